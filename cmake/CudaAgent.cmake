@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# cuda_agent_room(<name> SOURCES ... [DEPENDS <rooms and libraries> ...])
+# One folder under core/ as a static library `cuda_agent_<name>`. DEPENDS may name rooms below.
+function(cuda_agent_room name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(cuda_agent_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(cuda_agent_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  cuda_agent_link(cuda_agent_${name} PUBLIC ${ARG_DEPENDS})
+  if(NOT name STREQUAL "base")
+    target_precompile_headers(cuda_agent_${name} REUSE_FROM cuda_agent_base)
+  endif()
+endfunction()
+
+# cuda_agent_test(<name> SOURCES ... DEPENDS ... [LABELS ...] [ENVIRONMENT ...] [TIMEOUT seconds])
+# One GoogleTest program; its cases are CTest tests named <name>.<Suite>.<Case>.
+function(cuda_agent_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT CUDA_AGENT_TESTS)
+    return()
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(test_${name} ${ARG_SOURCES})
+  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                                ${CMAKE_BINARY_DIR}/tests)
+  cuda_agent_link(test_${name} PRIVATE ${ARG_DEPENDS})
+  target_link_libraries(test_${name} PRIVATE GTest::gtest GTest::gtest_main)
+  target_compile_definitions(
+    test_${name} PRIVATE CUDA_AGENT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                         CUDA_AGENT_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+  target_precompile_headers(test_${name} REUSE_FROM cuda_agent_base)
+  list(APPEND ARG_ENVIRONMENT "CUDA_AGENT_SHARE=${CMAKE_BINARY_DIR}/share/cuda-agent"
+       "CUDA_AGENT_BIN=${CMAKE_BINARY_DIR}/bin")
+  gtest_discover_tests(
+    test_${name}
+    TEST_PREFIX "${name}."
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" ENVIRONMENT "${ARG_ENVIRONMENT}")
+endfunction()
+
+# Links rooms by their short names and anything else as it is.
+function(cuda_agent_link target visibility)
+  foreach(dependency IN LISTS ARGN)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/core/${dependency})
+      target_link_libraries(${target} ${visibility} cuda_agent_${dependency})
+    else()
+      target_link_libraries(${target} ${visibility} ${dependency})
+    endif()
+  endforeach()
+endfunction()
+
+# cuda_agent_share(<subfolder> FILES ...): files the programs read at run time, copied when changed
+# to share/cuda-agent/<subfolder> of the build tree.
+function(cuda_agent_share subfolder)
+  cmake_parse_arguments(ARG "" "" "FILES" ${ARGN})
+  set(outputs)
+  foreach(file IN LISTS ARG_FILES)
+    get_filename_component(name ${file} NAME)
+    set(output ${CMAKE_BINARY_DIR}/share/cuda-agent/${subfolder}/${name})
+    add_custom_command(
+      OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${output}
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    list(APPEND outputs ${output})
+  endforeach()
+  string(MAKE_C_IDENTIFIER share_${subfolder} target)
+  add_custom_target(${target} ALL DEPENDS ${outputs})
+endfunction()

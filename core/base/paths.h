@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+
+namespace cuda_agent {
+
+/// Folder of the running program (`bin` of a build or an installation).
+std::filesystem::path programDir();
+
+/// Files the program reads at run time (Python worker, host CUDA headers, sample tasks):
+/// `$CUDA_AGENT_SHARE`, else `<programDir>/../share/cuda-agent`.
+std::filesystem::path shareDir();
+
+/// Per-user cache (compiled kernels, measured ceilings): `$CUDA_AGENT_CACHE`, else
+/// `$XDG_CACHE_HOME/cuda-agent`, else `~/.cache/cuda-agent`. Not created here.
+std::filesystem::path cacheDir();
+
+/// The Python that has torch: `$CUDA_AGENT_PYTHON`, else the virtual environment that the build
+/// was configured with (its path is kept in `<shareDir>/python.path`). May not exist.
+std::filesystem::path pythonProgram();
+
+/// The CUDA toolkit root: `$CUDA_HOME`, `/usr/local/cuda`, else the one assembled by set-up
+/// (`<shareDir>/cuda.path`). Empty when there is none.
+std::filesystem::path cudaToolkitDir();
+
+} // namespace cuda_agent

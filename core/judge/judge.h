@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/plan/runner.h"
+#include "core/timing/timing.h"
+#include "core/verify/verify.h"
+
+#include <functional>
+#include <memory>
+
+namespace cuda_agent::judge {
+
+struct Options {
+    task::Numerics numerics = task::Numerics::standard;
+    verify::Strength strength = verify::Strength::full;
+    bool maxAutotune = false;
+    std::string rules = "published";
+};
+
+/// What was found out about one candidate; toJson gives the verdict object of the contract.
+struct Verdict {
+    bool compiled = false;
+    bool correct = false;
+    int reward = -1;
+    device::Kind device = device::Kind::cpu;
+    task::Numerics numerics = task::Numerics::standard;
+    std::vector<toolchain::Diagnostic> diagnostics;
+    std::string problem;              ///< one line why it is not correct, or empty
+    verify::Report verification;
+    std::optional<timing::CandidateTimes> times;
+    timing::Baselines baselines;
+    double fractionOfLimit = 0;
+    std::string limitedBy;            ///< "memory" | "compute"
+    std::vector<std::string> flags;
+    std::vector<std::string> unenforced;
+    std::vector<toolchain::EntryInfo> kernels;
+    double seconds = 0;               ///< wall time of this verdict
+};
+Json toJson(const Verdict &verdict);
+
+/// Everything about one task that candidates are judged against: description, sealed cases,
+/// baselines, ceilings. Prepared once, then used for any number of candidates.
+/// Not thread-safe.
+class Judge {
+  public:
+    /// Progress in words for a terminal ("drawing inputs", "torch.compile").
+    using Progress = std::function<void(const std::string &)>;
+
+    /// Opens workers, describes the task, seals cases, measures baselines.
+    /// Errors: request (the task is unusable), machine, stopped.
+    static Result<std::unique_ptr<Judge>> prepare(const task::Spec &spec,
+                                                  std::unique_ptr<device::Device> device,
+                                                  const Options &options, Progress progress,
+                                                  std::stop_token stop);
+    ~Judge();
+
+    const task::Description &description() const;
+    const timing::Baselines &baselines() const;
+    device::Device &device();
+
+    /// Compiles only. Errors: machine, stopped, request (plan.json unusable).
+    Result<plan::CompileOutcome> compile(const plan::Candidate &candidate, std::stop_token stop);
+    /// Compiles, verifies, times. A wrong candidate is a verdict, not an error.
+    /// Errors: machine, stopped, request (plan.json unusable).
+    Result<Verdict> judge(const plan::Candidate &candidate, verify::Strength strength,
+                          std::stop_token stop);
+
+  private:
+    struct State;
+    explicit Judge(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+} // namespace cuda_agent::judge

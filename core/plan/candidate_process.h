@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/device/device.h"
+#include "core/sandbox/sandbox.h"
+
+#include <map>
+#include <stop_token>
+#include <vector>
+
+namespace cuda_agent::plan {
+
+/// Everything one call of a candidate reads and writes, in memory lent by the engine.
+struct CallBuffers {
+    std::vector<device::TensorView> inputs;                 ///< tensors of get_inputs(), in order
+    std::map<std::string, device::TensorView> parameters;
+    std::vector<device::TensorView> outputs;
+};
+
+/// How to take time samples in the candidate's process.
+struct SampleRequest {
+    std::vector<int> sets;     ///< call sets to rotate over
+    int warmup = 3;
+    int samples = 20;
+    double minimumSampleSeconds = 0; ///< repeat the call within one sample up to this span (cpu)
+    bool flushCache = true;
+};
+
+/// One sample: the span over all work of `calls` calls.
+struct Sample {
+    double seconds = 0; ///< per call
+    int calls = 1;
+};
+
+/// A candidate that runs in a process of its own. Made for one verdict, then ended.
+/// Not thread-safe. Errors: failed, when the candidate faulted, hung or broke a limit (the message
+/// says how); machine, for anything else.
+class CandidateProcess {
+  public:
+    virtual ~CandidateProcess() = default;
+    /// Lends buffers under a number; a second bind of the same number replaces the first.
+    virtual Result<void> bind(int set, const CallBuffers &buffers) = 0;
+    virtual Result<void> unbind(int set) = 0;
+    /// One call, complete when it returns.
+    virtual Result<void> call(int set) = 0;
+    /// Errors as above. `hostSeconds` of the whole batch is measured by the engine outside.
+    virtual Result<std::vector<Sample>> time(const SampleRequest &request) = 0;
+    /// Ends the process and says how it went.
+    virtual sandbox::Record finish() = 0;
+};
+
+} // namespace cuda_agent::plan

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/plan/candidate_process.h"
+#include "core/plan/plan.h"
+#include "core/toolchain/compiler.h"
+
+#include <memory>
+
+namespace cuda_agent::plan {
+
+/// A plan candidate on disk: `plan.json` and the kernel files that it names.
+struct Candidate {
+    std::filesystem::path folder;
+    Plan plan;
+    std::map<std::string, std::string> files; ///< kernel path -> text
+};
+/// Reads and validates a candidate folder. Errors: request.
+Result<Candidate> readCandidate(const std::filesystem::path &folder);
+
+/// A candidate whose kernels are compiled for one device.
+struct CompiledPlan {
+    const Candidate *candidate = nullptr;
+    std::map<std::string, toolchain::Binary> binaries; ///< by kernel path
+};
+using CompileOutcome = std::variant<CompiledPlan, toolchain::Rejection>;
+Result<CompileOutcome> compile(const Candidate &candidate, toolchain::Compiler &compiler,
+                               std::stop_token stop = {});
+
+struct RunnerOptions {
+    std::chrono::milliseconds callTimeout{10'000}; ///< one call; a hang is killed
+    std::uint64_t memoryBytes = 8ull << 30;        ///< host memory of the process
+    bool useGraph = true;                          ///< CUDA graph replay for timing
+};
+
+/// Starts `cuda-agent-runner` in the sandbox with the compiled plan. The runner is not trusted:
+/// it sees the binaries and the lent buffers, nothing else.
+/// Errors: machine; request, when the plan does not resolve for the signature.
+Result<std::unique_ptr<CandidateProcess>> startRunner(const CompiledPlan &plan,
+                                                      const Signature &signature,
+                                                      device::Device &device,
+                                                      const RunnerOptions &options,
+                                                      std::stop_token stop = {});
+
+} // namespace cuda_agent::plan

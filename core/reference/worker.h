@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/device/device.h"
+#include "core/sandbox/sandbox.h"
+#include "core/task/task.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+namespace cuda_agent::reference {
+
+struct Options {
+    task::Numerics numerics = task::Numerics::standard;
+    std::chrono::milliseconds loadTimeout{120'000};
+    std::chrono::milliseconds caseTimeout{120'000};
+    std::chrono::milliseconds compileTimeout{600'000};
+    std::uint64_t hostMemoryBytes = 12ull << 30;
+};
+
+/// One set of inputs that the worker drew, in shared memory, contiguous or with the task's strides.
+struct Inputs {
+    std::vector<device::Memory> memory;      ///< one per tensor input
+    std::vector<device::TensorView> tensors; ///< views into `memory`
+    std::uint64_t bytes() const;
+};
+
+/// How much same-precision rounding costs on one output.
+struct ReferenceError {
+    double errorNorm = 0;      ///< ||reference - oracle||_2 over finite elements
+    double maxError = 0;
+    double oracleNorm = 0;
+    double maxOracle = 0;
+    /// ||oracle(x (1 + u d)) - oracle(x)||_2 with d uniform in [-1, 1], u the unit roundoff of the
+    /// output's dtype: what a backward-stable algorithm may lose on these inputs.
+    double sensitivityNorm = 0;
+    double sensitivityMax = 0;
+};
+
+/// Inputs with the expected outputs, sealed in the engine.
+struct Case {
+    std::string name;   ///< "random 1", "scale 64", "nan"
+    Inputs inputs;
+    std::vector<device::Memory> oracleMemory;
+    std::vector<device::TensorView> oracle;  ///< see device::ErrorStats for the encoding
+    std::vector<ReferenceError> errors;      ///< per output; zeros for non-floating ones
+};
+
+/// How to draw a case. `transform` is applied by the worker to floating inputs after drawing.
+struct CaseRequest {
+    std::string name;
+    std::uint64_t seed = 0;
+    double scale = 1;               ///< multiplies floating inputs
+    std::string transform = "none"; ///< "none" | "nan" | "inf" | "denormal" | "saturate"
+};
+
+/// Which baseline. The worker declares TF32 itself for the tf32 ones.
+enum class Baseline { eager, compile, eagerTf32, compileTf32, compileMaxAutotune };
+std::string_view nameOf(Baseline baseline); ///< "eager", "compile", "eager_tf32", ...
+
+struct BaselineSamples {
+    std::vector<double> seconds; ///< per call, one entry a sample
+    double hostSeconds = 0;      ///< engine's clock around the request
+    double compileSeconds = 0;   ///< first call of a compiled baseline
+};
+
+/// A sandboxed Python process that has loaded one task. It is not trusted (task code runs in it):
+/// it hands over values, never verdicts. Ends when destroyed; its compile cache stays, one folder
+/// per task file content, torch version and device under cacheDir()/inductor.
+///
+/// Not thread-safe. Every call blocks up to its timeout and can be stopped.
+/// Errors: request, when the task is at fault, with the Python message and line ("task.py:12:
+/// ValueError: ...", "the task has no class 'Model'; ..."); machine otherwise.
+class Worker {
+  public:
+    /// Starts the process (importing torch takes seconds) and loads the task with a fixed model
+    /// seed. `device` decides where the task runs; it also receives the shared memory.
+    static Result<std::unique_ptr<Worker>> start(const task::Spec &spec, device::Device &device,
+                                                 const Options &options, std::stop_token stop = {});
+    ~Worker();
+
+    /// Loads the task, runs it once, exports the graph.
+    Result<task::Description> describe(std::stop_token stop = {});
+    /// Parameters, buffers and constants of Description::parameters, by name, in shared memory.
+    struct Parameters {
+        std::vector<device::Memory> memory;
+        std::map<std::string, device::TensorView> tensors;
+    };
+    Result<Parameters> parameters(std::stop_token stop = {});
+    /// Draws only inputs (for timing).
+    Result<Inputs> drawInputs(std::uint64_t seed, std::stop_token stop = {});
+    /// Draws inputs, runs the same-precision reference and the fp64 oracle.
+    Result<Case> makeCase(const CaseRequest &request, std::stop_token stop = {});
+    /// Times one baseline on inputs the worker draws from `seed`; compiles it first if need be.
+    Result<BaselineSamples> time(Baseline baseline, std::uint64_t seed, int samples,
+                                 double minimumSampleSeconds, std::stop_token stop = {});
+    /// Frees what the worker holds on the device but keeps the process for later timing.
+    Result<void> release();
+    /// Ends it and says how it went.
+    sandbox::Record finish();
+
+  private:
+    struct State;
+    explicit Worker(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+} // namespace cuda_agent::reference

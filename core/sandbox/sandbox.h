@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/channel.h"
+#include "core/base/result.h"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace cuda_agent::sandbox {
+
+/// One host folder or file shown inside.
+struct Mount {
+    std::filesystem::path host;
+    std::filesystem::path inside;
+    bool writable = false;
+};
+
+/// Zero means no limit of that kind.
+struct Limits {
+    std::chrono::milliseconds wall{60'000};
+    std::chrono::seconds cpu{0};
+    std::uint64_t memoryBytes = 4ull << 30;  ///< all processes together
+    int processes = 256;                     ///< processes and threads together
+    std::uint64_t fileBytes = 256ull << 20;  ///< largest single file
+    std::uint64_t scratchBytes = 512ull << 20; ///< private /tmp as a whole
+    std::uint64_t outputBytes = 1ull << 20;  ///< kept of each of stdout and stderr
+};
+
+/// What a run may see and use. The rest is fixed: own user, mount, pid, net, ipc, uts and cgroup
+/// namespaces, no network, read-only /usr, private /tmp and /dev, all capabilities dropped, no new
+/// privileges, no controlling terminal, dies with the engine.
+struct Policy {
+    std::string name;           ///< for messages and records: "compiler", "task", "candidate"
+    std::vector<Mount> mounts;  ///< beside the read-only system
+    std::vector<std::pair<std::string, std::string>> environment; ///< nothing is inherited
+    std::filesystem::path workingDirectory = "/tmp";
+    std::optional<int> gpu;     ///< bind this one /dev/nvidiaN with nvidiactl and nvidia-uvm
+    Limits limits;
+};
+
+/// What happened in one sandboxed run.
+struct Record {
+    std::string name;
+    int exitCode = 0;              ///< of the program, when it exited
+    int signal = 0;                ///< that ended it, or 0
+    std::vector<std::string> limitsHit;   ///< "wall", "memory", "cpu", "processes", "output", ...
+    std::vector<std::string> unenforced;  ///< limits this machine could not enforce, with reason
+    std::uint64_t peakMemoryBytes = 0;
+    double wallSeconds = 0;
+    double cpuSeconds = 0;
+    std::string standardOutput;    ///< cut at Limits::outputBytes, with a line that says so
+    std::string standardError;
+
+    bool clean() const { return exitCode == 0 && signal == 0 && limitsHit.empty(); }
+    /// One sentence for a person: "killed after 5.0 s (wall limit)", "exit 1".
+    std::string summary() const;
+};
+Json toJson(const Record &record);
+
+/// A running sandboxed process group. Destroying it kills everything inside.
+/// Not thread-safe, except kill(), which any thread may call.
+class Process {
+  public:
+    Process(Process &&) noexcept;
+    Process &operator=(Process &&) noexcept;
+    ~Process();
+
+    /// The engine's end of the message channel that the program inherits as descriptor 3
+    /// (its number is also in the environment as CUDA_AGENT_CHANNEL).
+    Channel &channel();
+    bool running();
+    void kill();
+    /// Output so far, as in Record (for diagnosis while it runs).
+    std::string standardErrorSoFar();
+    /// Blocks until it has ended (its limits make sure that it does) and returns the record.
+    Record wait();
+
+  private:
+    friend Result<Process> start(const Policy &, const std::vector<std::string> &);
+    struct State;
+    explicit Process(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// Starts `argv` (argv[0] is a path inside the sandbox) with a channel.
+/// Errors: machine, when bubblewrap is missing or namespaces are refused; the message says what to
+/// install or allow. Nothing ever runs outside a sandbox instead.
+Result<Process> start(const Policy &policy, const std::vector<std::string> &argv);
+
+/// Runs to the end and returns the record. A non-zero exit is not an error here.
+/// `input` is given on standard input. Errors: machine, stopped.
+Result<Record> run(const Policy &policy, const std::vector<std::string> &argv,
+                   std::string_view input = {}, std::stop_token stop = {});
+
+/// Probes once what this machine can enforce; empty reasons mean enforced. Used by `doctor`.
+struct Support {
+    std::string bubblewrap;                ///< its path, or empty
+    std::string version;
+    std::vector<std::string> unenforced;   ///< "memory: no writable cgroup; resident size watched"
+    std::string problem;                   ///< why no sandbox can be started, or empty
+};
+Support probe();
+
+} // namespace cuda_agent::sandbox

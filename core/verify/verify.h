@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/plan/candidate_process.h"
+#include "core/reference/worker.h"
+
+#include <functional>
+#include <stop_token>
+
+namespace cuda_agent::verify {
+
+/// The two strengths of one protocol.
+enum class Strength { training, full };
+
+/// Sealed cases of one task and session: drawn once, expected outputs never leave the engine.
+struct Pool {
+    std::vector<reference::Case> random;      ///< five where memory allows
+    std::vector<reference::Case> adversarial; ///< scales, NaN, Inf, denormals, saturation
+    std::vector<std::string> notes;           ///< what was left out and why
+    reference::Worker::Parameters parameters;
+    task::Description description;
+};
+
+/// Draws the pool through a worker that is ended before any candidate starts. Seeds come from the
+/// operating system and stay here. Cases that the task itself cannot run are left out with a note.
+Result<Pool> drawPool(reference::Worker &worker, device::Device &device, Strength strength,
+                      std::stop_token stop = {});
+
+/// The smallest evidence for one failed or passed check.
+struct Check {
+    std::string name;   ///< "random inputs", "guard zones", "inputs unchanged", ...
+    bool passed = false;
+    bool skipped = false; ///< with the reason in `detail`
+    std::string detail; ///< one sentence
+    Json evidence;      ///< case, output, index, expected, got, error, allowed
+};
+
+struct Report {
+    bool correct = false;
+    std::vector<Check> checks;        ///< in the order run; the last one is the failed one, if any
+    std::vector<std::string> flags;   ///< suspicions: "not bitwise deterministic", ...
+    const Check *failed() const;
+};
+Json toJson(const Check &check);
+
+/// How much error one output may have. All norms are absolute.
+struct Allowance {
+    double errorNorm = 0;
+    double maxError = 0;
+};
+/// Four times the reference's own error, pooled over the random cases as relative errors, with a
+/// floor from input sensitivity and from a few units in the last place of the output's dtype.
+/// Sources: design.md "Verification, the protocol"; Higham, Accuracy and Stability, ch. 3.
+Allowance allowanceFor(const reference::ReferenceError &own, const Pool &pool, std::size_t output,
+                       DType dtype);
+
+/// Runs every check on a started candidate: private copies of the inputs in guarded memory,
+/// poisoned outputs, the random and adversarial cases, same pointers with new contents,
+/// misaligned storage, repeat determinism, aliasing, inputs unchanged.
+/// Errors: failed never (that is a report); machine, stopped.
+Result<Report> verify(plan::CandidateProcess &candidate, const Pool &pool, device::Device &device,
+                      Strength strength, std::stop_token stop = {});
+
+/// One more call on the first random case, for the check after timing.
+Result<Check> verifyAfterTiming(plan::CandidateProcess &candidate, const Pool &pool,
+                                device::Device &device);
+
+} // namespace cuda_agent::verify
