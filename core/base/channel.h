@@ -36,7 +36,8 @@ class Channel {
     /// A connected pair: the engine's end and the descriptor to hand to the child.
     static Result<std::pair<Channel, UniqueFd>> makePair();
 
-    /// Blocks until everything is written. Errors: machine, when the peer is gone.
+    /// Blocks until everything is written, at most about 30 s. Errors: machine, when the peer is
+    /// gone or does not read.
     Result<void> send(const Json &body, std::span<const int> fds = {});
 
     /// Blocks for one whole message, at most `timeout` (zero or less: no limit).

@@ -21,8 +21,7 @@ Result<Json> parseJson(std::string_view text, std::string_view what);
 Result<Json> readJsonFile(const std::filesystem::path &path);
 
 /// Reads a whole file as bytes; refuses more than `limit` bytes. Errors: ErrorKind::request.
-Result<std::string> readTextFile(const std::filesystem::path &path,
-                                 std::size_t limit = 64u << 20);
+Result<std::string> readTextFile(const std::filesystem::path &path, std::size_t limit = 64u << 20);
 
 /// Writes a file so that a reader sees the old or the new content, never a part
 /// (temporary file beside it, fsync, rename). Errors: ErrorKind::machine (disk full, ...).

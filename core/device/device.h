@@ -24,17 +24,17 @@ struct Info {
     std::string architecture; ///< "sm_90", or "x86-64-v4" style for a CPU
     int multiprocessors = 0;  ///< SMs, or hardware threads
     std::uint64_t memoryBytes = 0;
-    std::uint64_t cacheBytes = 0; ///< L2 on cuda, last level on cpu
+    std::uint64_t cacheBytes = 0;          ///< L2 on cuda, last level on cpu
     std::uint64_t sharedBytesPerBlock = 0; ///< opt-in maximum
-    int driverVersion = 0;        ///< CUDA driver API version, e.g. 13000; 0 on cpu
+    int driverVersion = 0;                 ///< CUDA driver API version, e.g. 13000; 0 on cpu
 };
 Json toJson(const Info &info);
 
 /// Ceilings measured on this very machine, kept in the user's cache per device name and driver.
 struct Ceilings {
-    double copyBytesPerSecond = 0;   ///< read plus written bytes of a large device copy
-    double fp32FlopsPerSecond = 0;   ///< large fp32 matrix product (no TF32)
-    double tf32FlopsPerSecond = 0;   ///< 0 where the device has none or it was not measured
+    double copyBytesPerSecond = 0; ///< read plus written bytes of a large device copy
+    double fp32FlopsPerSecond = 0; ///< large fp32 matrix product (no TF32)
+    double tf32FlopsPerSecond = 0; ///< 0 where the device has none or it was not measured
 };
 
 class Device;
@@ -83,8 +83,8 @@ struct ErrorStats {
     std::int64_t unconstrained = 0;
     std::int64_t nonFiniteMismatches = 0; ///< NaN, +Inf, -Inf must match exactly
     std::int64_t integerMismatches = 0;
-    std::int64_t firstMismatch = -1;      ///< flat row-major index, smallest
-    double errorSquared = 0;              ///< sum over finite elements of (candidate-oracle)^2
+    std::int64_t firstMismatch = -1; ///< flat row-major index, smallest
+    double errorSquared = 0;         ///< sum over finite elements of (candidate-oracle)^2
     double oracleSquared = 0;
     double maxError = 0;
     std::int64_t maxErrorIndex = -1;

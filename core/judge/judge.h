@@ -26,16 +26,16 @@ struct Verdict {
     device::Kind device = device::Kind::cpu;
     task::Numerics numerics = task::Numerics::standard;
     std::vector<toolchain::Diagnostic> diagnostics;
-    std::string problem;              ///< one line why it is not correct, or empty
+    std::string problem; ///< one line why it is not correct, or empty
     verify::Report verification;
     std::optional<timing::CandidateTimes> times;
     timing::Baselines baselines;
     double fractionOfLimit = 0;
-    std::string limitedBy;            ///< "memory" | "compute"
+    std::string limitedBy; ///< "memory" | "compute"
     std::vector<std::string> flags;
     std::vector<std::string> unenforced;
     std::vector<toolchain::EntryInfo> kernels;
-    double seconds = 0;               ///< wall time of this verdict
+    double seconds = 0; ///< wall time of this verdict
 };
 Json toJson(const Verdict &verdict);
 

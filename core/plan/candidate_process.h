@@ -14,14 +14,14 @@ namespace cuda_agent::plan {
 
 /// Everything one call of a candidate reads and writes, in memory lent by the engine.
 struct CallBuffers {
-    std::vector<device::TensorView> inputs;                 ///< tensors of get_inputs(), in order
+    std::vector<device::TensorView> inputs; ///< tensors of get_inputs(), in order
     std::map<std::string, device::TensorView> parameters;
     std::vector<device::TensorView> outputs;
 };
 
 /// How to take time samples in the candidate's process.
 struct SampleRequest {
-    std::vector<int> sets;     ///< call sets to rotate over
+    std::vector<int> sets; ///< call sets to rotate over
     int warmup = 3;
     int samples = 20;
     double minimumSampleSeconds = 0; ///< repeat the call within one sample up to this span (cpu)

@@ -12,7 +12,8 @@
 
 namespace cuda_agent::plan {
 
-/// An integer expression over sizes: 64-bit integers, names, `in0.shape[1]`, `in0.numel`,
+/// An integer expression over sizes: 64-bit integers, names, `in0.shape[1]` (a negative
+/// dimension counts from the end), `in0.numel`, `in0.ndim`,
 /// `+ - * / %` (division floors, by zero is an error), `cdiv(a, b)`, `min`, `max`,
 /// comparisons `== != < <= > >=` and `and`/`or` (give 0 or 1), parentheses.
 /// Overflow is an error, never a wrap.

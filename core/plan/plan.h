@@ -24,20 +24,22 @@ enum class Role { input, parameter, output, scratch };
 struct Buffer {
     std::string name;
     Role role = Role::scratch;
-    int index = -1;             ///< input: position among the tensors of get_inputs(); output: position
-    std::string key;            ///< parameter: its name in the task description
+    int index = -1;  ///< input: position among the tensors of get_inputs(); output: position
+    std::string key; ///< parameter: its name in the task description
     DType dtype = DType::float32;
     std::vector<Expression> shape; ///< output and scratch; inputs and parameters take the task's
-    std::uint32_t alignment = 16;  ///< bytes the kernels rely on; a worse-placed input is copied first
+    std::uint32_t alignment =
+        16; ///< bytes the kernels rely on; a worse-placed input is copied first
 };
 
 /// One kernel argument.
 struct Argument {
     enum class Kind { buffer, int32, int64, float32, float64 } kind = Kind::buffer;
-    std::string buffer;     ///< buffer
-    Expression value;       ///< int32, int64
-    double number = 0;      ///< float32, float64
-    std::string scalar;     ///< float32, float64, int32, int64: "in1" takes the task's scalar input instead
+    std::string buffer; ///< buffer
+    Expression value;   ///< int32, int64
+    double number = 0;  ///< float32, float64
+    std::string
+        scalar; ///< float32, float64, int32, int64: "in1" takes the task's scalar input instead
 };
 
 struct KernelStep {
@@ -45,7 +47,7 @@ struct KernelStep {
     std::string entry;
     Expression grid[3];
     Expression block[3];
-    Expression shared;        ///< dynamic shared memory in bytes
+    Expression shared;          ///< dynamic shared memory in bytes
     int cluster[3] = {1, 1, 1}; ///< thread block cluster (sm_90 and later)
     std::vector<Argument> arguments;
 };
@@ -58,7 +60,7 @@ struct GemmStep {
     Expression lda, ldb, ldc;
     Expression strideA, strideB, strideC; ///< between batch items; 0 repeats
     double alpha = 1, beta = 0;
-    std::string bias;        ///< buffer of n values added to each row, or empty
+    std::string bias;                ///< buffer of n values added to each row, or empty
     std::string compute = "float32"; ///< "float32" | "tf32"
 };
 
@@ -84,14 +86,15 @@ struct Plan {
     std::string name;
     /// Named sizes, evaluated in order; each may use earlier ones and input shapes.
     std::vector<std::pair<std::string, Expression>> symbols;
-    /// Conditions on the shapes under which the plan holds ("N % 4 == 0"); others need another plan.
+    /// Conditions on the shapes under which the plan holds ("N % 4 == 0"); others need another
+    /// plan.
     std::vector<Expression> requires_;
     std::vector<Buffer> buffers;
     std::vector<Step> steps;
     std::map<std::string, std::string> defines; ///< for the compiler, values are text
 
     const Buffer *find(std::string_view name) const;
-    std::vector<std::string> sources() const;   ///< distinct kernel files, in order of use
+    std::vector<std::string> sources() const; ///< distinct kernel files, in order of use
 };
 
 /// Parses and validates everything that can be known without shapes. Every message names the field
@@ -112,17 +115,17 @@ struct ResolvedKernel {
 };
 struct Resolved {
     std::map<std::string, std::int64_t> symbols;
-    std::vector<ResolvedBuffer> buffers;  ///< as in Plan::buffers
-    std::vector<ResolvedKernel> kernels;  ///< one per KernelStep, in order
+    std::vector<ResolvedBuffer> buffers; ///< as in Plan::buffers
+    std::vector<ResolvedKernel> kernels; ///< one per KernelStep, in order
     std::uint64_t scratchBytes = 0;
 };
 
 /// What a plan is resolved against: types of the task's inputs and parameters.
 struct Signature {
-    std::vector<TensorType> inputs;                ///< tensors of get_inputs(), in order
+    std::vector<TensorType> inputs; ///< tensors of get_inputs(), in order
     std::map<std::string, TensorType> parameters;
     std::vector<TensorType> outputs;
-    std::map<int, double> scalars;                 ///< non-tensor inputs by position
+    std::map<int, double> scalars; ///< non-tensor inputs by position
 };
 
 /// Limits of the device that a launch must keep.

@@ -27,7 +27,7 @@ struct Context {
     task::Description task;
     device::Info device;
     device::Ceilings ceilings;
-    Json baselines;  ///< as in the log's baselinesMeasured
+    Json baselines; ///< as in the log's baselinesMeasured
     task::Numerics numerics = task::Numerics::standard;
     int turnLimit = 0;
 };

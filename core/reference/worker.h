@@ -31,7 +31,7 @@ struct Inputs {
 
 /// How much same-precision rounding costs on one output.
 struct ReferenceError {
-    double errorNorm = 0;      ///< ||reference - oracle||_2 over finite elements
+    double errorNorm = 0; ///< ||reference - oracle||_2 over finite elements
     double maxError = 0;
     double oracleNorm = 0;
     double maxOracle = 0;
@@ -43,11 +43,11 @@ struct ReferenceError {
 
 /// Inputs with the expected outputs, sealed in the engine.
 struct Case {
-    std::string name;   ///< "random 1", "scale 64", "nan"
+    std::string name; ///< "random 1", "scale 64", "nan"
     Inputs inputs;
     std::vector<device::Memory> oracleMemory;
-    std::vector<device::TensorView> oracle;  ///< see device::ErrorStats for the encoding
-    std::vector<ReferenceError> errors;      ///< per output; zeros for non-floating ones
+    std::vector<device::TensorView> oracle; ///< see device::ErrorStats for the encoding
+    std::vector<ReferenceError> errors;     ///< per output; zeros for non-floating ones
 };
 
 /// How to draw a case. `transform` is applied by the worker to floating inputs after drawing.

@@ -27,36 +27,36 @@ struct Mount {
 struct Limits {
     std::chrono::milliseconds wall{60'000};
     std::chrono::seconds cpu{0};
-    std::uint64_t memoryBytes = 4ull << 30;  ///< all processes together
-    int processes = 256;                     ///< processes and threads together
-    std::uint64_t fileBytes = 256ull << 20;  ///< largest single file
+    std::uint64_t memoryBytes = 4ull << 30;    ///< all processes together
+    int processes = 256;                       ///< processes and threads together
+    std::uint64_t fileBytes = 256ull << 20;    ///< largest single file
     std::uint64_t scratchBytes = 512ull << 20; ///< private /tmp as a whole
-    std::uint64_t outputBytes = 1ull << 20;  ///< kept of each of stdout and stderr
+    std::uint64_t outputBytes = 1ull << 20;    ///< kept of each of stdout and stderr
 };
 
 /// What a run may see and use. The rest is fixed: own user, mount, pid, net, ipc, uts and cgroup
 /// namespaces, no network, read-only /usr, private /tmp and /dev, all capabilities dropped, no new
 /// privileges, no controlling terminal, dies with the engine.
 struct Policy {
-    std::string name;           ///< for messages and records: "compiler", "task", "candidate"
-    std::vector<Mount> mounts;  ///< beside the read-only system
+    std::string name;          ///< for messages and records: "compiler", "task", "candidate"
+    std::vector<Mount> mounts; ///< beside the read-only system
     std::vector<std::pair<std::string, std::string>> environment; ///< nothing is inherited
     std::filesystem::path workingDirectory = "/tmp";
-    std::optional<int> gpu;     ///< bind this one /dev/nvidiaN with nvidiactl and nvidia-uvm
+    std::optional<int> gpu; ///< bind this one /dev/nvidiaN with nvidiactl and nvidia-uvm
     Limits limits;
 };
 
 /// What happened in one sandboxed run.
 struct Record {
     std::string name;
-    int exitCode = 0;              ///< of the program, when it exited
-    int signal = 0;                ///< that ended it, or 0
-    std::vector<std::string> limitsHit;   ///< "wall", "memory", "cpu", "processes", "output", ...
-    std::vector<std::string> unenforced;  ///< limits this machine could not enforce, with reason
+    int exitCode = 0;                    ///< of the program, when it exited
+    int signal = 0;                      ///< that ended it, or 0
+    std::vector<std::string> limitsHit;  ///< "wall", "memory", "cpu", "processes", "output", ...
+    std::vector<std::string> unenforced; ///< limits this machine could not enforce, with reason
     std::uint64_t peakMemoryBytes = 0;
     double wallSeconds = 0;
     double cpuSeconds = 0;
-    std::string standardOutput;    ///< cut at Limits::outputBytes, with a line that says so
+    std::string standardOutput; ///< cut at Limits::outputBytes, with a line that says so
     std::string standardError;
 
     bool clean() const { return exitCode == 0 && signal == 0 && limitsHit.empty(); }
@@ -102,10 +102,10 @@ Result<Record> run(const Policy &policy, const std::vector<std::string> &argv,
 
 /// Probes once what this machine can enforce; empty reasons mean enforced. Used by `doctor`.
 struct Support {
-    std::string bubblewrap;                ///< its path, or empty
+    std::string bubblewrap; ///< its path, or empty
     std::string version;
-    std::vector<std::string> unenforced;   ///< "memory: no writable cgroup; resident size watched"
-    std::string problem;                   ///< why no sandbox can be started, or empty
+    std::vector<std::string> unenforced; ///< "memory: no writable cgroup; resident size watched"
+    std::string problem;                 ///< why no sandbox can be started, or empty
 };
 Support probe();
 

@@ -13,29 +13,29 @@ namespace cuda_agent::session {
 /// What happened, one per log line. Names are stable; fields may be added, never renamed.
 /// The payload of each type is described in core/session/README.md.
 enum class EventType {
-    sessionStarted,  ///< task, overrides, device, numerics, rules, policy, program version
-    taskDescribed,   ///< inputs, outputs, graph
+    sessionStarted, ///< task, overrides, device, numerics, rules, policy, program version
+    taskDescribed,  ///< inputs, outputs, graph
     baselinesMeasured,
-    turnStarted,     ///< turn
-    thought,         ///< turn, text
-    action,          ///< turn, call id, tool, arguments
-    observation,     ///< turn, call id, ok, text, data, seconds
-    fileWritten,     ///< turn, path, blob, bytes, author
-    compiled,        ///< turn, ok, diagnostics, log blob, seconds
-    verdictGiven,    ///< turn, verdict, candidate (map path -> blob)
-    turnEnded,       ///< turn
-    note,            ///< text; something a reader should know (resumed, machine trouble)
-    sessionEnded,    ///< reason, best turn
+    turnStarted,  ///< turn
+    thought,      ///< turn, text
+    action,       ///< turn, call id, tool, arguments
+    observation,  ///< turn, call id, ok, text, data, seconds
+    fileWritten,  ///< turn, path, blob, bytes, author
+    compiled,     ///< turn, ok, diagnostics, log blob, seconds
+    verdictGiven, ///< turn, verdict, candidate (map path -> blob)
+    turnEnded,    ///< turn
+    note,         ///< text; something a reader should know (resumed, machine trouble)
+    sessionEnded, ///< reason, best turn
 };
 std::string_view nameOf(EventType type);
 Result<EventType> eventTypeFromName(std::string_view name);
 
 /// Immutable once logged.
 struct Event {
-    std::int64_t sequence = 0;      ///< 0, 1, 2, ... without gaps
-    double time = 0;                ///< seconds since the epoch
+    std::int64_t sequence = 0; ///< 0, 1, 2, ... without gaps
+    double time = 0;           ///< seconds since the epoch
     EventType type = EventType::note;
-    int turn = 0;                   ///< 0 before the first turn
+    int turn = 0; ///< 0 before the first turn
     Json data = Json::object();
 };
 

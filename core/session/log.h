@@ -15,6 +15,7 @@ inline constexpr int schemaVersion = 1;
 
 /// A session folder: `session.jsonl` (first line: {"schema": 1}), `blobs/<sha256>`, `lock`.
 /// One writer at a time (lock); any number of readers at any moment.
+/// Not thread-safe: one thread at a time. Every call may block on the disk.
 class Log {
   public:
     Log(Log &&) noexcept = default;
@@ -30,8 +31,9 @@ class Log {
     std::int64_t nextSequence() const { return next_; }
 
     /// Appends one event durably (one write, fdatasync on verdicts and ends) and calls the
-    /// listener. On a full disk the log keeps its last whole line and the error says so.
-    /// Errors: machine.
+    /// listener with the event as a reader of the log will see it. On a full disk the log keeps
+    /// its last whole line and the error says so; the next append may succeed again.
+    /// `data` is an object. Errors: machine; the event is then not in the log.
     Result<Event> append(EventType type, int turn, Json data);
     /// Stores bytes under their SHA-256 and returns the name. Errors: machine.
     Result<std::string> putBlob(std::string_view bytes);
@@ -41,11 +43,15 @@ class Log {
 
   private:
     Log() = default;
+    static Result<Log> lock(const std::filesystem::path &folder);
+    Result<void> openFile();
+    tl::unexpected<Error> takeBack(int error);
+
     std::filesystem::path folder_;
     UniqueFd file_;
     UniqueFd lock_;
     std::int64_t next_ = 0;
-    std::int64_t goodBytes_ = 0;
+    std::int64_t goodBytes_ = 0; ///< the file's size after its last whole line
     std::function<void(const Event &)> listener_;
 };
 

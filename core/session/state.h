@@ -16,9 +16,9 @@ struct ToolCall {
     Json arguments = Json::object();
 };
 struct Observation {
-    std::string id;    ///< of the call it answers
+    std::string id; ///< of the call it answers
     bool ok = false;
-    std::string text;  ///< what the policy reads
+    std::string text;           ///< what the policy reads
     Json data = Json::object(); ///< the same for programs
     double seconds = 0;
 };
@@ -29,10 +29,10 @@ struct Turn {
     std::string thought;
     std::vector<ToolCall> calls;
     std::vector<Observation> observations;
-    std::optional<Json> compiled;
-    std::optional<Json> verdict;
+    std::optional<Json> compiled; ///< the last one of the turn
+    std::optional<Json> verdict;  ///< the last one of the turn
     std::map<std::string, std::string> candidate; ///< path -> blob, of the verdict
-    bool ended = false;
+    bool ended = false; ///< false: still running, or cut off by a crash
 };
 
 /// The fold of a session log: everything a view, a replay or a resume needs.
@@ -42,14 +42,39 @@ struct State {
     Json baselines = Json::object();
     std::vector<Turn> turns;
     std::map<std::string, std::string> files; ///< workspace now: path -> blob
-    int bestTurn = 0;                  ///< correct and fastest so far; 0 when none
+    int bestTurn = 0;                         ///< correct and fastest so far; 0 when none
     double bestSeconds = 0;
-    std::optional<Json> end;           ///< payload of sessionEnded
+    Json bestVerdict;                  ///< null when none
+    std::map<std::string, std::string> bestCandidate; ///< path -> blob, of that verdict
+    std::optional<Json> end; ///< payload of sessionEnded
     std::vector<std::string> notes;
     std::int64_t events = 0;
 
-    /// Applies the next event. Pure: no files, no clock.
+    /// Applies the next event. Pure: no files, no clock. Payload fields that are missing or of
+    /// another type than described are taken as absent.
+    ///
+    /// A turnStarted with the number of a turn that never ended replaces that turn: it was cut off
+    /// by a crash and is done again. Its files, verdicts and best candidate are taken back, so that
+    /// the state is what the policy saw before it; files that the engineer wrote stay.
     void apply(const Event &event);
+
+    /// Turns that a resumed session counts as done: all but one that was cut off.
+    std::vector<Turn> endedTurns() const;
+
+  private:
+    /// What a turn may change besides itself, as it was when the turn started.
+    struct Before {
+        std::map<std::string, std::string> files;
+        int bestTurn = 0;
+        double bestSeconds = 0;
+        Json bestVerdict;
+        std::map<std::string, std::string> bestCandidate;
+    };
+    Turn &turn(int number);
+    void startTurn(int number);
+    void judge(const Event &event);
+
+    Before before_;
 };
 State fold(const std::vector<Event> &events);
 

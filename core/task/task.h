@@ -20,7 +20,7 @@ Result<Numerics> numericsFromName(std::string_view name);
 /// A Python file in KernelBench form (`Model`, `get_inputs()`, `get_init_inputs()`), unmodified,
 /// with module-level constants overridden.
 struct Spec {
-    std::filesystem::path file; ///< absolute
+    std::filesystem::path file;                   ///< absolute
     std::map<std::string, std::string> overrides; ///< NAME -> Python literal
     std::string name() const { return file.stem().string(); }
 };
@@ -37,15 +37,15 @@ enum class Origin { input, parameter, constant };
 /// list | {"dtype": "float32"}.
 struct Node {
     std::string name;
-    std::string op;    ///< "aten.native_group_norm.default", "placeholder", "getitem", "output"
+    std::string op; ///< "aten.native_group_norm.default", "placeholder", "getitem", "output"
     Json args = Json::array();
     Json kwargs = Json::object();
     std::vector<TensorType> outputs; ///< one for a tensor, several for a tuple, none for scalars
     // placeholder only
     Origin origin = Origin::input;
-    int inputIndex = -1;       ///< position in get_inputs(), tensors and scalars counted alike
-    std::string key;           ///< state_dict key of a parameter or buffer, or constant's name
-    Json scalar;               ///< value of a non-tensor input
+    int inputIndex = -1; ///< position in get_inputs(), tensors and scalars counted alike
+    std::string key;     ///< state_dict key of a parameter or buffer, or constant's name
+    Json scalar;         ///< value of a non-tensor input
 };
 
 /// The forward pass as a core-ATen operator graph (torch.export, decomposed), in topological order.
@@ -60,7 +60,7 @@ Json toJson(const Graph &graph);
 
 /// One tensor that crosses the border of forward().
 struct Port {
-    std::string name;  ///< "x", "ln.weight", "out0"
+    std::string name; ///< "x", "ln.weight", "out0"
     TensorType type;
     int inputIndex = -1; ///< for inputs: position in get_inputs()
 };
@@ -68,16 +68,16 @@ struct Port {
 /// What the reference worker found out about a task.
 struct Description {
     std::string name;
-    std::vector<Port> inputs;      ///< tensors of get_inputs(), in order
-    std::vector<Json> scalars;     ///< by position in get_inputs(); null where a tensor stands
-    std::vector<Port> parameters;  ///< parameters, buffers and lifted constants that the graph reads
-    std::vector<Port> outputs;     ///< flattened outputs of forward(), in order
-    bool singleOutput = true;      ///< forward() returns a tensor, not a tuple
-    Graph graph;                   ///< empty nodes when export failed
-    std::string graphProblem;      ///< why export failed, or empty
+    std::vector<Port> inputs;     ///< tensors of get_inputs(), in order
+    std::vector<Json> scalars;    ///< by position in get_inputs(); null where a tensor stands
+    std::vector<Port> parameters; ///< parameters, buffers and lifted constants that the graph reads
+    std::vector<Port> outputs;    ///< flattened outputs of forward(), in order
+    bool singleOutput = true;     ///< forward() returns a tensor, not a tuple
+    Graph graph;                  ///< empty nodes when export failed
+    std::string graphProblem;     ///< why export failed, or empty
     std::map<std::string, Json> constants; ///< module-level ints/floats that --set may change
-    std::uint64_t countedBytes = 0; ///< inputs + read parameters + outputs, once each
-    double matmulFlops = 0;         ///< by PyTorch's flop counter: products
+    std::uint64_t countedBytes = 0;        ///< inputs + read parameters + outputs, once each
+    double matmulFlops = 0;                ///< by PyTorch's flop counter: products
     double convolutionFlops = 0;
     Json toJson() const;
 };

@@ -24,7 +24,6 @@ struct Difference {
     double high = 0;
     bool significant() const { return low > 0 || high < 0; }
 };
-Difference difference(std::span<const double> a, std::span<const double> b,
-                      std::uint64_t seed = 1);
+Difference difference(std::span<const double> a, std::span<const double> b, std::uint64_t seed = 1);
 
 } // namespace cuda_agent::timing

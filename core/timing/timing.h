@@ -14,7 +14,7 @@ struct Protocol {
     double targetRelativeWidth = 0.02; ///< stop when the interval is this narrow
     int minimumSamples = 10;
     int maximumSamples = 100;
-    double budgetSeconds = 2.0;        ///< per measured thing
+    double budgetSeconds = 2.0; ///< per measured thing
 };
 Protocol trainingProtocol();
 Protocol fullProtocol();
@@ -34,7 +34,8 @@ struct CandidateTimes {
     Estimate estimate;
     double hostSecondsPerCall = 0; ///< engine's clock around whole batches
     double yardstickSeconds = 0;
-    std::vector<std::string> flags; ///< "host clock disagrees", "faster than the limit", "throttled"
+    std::vector<std::string>
+        flags; ///< "host clock disagrees", "faster than the limit", "throttled"
 };
 
 /// Measures eager and the compiled baselines that `wanted` names, interleaved.

@@ -17,10 +17,10 @@ namespace cuda_agent::toolchain {
 
 /// What to compile: CUDA C++ sources of a plan candidate, each compiled alone.
 struct Source {
-    std::string path;  ///< relative name shown in messages, "kernels/fused.cu"
+    std::string path; ///< relative name shown in messages, "kernels/fused.cu"
     std::string text;
-    std::vector<std::string> entries;            ///< `extern "C" __global__` functions needed
-    std::map<std::string, std::string> defines;  ///< -DNAME=VALUE
+    std::vector<std::string> entries;           ///< `extern "C" __global__` functions needed
+    std::map<std::string, std::string> defines; ///< -DNAME=VALUE
 };
 
 /// Static facts of one kernel entry; -1 where the compiler does not tell (cpu).
@@ -35,7 +35,7 @@ struct EntryInfo {
 /// A compiled source: a cubin (cuda) or a shared library (cpu) on disk in the cache.
 struct Binary {
     std::filesystem::path file;
-    std::string hash;  ///< content hash of source, options, compiler and device kind
+    std::string hash; ///< content hash of source, options, compiler and device kind
     std::vector<EntryInfo> entries;
     std::vector<Diagnostic> warnings;
     double seconds = 0;
@@ -45,7 +45,7 @@ struct Binary {
 /// A compile that failed because of the source.
 struct Rejection {
     std::vector<Diagnostic> diagnostics;
-    std::string log;   ///< the compiler's whole output, cut at 64 KiB
+    std::string log;     ///< the compiler's whole output, cut at 64 KiB
     std::string summary; ///< one line: "kernels/a.cu:3:7: expected ';'"
 };
 using Outcome = std::variant<Binary, Rejection>;

@@ -29,17 +29,17 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, Strengt
 
 /// The smallest evidence for one failed or passed check.
 struct Check {
-    std::string name;   ///< "random inputs", "guard zones", "inputs unchanged", ...
+    std::string name; ///< "random inputs", "guard zones", "inputs unchanged", ...
     bool passed = false;
     bool skipped = false; ///< with the reason in `detail`
-    std::string detail; ///< one sentence
-    Json evidence;      ///< case, output, index, expected, got, error, allowed
+    std::string detail;   ///< one sentence
+    Json evidence;        ///< case, output, index, expected, got, error, allowed
 };
 
 struct Report {
     bool correct = false;
-    std::vector<Check> checks;        ///< in the order run; the last one is the failed one, if any
-    std::vector<std::string> flags;   ///< suspicions: "not bitwise deterministic", ...
+    std::vector<Check> checks;      ///< in the order run; the last one is the failed one, if any
+    std::vector<std::string> flags; ///< suspicions: "not bitwise deterministic", ...
     const Check *failed() const;
 };
 Json toJson(const Check &check);

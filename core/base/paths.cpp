@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/base/paths.h"
+
+#include "core/base/json.h"
+
+#include <cstdlib>
+
+namespace cuda_agent {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path fromEnvironment(const char *name) {
+    const char *value = std::getenv(name);
+    return value && *value ? fs::path(value) : fs::path();
+}
+
+/// First line of a small text file in the share folder, or empty.
+fs::path recordedPath(const char *file) {
+    auto text = readTextFile(shareDir() / file, 4096);
+    if (!text)
+        return {};
+    return fs::path(text->substr(0, text->find('\n')));
+}
+
+} // namespace
+
+fs::path programDir() {
+    std::error_code error;
+    return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+fs::path shareDir() {
+    if (auto path = fromEnvironment("CUDA_AGENT_SHARE"); !path.empty())
+        return path;
+    return (programDir() / ".." / "share" / "cuda-agent").lexically_normal();
+}
+
+fs::path cacheDir() {
+    if (auto path = fromEnvironment("CUDA_AGENT_CACHE"); !path.empty())
+        return path;
+    if (auto path = fromEnvironment("XDG_CACHE_HOME"); !path.empty())
+        return path / "cuda-agent";
+    auto home = fromEnvironment("HOME");
+    return (home.empty() ? fs::temp_directory_path() : home) / ".cache" / "cuda-agent";
+}
+
+fs::path pythonProgram() {
+    if (auto path = fromEnvironment("CUDA_AGENT_PYTHON"); !path.empty())
+        return path;
+    return recordedPath("python.path");
+}
+
+fs::path cudaToolkitDir() {
+    if (auto path = fromEnvironment("CUDA_HOME"); !path.empty())
+        return path;
+    std::error_code error;
+    if (fs::exists("/usr/local/cuda/include/cuda.h", error))
+        return "/usr/local/cuda";
+    return recordedPath("cuda.path");
+}
+
+} // namespace cuda_agent
