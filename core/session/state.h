@@ -29,10 +29,10 @@ struct Turn {
     std::string thought;
     std::vector<ToolCall> calls;
     std::vector<Observation> observations;
-    std::optional<Json> compiled; ///< the last one of the turn
-    std::optional<Json> verdict;  ///< the last one of the turn
+    std::optional<Json> compiled;                 ///< the last one of the turn
+    std::optional<Json> verdict;                  ///< the last one of the turn
     std::map<std::string, std::string> candidate; ///< path -> blob, of the verdict
-    bool ended = false; ///< false: still running, or cut off by a crash
+    bool ended = false;                           ///< false: still running, or cut off by a crash
 };
 
 /// The fold of a session log: everything a view, a replay or a resume needs.
@@ -44,9 +44,9 @@ struct State {
     std::map<std::string, std::string> files; ///< workspace now: path -> blob
     int bestTurn = 0;                         ///< correct and fastest so far; 0 when none
     double bestSeconds = 0;
-    Json bestVerdict;                  ///< null when none
+    Json bestVerdict;                                 ///< null when none
     std::map<std::string, std::string> bestCandidate; ///< path -> blob, of that verdict
-    std::optional<Json> end; ///< payload of sessionEnded
+    std::optional<Json> end;                          ///< payload of sessionEnded
     std::vector<std::string> notes;
     std::int64_t events = 0;
 
@@ -70,7 +70,7 @@ struct State {
         Json bestVerdict;
         std::map<std::string, std::string> bestCandidate;
     };
-    Turn &turn(int number);
+    Turn *turn(int number);
     void startTurn(int number);
     void judge(const Event &event);
 

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/session/event.h"
+
+#include <array>
+
+namespace cuda_agent::session {
+
+namespace {
+
+struct Name {
+    EventType type;
+    std::string_view text;
+};
+constexpr std::array<Name, 13> names{{
+    {EventType::sessionStarted, "sessionStarted"},
+    {EventType::taskDescribed, "taskDescribed"},
+    {EventType::baselinesMeasured, "baselinesMeasured"},
+    {EventType::turnStarted, "turnStarted"},
+    {EventType::thought, "thought"},
+    {EventType::action, "action"},
+    {EventType::observation, "observation"},
+    {EventType::fileWritten, "fileWritten"},
+    {EventType::compiled, "compiled"},
+    {EventType::verdictGiven, "verdictGiven"},
+    {EventType::turnEnded, "turnEnded"},
+    {EventType::note, "note"},
+    {EventType::sessionEnded, "sessionEnded"},
+}};
+
+} // namespace
+
+std::string_view nameOf(EventType type) {
+    for (const Name &name : names)
+        if (name.type == type)
+            return name.text;
+    return "unknown";
+}
+
+Result<EventType> eventTypeFromName(std::string_view name) {
+    for (const Name &candidate : names)
+        if (candidate.text == name)
+            return candidate.type;
+    return requestError("'{}' is not an event type of this program; read the log with a newer one",
+                        name);
+}
+
+} // namespace cuda_agent::session

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/session/state.h"
+
+namespace cuda_agent::session {
+
+namespace {
+
+// Payloads come from a file that anybody may have written: a field of the wrong type is absent.
+std::string text(const Json &data, const char *name) {
+    const auto found = data.find(name);
+    return found != data.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool truth(const Json &data, const char *name) {
+    const auto found = data.find(name);
+    return found != data.end() && found->is_boolean() && found->get<bool>();
+}
+
+double number(const Json &data, const char *name) {
+    const auto found = data.find(name);
+    return found != data.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+Json object(const Json &data, const char *name) {
+    const auto found = data.find(name);
+    return found != data.end() && found->is_object() ? *found : Json::object();
+}
+
+std::map<std::string, std::string> texts(const Json &data, const char *name) {
+    std::map<std::string, std::string> result;
+    const Json fields = object(data, name);
+    for (const auto &[key, value] : fields.items())
+        if (value.is_string())
+            result.emplace(key, value.get<std::string>());
+    return result;
+}
+
+void addLine(std::string &to, const std::string &line) {
+    if (!to.empty())
+        to += '\n';
+    to += line;
+}
+
+} // namespace
+
+void State::apply(const Event &event) {
+    ++events;
+    const Json &data = event.data;
+    if (!data.is_object())
+        return;
+    switch (event.type) {
+    case EventType::sessionStarted:
+        start = data;
+        break;
+    case EventType::taskDescribed:
+        description = data;
+        break;
+    case EventType::baselinesMeasured:
+        baselines = data;
+        break;
+    case EventType::turnStarted:
+        startTurn(event.turn);
+        break;
+    case EventType::thought:
+        if (Turn *at = turn(event.turn))
+            addLine(at->thought, text(data, "text"));
+        break;
+    case EventType::action:
+        if (Turn *at = turn(event.turn))
+            at->calls.push_back({text(data, "id"), text(data, "tool"), object(data, "arguments")});
+        break;
+    case EventType::observation:
+        if (Turn *at = turn(event.turn))
+            at->observations.push_back({text(data, "id"), truth(data, "ok"), text(data, "text"),
+                                        object(data, "data"), number(data, "seconds")});
+        break;
+    case EventType::fileWritten:
+        if (const std::string path = text(data, "path"); !path.empty()) {
+            files[path] = text(data, "blob");
+            if (text(data, "author") == "engineer")
+                before_.files[path] = files[path];
+        }
+        break;
+    case EventType::compiled:
+        if (Turn *at = turn(event.turn))
+            at->compiled = data;
+        break;
+    case EventType::verdictGiven:
+        judge(event);
+        break;
+    case EventType::turnEnded:
+        if (Turn *at = turn(event.turn))
+            at->ended = true;
+        break;
+    case EventType::note:
+        notes.push_back(text(data, "text"));
+        break;
+    case EventType::sessionEnded:
+        end = data;
+        break;
+    }
+}
+
+Turn *State::turn(int number) {
+    if (number < 1)
+        return nullptr;
+    for (auto at = turns.rbegin(); at != turns.rend(); ++at)
+        if (at->number == number)
+            return &*at;
+    turns.emplace_back().number = number;
+    return &turns.back();
+}
+
+void State::startTurn(int number) {
+    if (number < 1)
+        return;
+    end.reset(); // a session that goes on has not ended
+    if (!turns.empty() && turns.back().number == number && !turns.back().ended) {
+        turns.pop_back();
+        files = before_.files;
+        bestTurn = before_.bestTurn;
+        bestSeconds = before_.bestSeconds;
+        bestVerdict = before_.bestVerdict;
+        bestCandidate = before_.bestCandidate;
+    }
+    before_ = {files, bestTurn, bestSeconds, bestVerdict, bestCandidate};
+    turn(number)->ended = false;
+}
+
+void State::judge(const Event &event) {
+    Turn *at = turn(event.turn);
+    if (!at)
+        return;
+    at->verdict = object(event.data, "verdict");
+    at->candidate = texts(event.data, "candidate");
+    const Json times = object(*at->verdict, "times");
+    const double seconds = session::number(object(times, "candidate"), "seconds");
+    if (!truth(*at->verdict, "correct") || !(seconds > 0))
+        return;
+    if (bestTurn == 0 || seconds < bestSeconds) {
+        bestTurn = event.turn;
+        bestSeconds = seconds;
+        bestVerdict = *at->verdict;
+        bestCandidate = at->candidate;
+    }
+}
+
+std::vector<Turn> State::endedTurns() const {
+    std::vector<Turn> result;
+    for (const Turn &each : turns)
+        if (each.ended)
+            result.push_back(each);
+    return result;
+}
+
+State fold(const std::vector<Event> &events) {
+    State state;
+    for (const Event &event : events)
+        state.apply(event);
+    return state;
+}
+
+} // namespace cuda_agent::session
