@@ -13,10 +13,27 @@ namespace cuda_agent::judge {
 
 struct Options {
     task::Numerics numerics = task::Numerics::standard;
-    verify::Strength strength = verify::Strength::full;
     bool maxAutotune = false;
-    std::string rules = "published";
+    /// Measure the baselines once more after the candidate, in full strength (baseline, candidate,
+    /// baseline). Off, the baselines of prepare() stand.
+    bool interleaveBaselines = true;
 };
+
+/// The baselines that a numeric mode compares with.
+struct BaselinePair {
+    reference::Baseline eager;
+    reference::Baseline compile;
+};
+BaselinePair declaredBaselines(task::Numerics numerics);
+
+/// The least time that this machine's measured ceilings allow for the task: counted bytes at the
+/// copy bandwidth or counted operations at the matrix rate, whichever is longer.
+struct Limit {
+    double seconds = 0;
+    std::string by; ///< "memory" | "compute"
+};
+Limit limitOf(const task::Description &task, const device::Ceilings &ceilings,
+              task::Numerics numerics);
 
 /// What was found out about one candidate; toJson gives the verdict object of the contract.
 struct Verdict {
@@ -30,11 +47,12 @@ struct Verdict {
     verify::Report verification;
     std::optional<timing::CandidateTimes> times;
     timing::Baselines baselines;
-    double fractionOfLimit = 0;
-    std::string limitedBy; ///< "memory" | "compute"
+    Limit limit;
+    double fractionOfLimit = 0; ///< limit.seconds / candidate time; 0 before timing
     std::vector<std::string> flags;
     std::vector<std::string> unenforced;
     std::vector<toolchain::EntryInfo> kernels;
+    verify::Strength strength = verify::Strength::full;
     double seconds = 0; ///< wall time of this verdict
 };
 Json toJson(const Verdict &verdict);
@@ -57,7 +75,11 @@ class Judge {
 
     const task::Description &description() const;
     const timing::Baselines &baselines() const;
-    device::Device &device();
+    const device::Info &deviceInfo() const;
+    const device::Ceilings &ceilings() const;
+    const Options &options() const;
+    /// What the sealed cases leave out, and why.
+    const std::vector<std::string> &notes() const;
 
     /// Compiles only. Errors: machine, stopped, request (plan.json unusable).
     Result<plan::CompileOutcome> compile(const plan::Candidate &candidate, std::stop_token stop);

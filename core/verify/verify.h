@@ -4,14 +4,15 @@
 
 #include "core/plan/candidate_process.h"
 #include "core/reference/worker.h"
+#include "core/verify/guarded_set.h"
 
-#include <functional>
 #include <stop_token>
 
 namespace cuda_agent::verify {
 
 /// The two strengths of one protocol.
 enum class Strength { training, full };
+std::string_view nameOf(Strength strength); ///< "training", "full"
 
 /// Sealed cases of one task and session: drawn once, expected outputs never leave the engine.
 struct Pool {
@@ -24,8 +25,7 @@ struct Pool {
 
 /// Draws the pool through a worker that is ended before any candidate starts. Seeds come from the
 /// operating system and stay here. Cases that the task itself cannot run are left out with a note.
-Result<Pool> drawPool(reference::Worker &worker, device::Device &device, Strength strength,
-                      std::stop_token stop = {});
+Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::stop_token stop = {});
 
 /// The smallest evidence for one failed or passed check.
 struct Check {
@@ -55,15 +55,22 @@ struct Allowance {
 Allowance allowanceFor(const reference::ReferenceError &own, const Pool &pool, std::size_t output,
                        DType dtype);
 
-/// Runs every check on a started candidate: private copies of the inputs in guarded memory,
-/// poisoned outputs, the random and adversarial cases, same pointers with new contents,
-/// misaligned storage, repeat determinism, aliasing, inputs unchanged.
-/// Errors: failed never (that is a report); machine, stopped.
-Result<Report> verify(plan::CandidateProcess &candidate, const Pool &pool, device::Device &device,
-                      Strength strength, std::stop_token stop = {});
+/// Compares all outputs of one finished call with the sealed case.
+/// Returns evidence of the worst violation, or null JSON when everything is within the allowance.
+/// Errors: machine.
+Result<Json> compareOutputs(device::Device &device, const plan::CallBuffers &buffers,
+                            const reference::Case &expected, const Pool &pool);
 
-/// One more call on the first random case, for the check after timing.
-Result<Check> verifyAfterTiming(plan::CandidateProcess &candidate, const Pool &pool,
-                                device::Device &device);
+/// Runs every check on a started candidate that already has `set` bound under number 0: the random
+/// and adversarial cases at the same pointers, poisoned outputs, guard zones, inputs unchanged,
+/// repeat determinism and, in full strength, misaligned storage and aliasing (they bind number 1).
+/// A candidate that faults or hangs fails the check it was in.
+/// Errors: machine, stopped; a wrong candidate is a report.
+Result<Report> verify(plan::CandidateProcess &candidate, GuardedSet &set, const Pool &pool,
+                      device::Device &device, Strength strength, std::stop_token stop = {});
+
+/// One more call on the first random case, for the check after the timed runs.
+Result<Check> verifyAfterTiming(plan::CandidateProcess &candidate, GuardedSet &set,
+                                const Pool &pool, device::Device &device);
 
 } // namespace cuda_agent::verify

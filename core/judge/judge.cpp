@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/judge/judge.h"
+
+#include "core/base/hash.h"
+#include "core/device/lease.h"
+#include "core/reward/reward.h"
+
+#include <future>
+
+namespace cuda_agent::judge {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A time this far below the counted limit is not believed without a look.
+constexpr double implausible = 0.9;
+/// Input sets that are rotated over in timing, at most.
+constexpr int mostTimingSets = 4;
+
+double secondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::vector<reference::Baseline> wantedBaselines(const Options &options) {
+    using reference::Baseline;
+    std::vector<Baseline> wanted;
+    if (options.numerics != task::Numerics::tf32)
+        wanted = {Baseline::eager, Baseline::compile};
+    if (options.numerics != task::Numerics::standard) {
+        wanted.push_back(Baseline::eagerTf32);
+        wanted.push_back(Baseline::compileTf32);
+    }
+    if (options.maxAutotune)
+        wanted.push_back(Baseline::compileMaxAutotune);
+    return wanted;
+}
+
+plan::Signature signatureOf(const task::Description &description) {
+    plan::Signature signature;
+    for (const auto &port : description.inputs)
+        signature.inputs.push_back(port.type);
+    for (const auto &port : description.parameters)
+        signature.parameters[port.name] = port.type;
+    for (const auto &port : description.outputs)
+        signature.outputs.push_back(port.type);
+    for (std::size_t i = 0; i < description.scalars.size(); ++i)
+        if (description.scalars[i].is_number() || description.scalars[i].is_boolean())
+            signature.scalars[static_cast<int>(i)] = description.scalars[i].is_boolean()
+                                                         ? description.scalars[i].get<bool>()
+                                                         : description.scalars[i].get<double>();
+    return signature;
+}
+
+template <typename T>
+void append(std::vector<T> &to, const std::vector<T> &from) {
+    for (const auto &item : from)
+        if (std::find(to.begin(), to.end(), item) == to.end())
+            to.push_back(item);
+}
+
+} // namespace
+
+struct Judge::State {
+    task::Spec spec;
+    std::unique_ptr<device::Device> device;
+    Options options;
+    device::Ceilings ceilings;
+    verify::Pool pool;
+    timing::Baselines baselines;
+    std::unique_ptr<reference::Worker> timingWorker;
+    std::unique_ptr<toolchain::Compiler> compiler;
+    std::vector<std::string> unenforced;
+
+    Result<verify::Check> timeCandidate(plan::CandidateProcess &process, verify::GuardedSet &set,
+                                        const timing::Protocol &protocol, Verdict &verdict,
+                                        std::stop_token stop);
+    Result<void> finishVerdict(Verdict &verdict, std::stop_token stop);
+};
+
+Judge::Judge(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Judge::~Judge() = default;
+
+const task::Description &Judge::description() const {
+    return state_->pool.description;
+}
+const timing::Baselines &Judge::baselines() const {
+    return state_->baselines;
+}
+const device::Info &Judge::deviceInfo() const {
+    return state_->device->info();
+}
+const device::Ceilings &Judge::ceilings() const {
+    return state_->ceilings;
+}
+const Options &Judge::options() const {
+    return state_->options;
+}
+const std::vector<std::string> &Judge::notes() const {
+    return state_->pool.notes;
+}
+
+Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
+                                              std::unique_ptr<device::Device> device,
+                                              const Options &options, Progress progress,
+                                              std::stop_token stop) {
+    auto state = std::make_unique<State>();
+    state->spec = spec;
+    state->device = std::move(device);
+    state->options = options;
+    const auto say = [&](const std::string &what) {
+        if (progress)
+            progress(what);
+    };
+
+    CUDA_AGENT_ASSIGN(compiler, toolchain::makeCompiler(state->device->info()));
+    state->compiler = std::move(compiler);
+    say("measuring this machine's ceilings");
+    CUDA_AGENT_ASSIGN(ceilings, state->device->ceilings());
+    state->ceilings = ceilings;
+
+    // Two workers: one draws the sealed cases and ends before any candidate starts; the other
+    // knows no secret and stays for timing. They start side by side: importing torch is slow.
+    say("loading the task");
+    reference::Options workerOptions;
+    workerOptions.numerics = options.numerics;
+    auto timingStart = std::async(std::launch::async, [&] {
+        return reference::Worker::start(spec, *state->device, workerOptions, stop);
+    });
+    auto drawing = reference::Worker::start(spec, *state->device, workerOptions, stop);
+    auto timingWorker = timingStart.get();
+    if (!drawing)
+        return tl::unexpected(drawing.error());
+    if (!timingWorker)
+        return tl::unexpected(timingWorker.error());
+    state->timingWorker = std::move(*timingWorker);
+
+    say("drawing inputs and the fp64 oracle");
+    CUDA_AGENT_ASSIGN(pool, verify::drawPool(**drawing, *state->device, stop));
+    state->pool = std::move(pool);
+    append(state->unenforced, (*drawing)->finish().unenforced);
+    drawing->reset();
+
+    say("timing eager and torch.compile");
+    {
+        CUDA_AGENT_ASSIGN(lease, device::Lease::take(state->device->info(), stop));
+        (void)lease;
+        CUDA_AGENT_ASSIGN(baselines, timing::measureBaselines(*state->timingWorker, *state->device,
+                                                              wantedBaselines(options),
+                                                              state->pool.description.countedBytes,
+                                                              timing::fullProtocol(), stop));
+        state->baselines = std::move(baselines);
+    }
+    CUDA_AGENT_TRY(state->timingWorker->release());
+    return std::unique_ptr<Judge>(new Judge(std::move(state)));
+}
+
+Result<plan::CompileOutcome> Judge::compile(const plan::Candidate &candidate,
+                                            std::stop_token stop) {
+    return plan::compile(candidate, *state_->compiler, stop);
+}
+
+/// Times the candidate on private copies of the random cases and verifies what the timed calls
+/// wrote. The returned check fails when they wrote something wrong.
+Result<verify::Check> Judge::State::timeCandidate(plan::CandidateProcess &process,
+                                                  verify::GuardedSet &set,
+                                                  const timing::Protocol &protocol,
+                                                  Verdict &verdict, std::stop_token stop) {
+    const auto bytes = std::max<std::uint64_t>(pool.description.countedBytes, 1);
+    std::vector<TensorType> outputs;
+    for (const auto &view : set.buffers().outputs)
+        outputs.push_back(view.type);
+    // One set is enough where it does not fit into the cache; the cpu device compares with
+    // baselines that reuse one set too.
+    std::vector<verify::GuardedSet> more;
+    const bool rotate =
+        device->info().kind == device::Kind::cuda && bytes < 2 * device->info().cacheBytes;
+    std::vector<int> sets{0};
+    CUDA_AGENT_TRY(set.load(pool.random.front().inputs.tensors));
+    CUDA_AGENT_TRY(set.poison(0x7fc1'1111u));
+    for (std::size_t i = 1; rotate && i < pool.random.size() && i < mostTimingSets; ++i) {
+        const auto &inputs = pool.random[i].inputs.tensors;
+        CUDA_AGENT_ASSIGN(next,
+                          verify::GuardedSet::create(*device, inputs, pool.parameters, outputs));
+        CUDA_AGENT_TRY(next.load(inputs));
+        CUDA_AGENT_TRY(next.poison(0x7fc1'1111u));
+        more.push_back(std::move(next));
+        sets.push_back(static_cast<int>(i) + 1); // number 1 belongs to verification
+        CUDA_AGENT_TRY(process.bind(sets.back(), more.back().buffers()));
+    }
+    CUDA_AGENT_ASSIGN(lease, device::Lease::take(device->info(), stop));
+    (void)lease;
+    auto times = timing::measureCandidate(process, *device, sets, bytes, protocol, stop);
+    if (!times) {
+        if (times.error().kind != ErrorKind::failed)
+            return tl::unexpected(times.error());
+        return verify::Check{"timed calls", false, false, times.error().message, {}};
+    }
+    verdict.times = std::move(*times);
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+        const auto &buffers = i == 0 ? set.buffers() : more[i - 1].buffers();
+        CUDA_AGENT_ASSIGN(evidence, verify::compareOutputs(*device, buffers, pool.random[i], pool));
+        if (!evidence.is_null())
+            return verify::Check{"timed calls", false, false,
+                                 "the outputs of the timed calls are wrong", evidence};
+    }
+    return verify::Check{
+        "timed calls", true, false, "the outputs of the timed calls are right", {}};
+}
+
+/// Reward, limit and flags from what was measured.
+Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop) {
+    const bool remeasure =
+        options.interleaveBaselines && timingWorker && verdict.strength == verify::Strength::full;
+    if (remeasure) {
+        CUDA_AGENT_ASSIGN(lease, device::Lease::take(device->info(), stop));
+        (void)lease;
+        auto again = timing::measureBaselines(*timingWorker, *device, wantedBaselines(options),
+                                              pool.description.countedBytes,
+                                              timing::trainingProtocol(), stop);
+        if (!again && again.error().kind == ErrorKind::stopped)
+            return tl::unexpected(again.error());
+        if (again) {
+            for (auto &[which, samples] : again->samples) {
+                auto &all = baselines.samples[which];
+                all.insert(all.end(), samples.begin(), samples.end());
+                baselines.estimates[which] = timing::estimate(all);
+            }
+        } else {
+            verdict.flags.push_back("baselines were not measured again: " + again.error().message);
+            timingWorker.reset();
+        }
+        if (timingWorker)
+            CUDA_AGENT_TRY(timingWorker->release());
+    }
+    verdict.baselines = baselines;
+    const double candidate = verdict.times->estimate.median;
+    const auto pair = declaredBaselines(verdict.numerics);
+    const auto time = [&](reference::Baseline which) -> std::optional<double> {
+        const auto found = baselines.estimates.find(which);
+        if (found == baselines.estimates.end())
+            return std::nullopt;
+        return found->second.median;
+    };
+    verdict.reward =
+        reward::milestone(verdict.correct, candidate, time(pair.eager), time(pair.compile));
+    append(verdict.flags, verdict.times->flags);
+    verdict.fractionOfLimit = verdict.limit.seconds / candidate;
+    if (verdict.fractionOfLimit > 1 / implausible)
+        verdict.flags.push_back(
+            fmt::format("faster than counted bytes and operations allow ({:.2f} times the limit)",
+                        verdict.fractionOfLimit));
+    return {};
+}
+
+Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength strength,
+                             std::stop_token stop) {
+    const auto start = Clock::now();
+    auto &state = *state_;
+    Verdict verdict;
+    verdict.strength = strength;
+    verdict.device = state.device->info().kind;
+    verdict.numerics = state.options.numerics;
+    verdict.baselines = state.baselines;
+    verdict.unenforced = state.unenforced;
+    verdict.limit = limitOf(state.pool.description, state.ceilings, state.options.numerics);
+    const auto conclude = [&]() -> Result<Verdict> {
+        if (const auto *failed = verdict.verification.failed()) {
+            verdict.correct = false;
+            verdict.reward = -1;
+            verdict.problem = failed->name + ": " + failed->detail;
+        }
+        verdict.seconds = secondsSince(start);
+        return std::move(verdict);
+    };
+
+    CUDA_AGENT_ASSIGN(outcome, plan::compile(candidate, *state.compiler, stop));
+    if (const auto *rejection = std::get_if<toolchain::Rejection>(&outcome)) {
+        verdict.problem = "does not compile: " + rejection->summary;
+        verdict.diagnostics = rejection->diagnostics;
+        return conclude();
+    }
+    const auto &compiled = std::get<plan::CompiledPlan>(outcome);
+    verdict.compiled = true;
+    for (const auto &[path, binary] : compiled.binaries) {
+        verdict.diagnostics.insert(verdict.diagnostics.end(), binary.warnings.begin(),
+                                   binary.warnings.end());
+        for (const auto &entry : binary.entries)
+            verdict.kernels.push_back(entry);
+    }
+
+    std::vector<TensorType> outputs;
+    for (const auto &port : state.pool.description.outputs)
+        outputs.push_back(contiguousType(port.type.dtype, port.type.shape));
+    CUDA_AGENT_ASSIGN(process, plan::startRunner(compiled, signatureOf(state.pool.description),
+                                                 *state.device, plan::RunnerOptions{}, stop));
+    CUDA_AGENT_ASSIGN(set, verify::GuardedSet::create(*state.device,
+                                                      state.pool.random.front().inputs.tensors,
+                                                      state.pool.parameters, outputs));
+    if (auto bound = process->bind(0, set.buffers()); !bound)
+        return tl::unexpected(bound.error());
+
+    CUDA_AGENT_ASSIGN(report,
+                      verify::verify(*process, set, state.pool, *state.device, strength, stop));
+    verdict.verification = std::move(report);
+    append(verdict.flags, verdict.verification.flags);
+    verdict.correct = verdict.verification.correct;
+    if (verdict.correct) {
+        const auto protocol = strength == verify::Strength::full ? timing::fullProtocol()
+                                                                 : timing::trainingProtocol();
+        CUDA_AGENT_ASSIGN(timed, state.timeCandidate(*process, set, protocol, verdict, stop));
+        verdict.verification.checks.push_back(timed);
+        if (timed.passed) {
+            CUDA_AGENT_ASSIGN(after,
+                              verify::verifyAfterTiming(*process, set, state.pool, *state.device));
+            verdict.verification.checks.push_back(after);
+        }
+    }
+    append(verdict.unenforced, process->finish().unenforced);
+    if (verdict.verification.failed())
+        return conclude();
+    CUDA_AGENT_TRY(state.finishVerdict(verdict, stop));
+    return conclude();
+}
+
+} // namespace cuda_agent::judge

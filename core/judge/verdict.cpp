@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/judge/judge.h"
+
+namespace cuda_agent::judge {
+
+namespace {
+
+Json toJson(const timing::Estimate &estimate) {
+    return {{"seconds", estimate.median},
+            {"low", estimate.low},
+            {"high", estimate.high},
+            {"samples", estimate.samples}};
+}
+
+Json toJson(const toolchain::EntryInfo &entry) {
+    Json json{{"name", entry.name}};
+    const auto add = [&](const char *key, int value) {
+        if (value >= 0) // -1: the compiler does not tell
+            json[key] = value;
+    };
+    add("registers", entry.registers);
+    add("spill_bytes", entry.spillBytes);
+    add("shared_bytes", entry.sharedBytes);
+    add("stack_bytes", entry.stackBytes);
+    return json;
+}
+
+std::optional<double> median(const timing::Baselines &baselines, reference::Baseline which) {
+    const auto found = baselines.estimates.find(which);
+    return found == baselines.estimates.end() ? std::nullopt : std::optional(found->second.median);
+}
+
+void addTimes(Json &json, const Verdict &verdict) {
+    Json times = Json::object();
+    for (const auto &[which, estimate] : verdict.baselines.estimates)
+        times[std::string(reference::nameOf(which))] = toJson(estimate);
+    if (verdict.times) {
+        const double candidate = verdict.times->estimate.median;
+        times["candidate"] = toJson(verdict.times->estimate);
+        times["candidate"]["host_seconds"] = verdict.times->hostSecondsPerCall;
+        const auto pair = declaredBaselines(verdict.numerics);
+        Json speedup = Json::object();
+        if (const auto eager = median(verdict.baselines, pair.eager))
+            speedup["eager"] = *eager / candidate;
+        if (const auto compile = median(verdict.baselines, pair.compile))
+            speedup["compile"] = *compile / candidate;
+        json["speedup"] = speedup;
+    }
+    json["times"] = times;
+    if (!verdict.baselines.problems.empty()) {
+        Json problems = Json::object();
+        for (const auto &[which, problem] : verdict.baselines.problems)
+            problems[std::string(reference::nameOf(which))] = problem;
+        json["baseline_problems"] = problems;
+    }
+    const timing::Estimate *best = nullptr;
+    for (const auto &[which, estimate] : verdict.baselines.estimates) {
+        if (best && estimate.median >= best->median)
+            continue;
+        best = &estimate;
+        json["best_stock"] = {{"name", reference::nameOf(which)}, {"seconds", estimate.median}};
+    }
+}
+
+} // namespace
+
+BaselinePair declaredBaselines(task::Numerics numerics) {
+    if (numerics == task::Numerics::tf32)
+        return {reference::Baseline::eagerTf32, reference::Baseline::compileTf32};
+    return {reference::Baseline::eager, reference::Baseline::compile};
+}
+
+Limit limitOf(const task::Description &task, const device::Ceilings &ceilings,
+              task::Numerics numerics) {
+    Limit limit{static_cast<double>(task.countedBytes) / ceilings.copyBytesPerSecond, "memory"};
+    const double tf32 =
+        ceilings.tf32FlopsPerSecond > 0 ? ceilings.tf32FlopsPerSecond : ceilings.fp32FlopsPerSecond;
+    // PyTorch's default runs fp32 products in fp32 and fp32 convolutions in TF32.
+    const double matmulRate =
+        numerics == task::Numerics::standard ? ceilings.fp32FlopsPerSecond : tf32;
+    if (matmulRate > 0 && tf32 > 0) {
+        const double compute = task.matmulFlops / matmulRate + task.convolutionFlops / tf32;
+        if (compute > limit.seconds)
+            limit = {compute, "compute"};
+    }
+    return limit;
+}
+
+Json toJson(const Verdict &verdict) {
+    Json json{{"compiled", verdict.compiled},
+              {"correct", verdict.correct},
+              {"reward", verdict.reward},
+              {"device", device::nameOf(verdict.device)},
+              {"numerics", task::nameOf(verdict.numerics)},
+              {"strength", verify::nameOf(verdict.strength)},
+              {"flags", verdict.flags},
+              {"unenforced", verdict.unenforced},
+              {"seconds", verdict.seconds}};
+    if (!verdict.problem.empty())
+        json["problem"] = verdict.problem;
+    if (!verdict.diagnostics.empty()) {
+        json["diagnostics"] = Json::array();
+        for (const auto &diagnostic : verdict.diagnostics)
+            json["diagnostics"].push_back(toolchain::toJson(diagnostic));
+    }
+    if (!verdict.kernels.empty()) {
+        json["kernels"] = Json::array();
+        for (const auto &entry : verdict.kernels)
+            json["kernels"].push_back(toJson(entry));
+    }
+    json["checks"] = Json::array();
+    for (const auto &check : verdict.verification.checks)
+        json["checks"].push_back(verify::toJson(check));
+    if (const auto *failed = verdict.verification.failed())
+        json["failed_check"] = verify::toJson(*failed);
+    addTimes(json, verdict);
+    if (verdict.times) {
+        json["fraction_of_limit"] = verdict.fractionOfLimit;
+        json["limited_by"] = verdict.limit.by;
+        json["limit_seconds"] = verdict.limit.seconds;
+    }
+    return json;
+}
+
+} // namespace cuda_agent::judge

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/verify/verify.h"
+
+#include "core/base/hash.h"
+
+namespace cuda_agent::verify {
+
+namespace {
+
+/// Share of the free device memory that sealed cases may take; the rest is for the reference's
+/// temporaries and the candidate's private copies.
+constexpr double poolShare = 0.45;
+
+struct Wanted {
+    const char *name;
+    double scale;
+    const char *transform; ///< nullptr: a random case
+};
+/// In order of worth: when memory is short, the first ones are drawn.
+constexpr Wanted wantedCases[] = {
+    {"random 1", 1, nullptr},      {"random 2", 1, nullptr},      {"NaN", 1, "nan"},
+    {"scale 64", 64, "none"},      {"random 3", 1, nullptr},      {"random 4", 1, nullptr},
+    {"random 5", 1, nullptr},      {"scale 0.001", 1e-3, "none"}, {"Inf", 1, "inf"},
+    {"saturation", 1, "saturate"}, {"denormals", 1, "denormal"},
+};
+
+std::uint64_t caseBytes(const task::Description &description) {
+    std::uint64_t total = 0;
+    for (const auto &port : description.inputs)
+        total += port.type.spanBytes();
+    for (const auto &port : description.outputs) // the oracle has eight bytes an element
+        total += static_cast<std::uint64_t>(port.type.elements()) * 8;
+    return total;
+}
+
+} // namespace
+
+Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::stop_token stop) {
+    Pool pool;
+    CUDA_AGENT_ASSIGN(description, worker.describe(stop));
+    pool.description = std::move(description);
+    CUDA_AGENT_ASSIGN(parameters, worker.parameters(stop));
+    pool.parameters = std::move(parameters);
+
+    CUDA_AGENT_ASSIGN(freeBytes, device.freeBytes());
+    const auto each = std::max<std::uint64_t>(caseBytes(pool.description), 1);
+    auto affordable = static_cast<std::uint64_t>(poolShare * static_cast<double>(freeBytes)) / each;
+    if (affordable == 0) {
+        pool.notes.push_back("memory is short: one case only");
+        affordable = 1;
+    }
+    for (const auto &wanted : wantedCases) {
+        if (pool.random.size() + pool.adversarial.size() >= affordable) {
+            pool.notes.push_back(fmt::format("case '{}' left out: a case of this task takes {:.1f} "
+                                             "GB and {:.1f} GB are free",
+                                             wanted.name, static_cast<double>(each) / 1e9,
+                                             static_cast<double>(freeBytes) / 1e9));
+            continue;
+        }
+        reference::CaseRequest request;
+        request.name = wanted.name;
+        request.seed = randomSeed() >> 1; // torch takes signed seeds
+        request.scale = wanted.scale;
+        request.transform = wanted.transform ? wanted.transform : "none";
+        // Sensitivity is pooled over the random cases; two of them tell enough.
+        request.sensitivity = !wanted.transform && pool.random.size() < 2;
+        auto drawn = worker.makeCase(request, stop);
+        if (!drawn) {
+            if (drawn.error().kind != ErrorKind::failed)
+                return tl::unexpected(drawn.error());
+            pool.notes.push_back(
+                fmt::format("case '{}' does not apply: {}", wanted.name, drawn.error().message));
+            continue;
+        }
+        (wanted.transform ? pool.adversarial : pool.random).push_back(std::move(*drawn));
+    }
+    if (pool.random.empty())
+        return requestError("no random case of task {} could be drawn", pool.description.name);
+    return pool;
+}
+
+} // namespace cuda_agent::verify
