@@ -7,7 +7,12 @@
 
 namespace cuda_agent::timing {
 
-/// Median with a 95 % bootstrap percentile interval (Efron 1979), in seconds.
+/// 0 for no samples.
+double median(std::span<const double> samples);
+
+/// Median with a 95 % bootstrap percentile interval (Efron 1979; 1000 resamples), in seconds.
+/// The same samples and seed give the same interval. No samples give zeros; one gives
+/// low = high = median.
 struct Estimate {
     double median = 0;
     double low = 0;
@@ -17,7 +22,8 @@ struct Estimate {
 };
 Estimate estimate(std::span<const double> samples, std::uint64_t seed = 1);
 
-/// median(a) / median(b) - 1 with a 95 % interval from independent bootstraps.
+/// median(a) / median(b) - 1 with a 95 % interval from independent bootstraps. Samples are
+/// positive. Zeros when either side has none.
 struct Difference {
     double relative = 0;
     double low = 0;

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/timing/rounds.h"
+#include "core/timing/timing.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cuda_agent::timing {
+
+namespace {
+
+// Allowances for honest differences between the engine's clock and the runner's.
+constexpr double clockSlack = 1e-4;         // seconds of a batch, and 1 % of it
+constexpr double messageSeconds = 2e-3;     // one request and its answer, set-up of a batch
+constexpr double launchSeconds = 50e-6;     // launch and synchronisation of one sample
+constexpr double hidden = 0.5;              // claims below this share of the host time are refused
+constexpr double corroborationSpan = 30e-3; // long enough for the allowances not to matter
+constexpr int corroborationSamples = 300;
+constexpr double limitShare = 0.8;
+constexpr double slowCall = 0.1; // seconds from which further warm-up calls change nothing
+
+/// One answer of the candidate's process beside the engine's clock.
+struct Batch {
+    std::vector<double> seconds; ///< per call, one entry a sample
+    double claimed = 0;          ///< seconds in all, as the process says
+    double host = 0;             ///< seconds in all, as the engine's clock says
+    double calls = 0;
+
+    bool longerThanHost() const { return claimed > host * 1.01 + clockSlack; }
+};
+
+/// A candidate under measurement.
+class Subject {
+  public:
+    Subject(plan::CandidateProcess &process, device::Device &device, std::vector<int> sets,
+            const HostClock &clock)
+        : process_(process), kind_(device.info().kind), sets_(std::move(sets)), clock_(clock) {}
+
+    Result<Batch> batch(int samples, int warmup, double span, bool flush);
+    /// First call: everything that happens only once.
+    Result<void> warmUp();
+    /// A batch as the protocol wants it: cold cache, spans filled up on the CPU.
+    Result<Batch> sample(int samples);
+    /// Compares the process's claims with the engine's clock where the two must agree.
+    Result<void> corroborate(double median);
+
+    double firstSeconds() const { return firstSeconds_; }
+    bool disagrees() const { return disagrees_; }
+    double hostSecondsPerCall() const { return hostSecondsPerCall_; }
+
+  private:
+    plan::CandidateProcess &process_;
+    device::Kind kind_;
+    std::vector<int> sets_;
+    const HostClock &clock_;
+    bool fresh_ = true;
+    bool disagrees_ = false;
+    double firstSeconds_ = 0;
+    double hostSecondsPerCall_ = 0;
+};
+
+Result<Batch> Subject::batch(int samples, int warmup, double span, bool flush) {
+    plan::SampleRequest request;
+    request.sets = sets_;
+    request.samples = samples;
+    request.warmup = warmup;
+    request.minimumSampleSeconds = span;
+    request.flushCache = flush;
+    const double start = clock_();
+    CUDA_AGENT_ASSIGN(taken, process_.time(request));
+    Batch batch;
+    batch.host = clock_() - start;
+    if (taken.size() != static_cast<std::size_t>(samples))
+        return failedError("the candidate's process answered with {} samples where {} were asked "
+                           "for",
+                           taken.size(), samples);
+    for (const plan::Sample &each : taken) {
+        if (!std::isfinite(each.seconds) || each.seconds <= 0 || each.calls < 1)
+            return failedError("the candidate's process reported an impossible time ({} s, {} "
+                               "calls)",
+                               each.seconds, each.calls);
+        batch.seconds.push_back(each.seconds);
+        batch.claimed += each.seconds * each.calls;
+        batch.calls += each.calls;
+    }
+    disagrees_ = disagrees_ || batch.longerThanHost();
+    return batch;
+}
+
+Result<void> Subject::warmUp() {
+    CUDA_AGENT_ASSIGN(first, batch(1, 0, 0, false));
+    firstSeconds_ = first.host;
+    return {};
+}
+
+Result<Batch> Subject::sample(int samples) {
+    const int warmup = firstSeconds_ > slowCall ? 0 : fresh_ ? 3 : 1;
+    fresh_ = false;
+    return batch(samples, warmup, minimumSampleSeconds(kind_), true);
+}
+
+Result<void> Subject::corroborate(double median) {
+    const double wanted = std::ceil(corroborationSpan / median);
+    const int samples = static_cast<int>(std::clamp<double>(wanted, 1, corroborationSamples));
+    const double span = corroborationSpan / samples;
+    CUDA_AGENT_ASSIGN(warm, batch(samples, 0, span, false));
+    hostSecondsPerCall_ = warm.host / warm.calls;
+    const double busy = warm.host - messageSeconds - samples * launchSeconds;
+    if (warm.claimed < hidden * busy)
+        disagrees_ = true;
+    // A process could tell the truth here and lie above; but cold calls are not faster than warm.
+    if (median * warm.calls < hidden * busy)
+        disagrees_ = true;
+    return {};
+}
+
+CandidateTimes report(const Subject &subject, const Rounds &rounds, const Yardstick &yardstick,
+                      device::Device &device, std::uint64_t taskBytes) {
+    CandidateTimes times;
+    auto outcome = rounds.outcome();
+    times.samples = std::move(outcome.samples);
+    times.estimate = estimate(times.samples);
+    times.hostSecondsPerCall = subject.hostSecondsPerCall();
+    times.yardstickSeconds = rounds.medianYardstick();
+    if (subject.disagrees())
+        times.flags.push_back("host clock disagrees");
+    if (taskBytes > 2 * device.info().cacheBytes) {
+        const auto ceilings = device.ceilings();
+        if (ceilings && ceilings->copyBytesPerSecond > 0 &&
+            times.estimate.median <
+                limitShare * static_cast<double>(taskBytes) / ceilings->copyBytesPerSecond)
+            times.flags.push_back("faster than the limit");
+    }
+    if (outcome.throttled)
+        times.flags.push_back("throttled");
+    if (!yardstick.problem().empty())
+        times.flags.push_back("throttling could not be watched: " + yardstick.problem());
+    return times;
+}
+
+} // namespace
+
+Result<CandidateTimes> measureCandidate(plan::CandidateProcess &candidate, device::Device &device,
+                                        const std::vector<int> &sets, std::uint64_t taskBytes,
+                                        const Protocol &protocol, std::stop_token stop,
+                                        const HostClock &clock) {
+    if (sets.empty())
+        return requestError("timing needs at least one bound input set");
+    if (stop.stop_requested())
+        return stoppedError();
+    Subject subject(candidate, device, sets, clock);
+    CUDA_AGENT_TRY(subject.warmUp());
+    Yardstick yardstick(device, taskBytes);
+    Rounds rounds(throttleFactor(device.info().kind));
+    double before = yardstick.measure();
+    while (!rounds.enough(protocol)) {
+        if (stop.stop_requested())
+            return stoppedError();
+        const std::size_t have = rounds.all().size();
+        const double perSample =
+            have == 0 ? subject.firstSeconds() : rounds.hostSeconds() / static_cast<double>(have);
+        CUDA_AGENT_ASSIGN(batch,
+                          subject.sample(nextBatch(protocol, rounds.hostSeconds(), perSample)));
+        const double after = yardstick.measure();
+        rounds.add(std::move(batch.seconds), std::max(before, after), batch.host);
+        before = after;
+    }
+    if (stop.stop_requested())
+        return stoppedError();
+    CUDA_AGENT_TRY(subject.corroborate(median(rounds.all())));
+    return report(subject, rounds, yardstick, device, taskBytes);
+}
+
+Difference compare(const CandidateTimes &a, const CandidateTimes &b) {
+    return difference(a.samples, b.samples);
+}
+
+Result<AbResult> measureAb(plan::CandidateProcess &a, plan::CandidateProcess &b,
+                           device::Device &device, const std::vector<int> &sets,
+                           std::uint64_t taskBytes, const Protocol &protocol, std::stop_token stop,
+                           const HostClock &clock) {
+    constexpr std::size_t fewestRounds = 6; // fewer give no honest 95 % interval
+    if (sets.empty())
+        return requestError("timing needs at least one bound input set");
+    Subject subjects[] = {Subject(a, device, sets, clock), Subject(b, device, sets, clock)};
+    for (Subject &subject : subjects)
+        CUDA_AGENT_TRY(subject.warmUp());
+    Yardstick yardstick(device, taskBytes);
+    const double factor = throttleFactor(device.info().kind);
+    Rounds rounds[] = {Rounds(factor), Rounds(factor)};
+    std::vector<double> ratios; // one per round, throttled or not
+    const auto difference = [&] {
+        std::vector<double> kept;
+        for (std::size_t i = 0; i < ratios.size(); ++i)
+            if (!rounds[0].throttled(i))
+                kept.push_back(ratios[i]);
+        const bool few = kept.size() < std::min(fewestRounds, ratios.size());
+        const Estimate ratio = estimate(few ? ratios : kept);
+        return Difference{ratio.median - 1, ratio.low - 1, ratio.high - 1};
+    };
+    const auto enough = [&] {
+        if (ratios.size() < fewestRounds)
+            return false;
+        const Difference now = difference();
+        if (now.high - now.low <= protocol.targetRelativeWidth)
+            return true;
+        return std::max(rounds[0].hostSeconds(), rounds[1].hostSeconds()) >=
+                   protocol.budgetSeconds ||
+               rounds[0].all().size() >= static_cast<std::size_t>(protocol.maximumSamples);
+    };
+    const int half = std::max(1, protocol.maximumSamples / 40);
+    double before = yardstick.measure();
+    while (!enough()) {
+        std::vector<double> seconds[2];
+        double host[2] = {0, 0};
+        for (const int which : {0, 1, 1, 0}) {
+            if (stop.stop_requested())
+                return stoppedError();
+            CUDA_AGENT_ASSIGN(batch, subjects[which].sample(half));
+            seconds[which].insert(seconds[which].end(), batch.seconds.begin(), batch.seconds.end());
+            host[which] += batch.host;
+        }
+        const double after = yardstick.measure();
+        ratios.push_back(median(seconds[0]) / median(seconds[1]));
+        for (const int which : {0, 1})
+            rounds[which].add(std::move(seconds[which]), std::max(before, after), host[which]);
+        before = after;
+    }
+    for (const int which : {0, 1})
+        CUDA_AGENT_TRY(subjects[which].corroborate(median(rounds[which].all())));
+    AbResult result;
+    result.a = report(subjects[0], rounds[0], yardstick, device, taskBytes);
+    result.b = report(subjects[1], rounds[1], yardstick, device, taskBytes);
+    result.difference = difference();
+    result.rounds = static_cast<int>(ratios.size());
+    return result;
+}
+
+} // namespace cuda_agent::timing

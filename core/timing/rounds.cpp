@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/timing/rounds.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace cuda_agent::timing {
+
+namespace {
+
+constexpr std::uint64_t yardstickLimit = std::uint64_t{1} << 30;
+constexpr double briefCopy = 1e-3; // below it one copy is too noisy to judge a round by
+constexpr int briefCopies = 5;
+constexpr std::size_t fewestSamples = 3; // even when one call outlasts the budget
+constexpr int retryFactor = 2;           // of budget and maximum, when rounds are dropped
+
+} // namespace
+
+Protocol trainingProtocol() {
+    return {0.05, 5, 30, 0.5};
+}
+
+Protocol fullProtocol() {
+    return {0.02, 20, 200, 3.0};
+}
+
+double minimumSampleSeconds(device::Kind kind) {
+    return kind == device::Kind::cpu ? 5e-3 : 0;
+}
+
+double throttleFactor(device::Kind kind) {
+    return kind == device::Kind::cpu ? 1.25 : 1.10;
+}
+
+HostClock steadyClock() {
+    return [] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+            .count();
+    };
+}
+
+Yardstick::Yardstick(device::Device &device, std::uint64_t taskBytes)
+    : device_(device), bytes_(std::clamp<std::uint64_t>(taskBytes, 4096, yardstickLimit)) {}
+
+double Yardstick::measure() {
+    if (!problem_.empty())
+        return 0;
+    double best = 0;
+    double spent = 0;
+    for (int i = 0; i < briefCopies && spent < briefCopy; ++i) {
+        const auto seconds = device_.timeCopy(bytes_);
+        if (!seconds) {
+            problem_ = seconds.error().message;
+            return 0;
+        }
+        best = i == 0 ? *seconds : std::min(best, *seconds);
+        spent += *seconds;
+    }
+    return best;
+}
+
+void Rounds::add(std::vector<double> samples, double yardstick, double hostSeconds) {
+    if (yardstick > 0)
+        best_ = best_ > 0 ? std::min(best_, yardstick) : yardstick;
+    hostSeconds_ += hostSeconds;
+    rounds_.push_back({std::move(samples), yardstick});
+}
+
+bool Rounds::throttled(std::size_t round) const {
+    return rounds_[round].yardstick > factor_ * best_;
+}
+
+std::vector<double> Rounds::good() const {
+    std::vector<double> result;
+    for (std::size_t i = 0; i < rounds_.size(); ++i)
+        if (!throttled(i))
+            result.insert(result.end(), rounds_[i].samples.begin(), rounds_[i].samples.end());
+    return result;
+}
+
+std::vector<double> Rounds::all() const {
+    std::vector<double> result;
+    for (const Round &round : rounds_)
+        result.insert(result.end(), round.samples.begin(), round.samples.end());
+    return result;
+}
+
+double Rounds::medianYardstick() const {
+    std::vector<double> yardsticks;
+    for (const Round &round : rounds_)
+        if (round.yardstick > 0)
+            yardsticks.push_back(round.yardstick);
+    return median(yardsticks);
+}
+
+bool Rounds::enough(const Protocol &protocol) const {
+    const std::vector<double> kept = good();
+    const std::size_t total = all().size();
+    const auto minimum = static_cast<std::size_t>(std::max(1, protocol.minimumSamples));
+    const auto maximum = static_cast<std::size_t>(std::max(1, protocol.maximumSamples));
+    if (kept.size() >= maximum || total >= retryFactor * maximum)
+        return true;
+    if (kept.size() >= minimum && estimate(kept).relativeWidth() <= protocol.targetRelativeWidth)
+        return true;
+    const std::size_t fewest = std::min(fewestSamples, minimum);
+    if (hostSeconds_ >= protocol.budgetSeconds && kept.size() >= fewest)
+        return true;
+    return hostSeconds_ >= retryFactor * protocol.budgetSeconds && total >= fewest;
+}
+
+Rounds::Outcome Rounds::outcome() const {
+    Outcome result{good(), false};
+    std::vector<double> every = all();
+    result.throttled = 2 * result.samples.size() < every.size();
+    if (result.samples.size() < std::min(fewestSamples, every.size())) {
+        result.samples = std::move(every);
+        result.throttled = true;
+    }
+    return result;
+}
+
+int nextBatch(const Protocol &protocol, double usedSeconds, double secondsPerSample) {
+    const int share = std::clamp(protocol.minimumSamples / 2, 1, 10);
+    const double left = protocol.budgetSeconds - usedSeconds;
+    if (!(secondsPerSample > 0) || left >= share * secondsPerSample)
+        return share;
+    return std::max(1, static_cast<int>(left / secondsPerSample));
+}
+
+} // namespace cuda_agent::timing

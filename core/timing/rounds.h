@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/device/device.h"
+#include "core/timing/timing.h"
+
+#include <vector>
+
+namespace cuda_agent::timing {
+
+/// Times a device copy next to the measurements, to tell a slowed machine from a slow candidate.
+class Yardstick {
+  public:
+    Yardstick(device::Device &device, std::uint64_t taskBytes);
+    /// Seconds of one copy now; 0 once the device could not do it (it is not asked again).
+    double measure();
+    const std::string &problem() const { return problem_; }
+
+  private:
+    device::Device &device_;
+    std::uint64_t bytes_;
+    std::string problem_;
+};
+
+/// How much slower than the best a yardstick may be before its round counts as throttled.
+double throttleFactor(device::Kind kind);
+
+/// Samples in rounds, each with the yardstick beside it.
+class Rounds {
+  public:
+    explicit Rounds(double factor) : factor_(factor) {}
+    void add(std::vector<double> samples, double yardstick, double hostSeconds);
+
+    /// Samples of the rounds that were not throttled, as judged with all yardsticks so far.
+    std::vector<double> good() const;
+    std::vector<double> all() const;
+    bool throttled(std::size_t round) const;
+    std::size_t count() const { return rounds_.size(); }
+    double hostSeconds() const { return hostSeconds_; }
+    double medianYardstick() const;
+
+    /// Whether `protocol` asks for no more.
+    bool enough(const Protocol &protocol) const;
+    /// What to report: the good samples, or all where the machine was throttled nearly throughout.
+    struct Outcome {
+        std::vector<double> samples;
+        bool throttled = false; ///< most were dropped, or nothing could be
+    };
+    Outcome outcome() const;
+
+  private:
+    struct Round {
+        std::vector<double> samples;
+        double yardstick = 0;
+    };
+    double factor_;
+    double best_ = 0;
+    double hostSeconds_ = 0;
+    std::vector<Round> rounds_;
+};
+
+/// Samples to ask for next: a share of the protocol's minimum, fewer when `seconds` per sample
+/// would not fit into what is left of the budget.
+int nextBatch(const Protocol &protocol, double usedSeconds, double secondsPerSample);
+
+} // namespace cuda_agent::timing
