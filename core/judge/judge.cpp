@@ -74,6 +74,12 @@ struct Judge::State {
     std::unique_ptr<toolchain::Compiler> compiler;
     std::vector<std::string> unenforced;
 
+    /// A started candidate with its private buffers bound under number 0.
+    struct Started {
+        std::unique_ptr<plan::CandidateProcess> process;
+        verify::GuardedSet set;
+    };
+    Result<Started> startCandidate(const plan::CompiledPlan &compiled, std::stop_token stop);
     Result<verify::Check> timeCandidate(plan::CandidateProcess &process, verify::GuardedSet &set,
                                         const timing::Protocol &protocol, Verdict &verdict,
                                         std::stop_token stop);
@@ -160,6 +166,19 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
 Result<plan::CompileOutcome> Judge::compile(const plan::Candidate &candidate,
                                             std::stop_token stop) {
     return plan::compile(candidate, *state_->compiler, stop);
+}
+
+Result<Judge::State::Started> Judge::State::startCandidate(const plan::CompiledPlan &compiled,
+                                                           std::stop_token stop) {
+    std::vector<TensorType> outputs;
+    for (const auto &port : pool.description.outputs)
+        outputs.push_back(contiguousType(port.type.dtype, port.type.shape));
+    CUDA_AGENT_ASSIGN(process, plan::startRunner(compiled, signatureOf(pool.description), *device,
+                                                 plan::RunnerOptions{}, stop));
+    CUDA_AGENT_ASSIGN(set, verify::GuardedSet::create(*device, pool.random.front().inputs.tensors,
+                                                      pool.parameters, outputs));
+    CUDA_AGENT_TRY(process->bind(0, set.buffers()));
+    return Started{std::move(process), std::move(set)};
 }
 
 /// Times the candidate on private copies of the random cases and verifies what the timed calls
@@ -277,9 +296,11 @@ Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength 
     };
 
     CUDA_AGENT_ASSIGN(outcome, plan::compile(candidate, *state.compiler, stop));
+    verdict.compileSeconds = secondsSince(start);
     if (const auto *rejection = std::get_if<toolchain::Rejection>(&outcome)) {
         verdict.problem = "does not compile: " + rejection->summary;
         verdict.diagnostics = rejection->diagnostics;
+        verdict.compilerOutput = rejection->log;
         return conclude();
     }
     const auto &compiled = std::get<plan::CompiledPlan>(outcome);
@@ -291,17 +312,8 @@ Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength 
             verdict.kernels.push_back(entry);
     }
 
-    std::vector<TensorType> outputs;
-    for (const auto &port : state.pool.description.outputs)
-        outputs.push_back(contiguousType(port.type.dtype, port.type.shape));
-    CUDA_AGENT_ASSIGN(process, plan::startRunner(compiled, signatureOf(state.pool.description),
-                                                 *state.device, plan::RunnerOptions{}, stop));
-    CUDA_AGENT_ASSIGN(set, verify::GuardedSet::create(*state.device,
-                                                      state.pool.random.front().inputs.tensors,
-                                                      state.pool.parameters, outputs));
-    if (auto bound = process->bind(0, set.buffers()); !bound)
-        return tl::unexpected(bound.error());
-
+    CUDA_AGENT_ASSIGN(started, state.startCandidate(compiled, stop));
+    auto &[process, set] = started;
     CUDA_AGENT_ASSIGN(report,
                       verify::verify(*process, set, state.pool, *state.device, strength, stop));
     verdict.verification = std::move(report);
@@ -323,6 +335,36 @@ Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength 
         return conclude();
     CUDA_AGENT_TRY(state.finishVerdict(verdict, stop));
     return conclude();
+}
+
+Result<Comparison> Judge::compare(const plan::Candidate &a, const plan::Candidate &b,
+                                  std::stop_token stop) {
+    auto &state = *state_;
+    Comparison comparison;
+    CUDA_AGENT_ASSIGN(verdictA, judge(a, verify::Strength::training, stop));
+    comparison.a = std::move(verdictA);
+    CUDA_AGENT_ASSIGN(verdictB, judge(b, verify::Strength::training, stop));
+    comparison.b = std::move(verdictB);
+    if (!comparison.a.correct || !comparison.b.correct)
+        return comparison;
+    std::vector<Judge::State::Started> started;
+    std::vector<plan::CompileOutcome> outcomes; // the runners read the binaries these name
+    for (const auto *candidate : {&a, &b}) {
+        CUDA_AGENT_ASSIGN(outcome, plan::compile(*candidate, *state.compiler, stop));
+        outcomes.push_back(std::move(outcome));
+        CUDA_AGENT_ASSIGN(
+            one, state.startCandidate(std::get<plan::CompiledPlan>(outcomes.back()), stop));
+        CUDA_AGENT_TRY(one.set.load(state.pool.random.front().inputs.tensors));
+        started.push_back(std::move(one));
+    }
+    CUDA_AGENT_ASSIGN(lease, device::Lease::take(state.device->info(), stop));
+    (void)lease;
+    CUDA_AGENT_ASSIGN(times,
+                      timing::measureAb(*started[0].process, *started[1].process, *state.device,
+                                        {0}, state.pool.description.countedBytes,
+                                        timing::fullProtocol(), stop));
+    comparison.times = std::move(times);
+    return comparison;
 }
 
 } // namespace cuda_agent::judge

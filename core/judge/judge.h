@@ -43,7 +43,8 @@ struct Verdict {
     device::Kind device = device::Kind::cpu;
     task::Numerics numerics = task::Numerics::standard;
     std::vector<toolchain::Diagnostic> diagnostics;
-    std::string problem; ///< one line why it is not correct, or empty
+    std::string compilerOutput; ///< of a source that does not compile
+    std::string problem;        ///< one line why it is not correct, or empty
     verify::Report verification;
     std::optional<timing::CandidateTimes> times;
     timing::Baselines baselines;
@@ -53,9 +54,18 @@ struct Verdict {
     std::vector<std::string> unenforced;
     std::vector<toolchain::EntryInfo> kernels;
     verify::Strength strength = verify::Strength::full;
+    double compileSeconds = 0;
     double seconds = 0; ///< wall time of this verdict
 };
 Json toJson(const Verdict &verdict);
+
+/// Two candidates of one task, verified each and timed in turns.
+struct Comparison {
+    Verdict a;
+    Verdict b;
+    std::optional<timing::AbResult> times; ///< when both are correct
+};
+Json toJson(const Comparison &comparison);
 
 /// Everything about one task that candidates are judged against: description, sealed cases,
 /// baselines, ceilings. Prepared once, then used for any number of candidates.
@@ -87,6 +97,10 @@ class Judge {
     /// Errors: machine, stopped, request (plan.json unusable).
     Result<Verdict> judge(const plan::Candidate &candidate, verify::Strength strength,
                           std::stop_token stop);
+
+    /// Judges both in training strength, then times them in turns. Errors: as judge().
+    Result<Comparison> compare(const plan::Candidate &a, const plan::Candidate &b,
+                               std::stop_token stop);
 
   private:
     struct State;

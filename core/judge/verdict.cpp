@@ -97,6 +97,7 @@ Json toJson(const Verdict &verdict) {
               {"strength", verify::nameOf(verdict.strength)},
               {"flags", verdict.flags},
               {"unenforced", verdict.unenforced},
+              {"compile_seconds", verdict.compileSeconds},
               {"seconds", verdict.seconds}};
     if (!verdict.problem.empty())
         json["problem"] = verdict.problem;
@@ -120,6 +121,20 @@ Json toJson(const Verdict &verdict) {
         json["fraction_of_limit"] = verdict.fractionOfLimit;
         json["limited_by"] = verdict.limit.by;
         json["limit_seconds"] = verdict.limit.seconds;
+    }
+    return json;
+}
+
+Json toJson(const Comparison &comparison) {
+    Json json{{"a", toJson(comparison.a)}, {"b", toJson(comparison.b)}};
+    if (const auto &times = comparison.times) {
+        json["a"]["times"]["candidate"] = toJson(times->a.estimate);
+        json["b"]["times"]["candidate"] = toJson(times->b.estimate);
+        json["difference"] = {{"relative", times->difference.relative},
+                              {"low", times->difference.low},
+                              {"high", times->difference.high},
+                              {"significant", times->difference.significant()},
+                              {"rounds", times->rounds}};
     }
     return json;
 }

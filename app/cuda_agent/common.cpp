@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/cuda_agent/common.h"
+
+namespace cuda_agent::app {
+
+void TaskOptions::add(CLI::App &app) {
+    app.add_option("TASK", task, "Python file with Model, get_inputs() and get_init_inputs()")
+        ->required();
+    app.add_option("--device", device, "Where to run")
+        ->check(CLI::IsMember({"auto", "cuda", "cpu"}))
+        ->capture_default_str();
+    app.add_option("--numerics", numerics, "Precision that both sides declare")
+        ->check(CLI::IsMember({"default", "tf32", "published"}))
+        ->capture_default_str();
+    app.add_option("--set", sets, "NAME=VALUE: override a module-level constant of the task")
+        ->allow_extra_args(false);
+    app.add_flag("--max-autotune", maxAutotune, "Also time torch.compile with max-autotune");
+    app.add_flag("--json", json, "Print JSON on standard output; progress goes to standard error");
+}
+
+Result<std::unique_ptr<device::Device>> openDevice(const std::string &name) {
+    if (name == "cpu")
+        return device::openCpu();
+    if (name == "cuda")
+        return device::openCuda();
+    return device::openAuto();
+}
+
+Result<TaskRequest> openTask(const TaskOptions &options) {
+    TaskRequest request;
+    CUDA_AGENT_ASSIGN(spec, task::openSpec(options.task, options.sets));
+    request.spec = std::move(spec);
+    CUDA_AGENT_ASSIGN(numerics, task::numericsFromName(options.numerics));
+    request.judge.numerics = numerics;
+    request.judge.maxAutotune = options.maxAutotune;
+    CUDA_AGENT_ASSIGN(device, openDevice(options.device));
+    request.device = std::move(device);
+    return request;
+}
+
+} // namespace cuda_agent::app

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/cuda_agent/commands.h"
+#include "app/cuda_agent/printer.h"
+
+#include "core/base/paths.h"
+#include "core/device/device.h"
+#include "core/sandbox/sandbox.h"
+#include "core/toolchain/compiler.h"
+
+#include <dlfcn.h>
+
+namespace cuda_agent::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Finding {
+    std::string name;
+    bool ok = false;
+    bool needed = false; ///< without it the cpu device does not work
+    std::string detail;
+};
+
+Finding findPython() {
+    const auto python = pythonProgram();
+    std::error_code error;
+    if (python.empty() || !fs::exists(python, error))
+        return {"Python with torch", false, true,
+                "not found; run packaging/start, or set CUDA_AGENT_PYTHON"};
+    // The distribution's folder tells the version without the seconds that an import takes.
+    const auto prefix = python.parent_path().parent_path();
+    for (const auto &library : {"lib", "lib64"}) {
+        for (fs::directory_iterator it(prefix / library, error), end; it != end;
+             it.increment(error)) {
+            for (fs::directory_iterator package(it->path() / "site-packages", error);
+                 package != fs::directory_iterator(); package.increment(error)) {
+                const auto name = package->path().filename().string();
+                if (name.starts_with("torch-") && name.ends_with(".dist-info"))
+                    return {"Python with torch", true, true,
+                            fmt::format("{} (torch {})", python.string(),
+                                        name.substr(6, name.size() - 16))};
+            }
+        }
+    }
+    return {"Python with torch", false, true,
+            python.string() + " has no torch; run packaging/start"};
+}
+
+Finding findSandbox() {
+    const auto support = sandbox::probe();
+    if (!support.problem.empty())
+        return {"sandbox", false, true, support.problem};
+    std::string detail = support.version;
+    for (const auto &limit : support.unenforced)
+        detail += "; not enforced: " + limit;
+    return {"sandbox", true, true, detail};
+}
+
+Finding findCompiler(const char *name, Result<std::unique_ptr<toolchain::Compiler>> compiler,
+                     bool needed) {
+    if (!compiler)
+        return {name, false, needed, compiler.error().message};
+    return {name, true, needed, (*compiler)->description()};
+}
+
+Finding findDevice(const char *name, const Result<std::unique_ptr<device::Device>> &device,
+                   bool needed) {
+    if (!device)
+        return {name, false, needed, device.error().message};
+    const auto &info = (*device)->info();
+    return {name, true, needed,
+            fmt::format("{} ({}, {} {}, {:.0f} GB)", info.name, info.architecture,
+                        info.multiprocessors, info.kind == device::Kind::cuda ? "SMs" : "threads",
+                        static_cast<double>(info.memoryBytes) / 1e9)};
+}
+
+Finding findLibrary(const char *name, const char *file, const char *package) {
+    if (void *library = ::dlopen(file, RTLD_LAZY | RTLD_LOCAL)) {
+        ::dlclose(library);
+        return {name, true, false, file};
+    }
+    return {name, false, false, fmt::format("{} not found; apt-get install {}", file, package)};
+}
+
+Result<int> doctor(bool json) {
+    const auto cuda = device::openCuda();
+    const auto architecture = cuda ? (*cuda)->info().architecture : std::string("sm_90");
+    const Finding findings[] = {
+        findDevice("cpu device", device::openCpu(), true),
+        findDevice("cuda device", cuda, false),
+        findSandbox(),
+        findPython(),
+        findCompiler("host compiler", toolchain::makeHostCompiler(), true),
+        findCompiler("CUDA compiler", toolchain::makeCudaCompiler(architecture), false),
+        findLibrary("BLAS (cpu)", "libopenblas.so.0", "libopenblas0"),
+        findLibrary("convolution (cpu)", "libdnnl.so.2", "libdnnl2"),
+    };
+    bool usable = true;
+    Json list = Json::array();
+    Printer printer(json);
+    for (const auto &finding : findings) {
+        usable = usable && (finding.ok || !finding.needed);
+        list.push_back({{"name", finding.name},
+                        {"ok", finding.ok},
+                        {"needed", finding.needed},
+                        {"detail", finding.detail}});
+        if (!json)
+            printer.line(fmt::format("{:<8}{:<20}{}",
+                                     finding.ok       ? "ok"
+                                     : finding.needed ? "MISSING"
+                                                      : "none",
+                                     finding.name, finding.detail));
+    }
+    if (json)
+        fmt::print("{}\n", Json{{"usable", usable},
+                                {"findings", list},
+                                {"cache", cacheDir().string()},
+                                {"version", CUDA_AGENT_VERSION}}
+                               .dump(2));
+    return usable ? 0 : 3;
+}
+
+} // namespace
+
+Run addDoctor(CLI::App &app) {
+    auto json = std::make_shared<bool>(false);
+    app.add_flag("--json", *json, "Print JSON");
+    return [json](std::stop_token) { return doctor(*json); };
+}
+
+} // namespace cuda_agent::app

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/cuda_agent/commands.h"
+#include "app/cuda_agent/interrupt.h"
+
+#include "core/base/json.h"
+
+#include <cstdio>
+
+using namespace cuda_agent;
+
+int main(int argc, char **argv) {
+    CLI::App app("Hand over a PyTorch module, get back a CUDA kernel that is verified and faster.",
+                 "cuda-agent");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", CUDA_AGENT_VERSION);
+    app.footer("Exit codes: 0 the asked-for thing holds; 1 it does not; 2 the request is unusable; "
+               "3 the machine or a dependency failed.");
+    std::vector<std::pair<CLI::App *, app::Run>> commands;
+    const auto add = [&](app::Run (*make)(CLI::App &), const char *name, const char *what) {
+        auto *command = app.add_subcommand(name, what);
+        commands.emplace_back(command, make(*command));
+    };
+    add(app::addDoctor, "doctor", "What this machine offers, what is missing and how to get it");
+    add(app::addOptimize, "optimize", "Run the agent loop on one task");
+    add(app::addCheck, "check", "Compile, verify and time a candidate");
+    add(app::addReplay, "replay", "Show a recorded session");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+        const int code = app.exit(error); // prints help, version or the problem
+        return code == 0 ? 0 : 2;
+    }
+    const auto stop = app::stopOnInterrupt();
+    for (const auto &[command, run] : commands) {
+        if (!command->parsed())
+            continue;
+        const auto result = run(stop);
+        if (result)
+            return *result;
+        const auto &error = result.error();
+        if (command->get_option("--json")->count() > 0)
+            fmt::print(
+                "{}\n",
+                Json{{"error", {{"message", error.message}, {"exit_code", exitCode(error.kind)}}}}
+                    .dump());
+        fmt::print(stderr, "cuda-agent {}: {}\n", command->get_name(), error.message);
+        return exitCode(error.kind);
+    }
+    return 2;
+}

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/cuda_agent/printer.h"
+
+#include "core/agent/tools.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace cuda_agent::app {
+
+using session::EventType;
+
+Printer::Printer(bool json) : out_(json ? stderr : stdout), terminal_(::isatty(fileno(out_))) {}
+Printer::~Printer() {
+    clearStatus();
+}
+
+std::string Printer::bold(const std::string &text) const {
+    return terminal_ ? "\033[1m" + text + "\033[0m" : text;
+}
+std::string Printer::dim(const std::string &text) const {
+    return terminal_ ? "\033[2m" + text + "\033[0m" : text;
+}
+
+void Printer::clearStatus() {
+    if (status_)
+        fmt::print(out_, "\r\033[K");
+    status_ = false;
+    std::fflush(out_);
+}
+
+void Printer::line(const std::string &text) {
+    clearStatus();
+    fmt::print(out_, "{}\n", text);
+    std::fflush(out_);
+}
+
+void Printer::progress(const std::string &what) {
+    if (!terminal_)
+        return line("... " + what);
+    clearStatus();
+    fmt::print(out_, "\033[2m{} ...\033[0m", what);
+    status_ = true;
+    std::fflush(out_);
+}
+
+void Printer::event(const session::Event &event) {
+    const auto text = [&](const char *key) { return event.data.value(key, std::string()); };
+    switch (event.type) {
+    case EventType::sessionStarted:
+        line(fmt::format("task {}, device {}, numerics {}, policy {}",
+                         event.data.value("task", Json::object()).value("name", "?"),
+                         event.data.value("device", Json::object()).value("name", "?"),
+                         text("numerics"), text("policy")));
+        break;
+    case EventType::taskDescribed: {
+        const auto graph = event.data.value("graph", Json::object());
+        line(fmt::format("graph: {} nodes; {:.1f} MB in and out",
+                         graph.value("nodes", Json::array()).size(),
+                         event.data.value("counted_bytes", 0.0) / 1e6));
+        break;
+    }
+    case EventType::baselinesMeasured:
+        for (const auto &[name, value] : event.data.items())
+            if (value.is_object() && value.contains("seconds"))
+                line(fmt::format("{:<22}{}", name, agent::formatSeconds(value["seconds"])));
+        break;
+    case EventType::turnStarted:
+        line(bold(fmt::format("\nturn {}", event.turn)));
+        break;
+    case EventType::thought:
+        line(text("text"));
+        break;
+    case EventType::action: {
+        const auto arguments = event.data.value("arguments", Json::object());
+        const auto detail = arguments.value("path", arguments.value("strength", std::string()));
+        if (text("tool") == "Verify")
+            progress("verifying and timing");
+        else
+            line(dim(fmt::format("  > {} {}", text("tool"), detail)));
+        break;
+    }
+    case EventType::observation:
+        if (text("text").starts_with("wrote ") && event.data.value("ok", false))
+            break; // the action said it already
+        line("  = " + text("text"));
+        break;
+    case EventType::compiled:
+        for (const auto &entry : event.data.value("diagnostics", Json::array()))
+            if (entry.value("severity", "") == "error")
+                line(fmt::format("    {}:{}:{}: {}", entry.value("file", ""),
+                                 entry.value("line", 0), entry.value("column", 0),
+                                 entry.value("message", "")));
+        break;
+    case EventType::note:
+        line("note: " + text("text"));
+        break;
+    case EventType::sessionEnded:
+        line("\nended: " + text("reason"));
+        break;
+    case EventType::fileWritten:
+    case EventType::verdictGiven:
+    case EventType::turnEnded:
+        break;
+    }
+}
+
+void Printer::verdict(const Json &verdict) {
+    line(bold(verdict.value("correct", false)
+                  ? fmt::format("correct, reward {}", verdict.value("reward", 1))
+                  : fmt::format("not correct: {}", verdict.value("problem", "?"))));
+    for (const auto &check : verdict.value("checks", Json::array()))
+        line(fmt::format("  {} {:<20} {}",
+                         check.value("skipped", false)  ? "skip"
+                         : check.value("passed", false) ? "ok  "
+                                                        : "FAIL",
+                         check.value("name", ""), check.value("detail", "")));
+    const auto times = verdict.value("times", Json::object());
+    const double candidate =
+        times.contains("candidate") ? times["candidate"].value("seconds", 0.0) : 0;
+    for (const auto *name :
+         {"candidate", "eager", "compile", "compile_max_autotune", "eager_tf32", "compile_tf32"}) {
+        if (!times.contains(name))
+            continue;
+        const auto &time = times[name];
+        std::string text = fmt::format("  {:<22}{:>12}  [{} .. {}]", name,
+                                       agent::formatSeconds(time.value("seconds", 0.0)),
+                                       agent::formatSeconds(time.value("low", 0.0)),
+                                       agent::formatSeconds(time.value("high", 0.0)));
+        if (candidate > 0 && std::string_view(name) != "candidate")
+            text += fmt::format("  {:.2f}x", time.value("seconds", 0.0) / candidate);
+        line(text);
+    }
+    if (verdict.contains("fraction_of_limit"))
+        line(fmt::format("  {:.0f} % of this machine's {} limit ({})",
+                         100 * verdict.value("fraction_of_limit", 0.0),
+                         verdict.value("limited_by", ""),
+                         agent::formatSeconds(verdict.value("limit_seconds", 0.0))));
+    if (verdict.value("device", "") == "cpu")
+        line(dim("  CPU device times: they say nothing about GPU times"));
+    for (const auto &flag : verdict.value("flags", Json::array()))
+        line("  flag: " + flag.get<std::string>());
+    for (const auto &limit : verdict.value("unenforced", Json::array()))
+        line("  not enforced: " + limit.get<std::string>());
+}
+
+} // namespace cuda_agent::app
