@@ -12,6 +12,8 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cuda_agent::sandbox {
@@ -24,19 +26,30 @@ struct Mount {
 };
 
 /// Zero means no limit of that kind.
+///
+/// Memory is charged to whoever touches a page first. A shared memory file that the engine filled
+/// and lent costs the sandbox nothing; one that the engine only made and the sandbox fills is
+/// charged to the sandbox, as are /tmp and /dev/shm inside, which live in memory: a program that
+/// fills them runs into `scratchBytes` (its write fails) or `memoryBytes` (it is killed),
+/// whichever is less. There is never a limit on address space: CUDA and the sanitizers reserve
+/// terabytes of it.
 struct Limits {
     std::chrono::milliseconds wall{60'000};
-    std::chrono::seconds cpu{0};
-    std::uint64_t memoryBytes = 4ull << 30;    ///< all processes together
-    int processes = 256;                       ///< processes and threads together
-    std::uint64_t fileBytes = 256ull << 20;    ///< largest single file
-    std::uint64_t scratchBytes = 512ull << 20; ///< private /tmp as a whole
+    std::chrono::seconds cpu{0};            ///< all processes together
+    std::uint64_t memoryBytes = 4ull << 30; ///< all processes together
+    int processes = 256;                    ///< processes and threads together
+    /// Largest single file, shared memory files that the program makes itself included.
+    std::uint64_t fileBytes = 256ull << 20;
+    std::uint64_t scratchBytes = 512ull << 20; ///< private /tmp as a whole, and /dev/shm again
     std::uint64_t outputBytes = 1ull << 20;    ///< kept of each of stdout and stderr
 };
 
 /// What a run may see and use. The rest is fixed: own user, mount, pid, net, ipc, uts and cgroup
 /// namespaces, no network, read-only /usr, private /tmp and /dev, all capabilities dropped, no new
-/// privileges, no controlling terminal, dies with the engine.
+/// privileges, no controlling terminal, no sockets but Unix ones, dies with the engine.
+/// The environment inside is PATH=/usr/bin:/bin, HOME=/tmp, LANG=C.UTF-8 (and LD_LIBRARY_PATH where
+/// the driver's library is found only through it), overridden and joined by `environment`; the
+/// user inside is number 1000.
 struct Policy {
     std::string name;          ///< for messages and records: "compiler", "task", "candidate"
     std::vector<Mount> mounts; ///< beside the read-only system
@@ -49,9 +62,15 @@ struct Policy {
 /// What happened in one sandboxed run.
 struct Record {
     std::string name;
-    int exitCode = 0;                    ///< of the program, when it exited
-    int signal = 0;                      ///< that ended it, or 0
-    std::vector<std::string> limitsHit;  ///< "wall", "memory", "cpu", "processes", "output", ...
+    int exitCode = 0; ///< of the program, when it exited
+    /// That ended it, or 0. An exit code of 129 to 192 reads as a signal, as in a shell.
+    int signal = 0;
+    /// "wall", "cpu", "memory" (each killed it), "file" (a signal did), "processes" (a fork was
+    /// refused), "output" (cut). A program that ignores SIGXFSZ sees an error and hits no "file".
+    std::vector<std::string> limitsHit;
+    bool killed = false; ///< by Process::kill, the destructor or a stop token
+    bool stuck = false;  ///< outlived SIGKILL by 10 s: a hung driver holds it
+    std::string problem; ///< why the program never ran (a bad mount, no such program)
     std::vector<std::string> unenforced; ///< limits this machine could not enforce, with reason
     std::uint64_t peakMemoryBytes = 0;
     double wallSeconds = 0;
@@ -59,7 +78,9 @@ struct Record {
     std::string standardOutput; ///< cut at Limits::outputBytes, with a line that says so
     std::string standardError;
 
-    bool clean() const { return exitCode == 0 && signal == 0 && limitsHit.empty(); }
+    bool clean() const {
+        return exitCode == 0 && signal == 0 && limitsHit.empty() && !killed && !stuck;
+    }
     /// One sentence for a person: "killed after 5.0 s (wall limit)", "exit 1".
     std::string summary() const;
 };
@@ -84,23 +105,28 @@ class Process {
     Record wait();
 
   private:
-    friend Result<Process> start(const Policy &, const std::vector<std::string> &);
     struct State;
+    friend struct ProcessMaker;
     explicit Process(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 
-/// Starts `argv` (argv[0] is a path inside the sandbox) with a channel.
-/// Errors: machine, when bubblewrap is missing or namespaces are refused; the message says what to
-/// install or allow. Nothing ever runs outside a sandbox instead.
+/// Starts `argv` (argv[0] is a path inside the sandbox) with a channel. Blocks for about 1 ms.
+/// Standard input is empty. What goes wrong inside before the program runs ends up in
+/// Record::problem. Any thread may call; the thread may end before the process does.
+/// Errors: request (a mount that does not exist, a relative path); machine, when bubblewrap is
+/// missing or namespaces are refused; the message says what to install or allow. Nothing ever runs
+/// outside a sandbox instead.
 Result<Process> start(const Policy &policy, const std::vector<std::string> &argv);
 
 /// Runs to the end and returns the record. A non-zero exit is not an error here.
-/// `input` is given on standard input. Errors: machine, stopped.
+/// `input` is given on standard input; there is no channel (descriptor 3 is closed).
+/// Errors: as start; machine, too, when the program could not be run; stopped (it is killed then).
 Result<Record> run(const Policy &policy, const std::vector<std::string> &argv,
                    std::string_view input = {}, std::stop_token stop = {});
 
 /// Probes once what this machine can enforce; empty reasons mean enforced. Used by `doctor`.
+/// Any thread may call; the first call takes some tens of milliseconds.
 struct Support {
     std::string bubblewrap; ///< its path, or empty
     std::string version;
