@@ -19,10 +19,12 @@ function(cuda_agent_room name)
   endif()
 endfunction()
 
-# cuda_agent_test(<name> SOURCES ... DEPENDS ... [LABELS ...] [ENVIRONMENT ...] [TIMEOUT seconds])
-# One GoogleTest program; its cases are CTest tests named <name>.<Suite>.<Case>.
+# cuda_agent_test(<name> SOURCES ... DEPENDS ... [LABELS ...] [ENVIRONMENT ...] [TIMEOUT seconds]
+#                 [WHOLE])
+# One GoogleTest program; its cases are CTest tests named <name>.<Suite>.<Case>. With WHOLE it is one
+# CTest test, for suites whose set-up is dear.
 function(cuda_agent_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT CUDA_AGENT_TESTS)
     return()
   endif()
@@ -46,6 +48,12 @@ function(cuda_agent_test name)
   target_precompile_headers(test_${name} REUSE_FROM cuda_agent_base)
   list(APPEND ARG_ENVIRONMENT "CUDA_AGENT_SHARE=${CMAKE_BINARY_DIR}/share/cuda-agent"
        "CUDA_AGENT_BIN=${CMAKE_BINARY_DIR}/bin")
+  if(ARG_WHOLE)
+    add_test(NAME ${name} COMMAND test_${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
+                                            ENVIRONMENT "${ARG_ENVIRONMENT}")
+    return()
+  endif()
   gtest_discover_tests(
     test_${name}
     TEST_PREFIX "${name}."

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command line as a user runs it, with wrong input too. Needs CUDA_AGENT=<program>."""
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.environ["CUDA_AGENT"]
+SAMPLES = pathlib.Path(PROGRAM).parent.parent / "share" / "cuda-agent" / "tasks"
+
+GOOD_TASK = """
+import torch
+import torch.nn as nn
+
+rows = 64
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * 2
+
+def get_inputs():
+    return [torch.randn(rows, 500)]
+
+def get_init_inputs():
+    return []
+"""
+
+
+def run(*arguments, timeout=300, cwd=None):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=timeout, cwd=cwd, stdin=subprocess.DEVNULL)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def expect(self, result, code, *texts):
+        said = result.stdout + result.stderr
+        self.assertEqual(result.returncode, code, said)
+        for text in texts:
+            self.assertIn(text, said)
+
+
+class Options(Case):
+    def test_help_names_every_command(self):
+        self.expect(run("--help"), 0, "doctor", "optimize", "check", "replay", "Exit codes")
+
+    def test_every_command_has_help_and_json(self):
+        for command in ("doctor", "optimize", "check", "replay"):
+            self.expect(run(command, "--help"), 0, "--json")
+
+    def test_wrong_use_exits_2(self):
+        for arguments in ([], ["paint"], ["optimize"], ["optimize", "x.py", "--device", "tpu"],
+                          ["optimize", "x.py", "--turns", "0"], ["check", "x.py"],
+                          ["optimize", "x.py", "--policy", "oracle"], ["replay"]):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(run(*arguments).returncode, 2)
+
+    def test_missing_things_exit_2_and_are_named(self):
+        self.expect(run("optimize", "none.py", "--device", "cpu"), 2, "none.py")
+        self.expect(run("optimize", self.folder, "--device", "cpu"), 2)
+        self.expect(run("optimize", self.file("t.txt", "x"), "--device", "cpu"), 2, ".py")
+        self.expect(run("replay", self.folder), 2, "session")
+        task = self.file("t.py", GOOD_TASK)
+        self.expect(run("check", task, self.folder / "none", "--device", "cpu"), 2, "plan.json")
+        self.expect(run("optimize", task, "--device", "cpu", "--set", "rows"), 2, "NAME=VALUE")
+
+    def test_errors_are_json_when_asked(self):
+        result = run("optimize", "none.py", "--device", "cpu", "--json")
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(json.loads(result.stdout)["error"]["exit_code"], 2)
+
+    def test_doctor(self):
+        result = run("doctor", "--json")
+        findings = json.loads(result.stdout)
+        self.assertTrue(findings["usable"], findings)
+        self.assertEqual(result.returncode, 0)
+
+
+class BadTasks(Case):
+    """Each gets a clear error and exit code 2, and leaves a readable log."""
+
+    def bad(self, text, *expected, arguments=()):
+        task = self.file("task.py", text)
+        session = self.folder / "session"
+        result = run("optimize", task, "--device", "cpu", "--session", session, *arguments)
+        self.expect(result, 2, *expected)
+        if session.exists():
+            self.expect(run("replay", session), 0, "ended:")
+
+    def test_not_python(self):
+        self.bad("this is not Python\n", "line 1")
+
+    def test_no_model(self):
+        self.bad(GOOD_TASK.replace("class Model", "class Modell"), "Model")
+
+    def test_inputs_raise(self):
+        self.bad(GOOD_TASK.replace("return [torch.randn", "raise ValueError('no data')\n    return [torch.randn"),
+                 "no data")
+
+    def test_output_is_not_a_tensor(self):
+        self.bad(GOOD_TASK.replace("return torch.relu(x) * 2", "return 'text'"), "tensor")
+
+    def test_too_large(self):
+        self.bad(GOOD_TASK, "memory", arguments=["--set", "rows=4000000000"])
+
+    def test_unknown_constant(self):
+        self.bad(GOOD_TASK, "rows", arguments=["--set", "columns=3"])
+
+    def test_hangs_are_not_waited_for_on_interrupt(self):
+        task = self.file("task.py", GOOD_TASK.replace("return [torch.randn", "while True: pass\n    return [torch.randn"))
+        session = self.folder / "session"
+        process = subprocess.Popen([PROGRAM, "optimize", task, "--device", "cpu", "--session", session],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(8)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130, said)
+        self.expect(run("replay", session), 0, "ended: stopped by request")
+
+
+class Optimize(Case):
+    def test_optimizes_and_checks_and_replays(self):
+        task = self.file("task.py", GOOD_TASK)
+        session = self.folder / "session"
+        result = run("optimize", task, "--device", "cpu", "--session", session, "--json")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        verdict = json.loads(result.stdout)
+        self.assertTrue(verdict["correct"])
+        self.assertGreaterEqual(verdict["reward"], 1)
+        self.assertEqual(verdict["device"], "cpu")
+        self.expect(run("replay", session), 0, "turn 1", "best: turn")
+        lines = run("replay", session, "--json").stdout.splitlines()
+        types = [json.loads(line)["type"] for line in lines]
+        for kind in ("sessionStarted", "thought", "action", "observation", "verdictGiven", "sessionEnded"):
+            self.assertIn(kind, types)
+        best = session / "best"
+        checked = run("check", task, best, "--device", "cpu", "--json")
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        self.assertTrue(json.loads(checked.stdout)["correct"])
+        again = run("optimize", task, "--device", "cpu", "--session", session)
+        self.expect(again, 2, "has ended")
+
+
+class Crash(Case):
+    def test_a_killed_run_resumes(self):
+        task = self.file("task.py", GOOD_TASK)
+        session = self.folder / "session"
+        command = [PROGRAM, "optimize", task, "--device", "cpu", "--session", session]
+        dice = random.Random(time.time_ns())
+        for _ in range(3):
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                process.wait(dice.uniform(2, 25))
+                break  # it was done before the blow
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                if session.exists() and (session / "session.jsonl").exists():
+                    self.expect(run("replay", session), 0)
+        result = run(*command[1:])
+        said = result.stdout + result.stderr
+        self.assertTrue(result.returncode == 0 or "has ended" in said, said)
+        self.expect(run("replay", session), 0, "best: turn")
+
+
+if __name__ == "__main__":
+    unittest.main()
