@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every header under core/ compiles alone, without a warning.
+
+What a header was last checked with (content hashes of it and of all that it includes) is kept in
+a cache file, so a second run looks only at what changed.
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import common
+
+FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fsyntax-only"]
+
+
+def digest(path, known={}):
+    """Content hash, or of size and time for system headers, which are many and large."""
+    path = str(path)
+    if path not in known:
+        try:
+            if path.startswith("/usr/"):
+                status = os.stat(path)
+                content = f"{status.st_size} {status.st_mtime_ns}".encode()
+            else:
+                content = pathlib.Path(path).read_bytes()
+            known[path] = hashlib.sha256(content).hexdigest()[:16]
+        except OSError:
+            known[path] = "missing"
+    return known[path]
+
+
+def dependencies(file):
+    """Paths in a make rule as the compiler writes it."""
+    rule = file.read_text().replace("\\\n", " ").partition(":")[2]
+    return [word for word in rule.split() if word != "-"]
+
+
+def compile_alone(root, name):
+    """Returns (problem or "", files it was made of)."""
+    with tempfile.TemporaryDirectory() as folder:
+        rule = pathlib.Path(folder) / "rule.d"
+        run = subprocess.run(
+            [problems.options.compiler, *FLAGS, f"-I{root}", "-x", "c++", "-", "-MD", "-MF", rule],
+            input=f'#include "{name}"\n',
+            cwd=root,
+            capture_output=True,
+            text=True,
+        )
+        if run.returncode:
+            lines = [line for line in run.stderr.splitlines() if "error" in line]
+            return f"{name}: does not compile alone: {(lines or [run.stderr])[0]}", []
+        return "", [str((root / path).resolve()) for path in dependencies(rule)]
+
+
+def problems(root, files):
+    cache_file = problems.options.cache
+    setting = " ".join([problems.options.compiler, digest(problems.options.compiler), *FLAGS])
+    cache = {}
+    if cache_file and cache_file.exists():
+        stored = json.loads(cache_file.read_text())
+        cache = stored["headers"] if stored.get("setting") == setting else {}
+    headers = [name for name in files if name.startswith("core/") and name.endswith(".h")]
+    # Headers handed to compilers of kernels are not the engine's; their room tests them.
+    headers = [name for name in headers if "/share/" not in name and "/host/" not in name]
+
+    def fresh(name):
+        made_of = cache.get(f"{root}/{name}")
+        return bool(made_of) and all(digest(path) == value for path, value in made_of.items())
+
+    found = []
+    todo = [name for name in headers if not fresh(name)]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
+        results = pool.map(lambda name: (name, *compile_alone(root, name)), todo)
+        for name, problem, made_of in results:
+            if problem:
+                found.append(problem)
+                cache.pop(f"{root}/{name}", None)
+            else:
+                cache[f"{root}/{name}"] = {path: digest(path) for path in made_of}
+    if cache_file:
+        kept = {key: value for key, value in cache.items() if os.path.exists(key)}
+        cache_file.parent.mkdir(parents=True, exist_ok=True)
+        cache_file.write_text(json.dumps({"setting": setting, "headers": kept}))
+    return found
+
+
+def options(parser):
+    parser.add_argument("--compiler", default="/usr/bin/g++")
+    parser.add_argument("--cache", type=pathlib.Path)
+
+
+if __name__ == "__main__":
+    common.main(
+        problems,
+        good={
+            "complete": {"core/a.h": "#pragma once\n#include <string>\nstd::string name();\n"},
+            "outside core": {"app/a.h": "std::string name();\n"},
+        },
+        bad={
+            "missing include": {"core/a.h": "#pragma once\nstd::string name();\n"},
+            "warning": {"core/a.h": "#pragma once\ninline int f(int unused) { return 1; }\n"},
+            "leans on another": {
+                "core/a.h": "#pragma once\ninline Thing make() { return {}; }\n",
+                "core/b.h": '#pragma once\nstruct Thing {};\n#include "core/a.h"\n',
+            },
+        },
+        options=options,
+    )
