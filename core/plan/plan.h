@@ -28,8 +28,10 @@ struct Buffer {
     std::string key; ///< parameter: its name in the task description
     DType dtype = DType::float32;
     std::vector<Expression> shape; ///< output and scratch; inputs and parameters take the task's
-    std::uint32_t alignment =
-        16; ///< bytes the kernels rely on; a worse-placed input is copied first
+    /// Bytes the kernels rely on; a worse-placed input is copied first.
+    std::uint32_t alignment = 16;
+    bool declaresDtype = false; ///< input, parameter: `dtype` was given and must be the task's
+    bool declaresShape = false; ///< input, parameter: `shape` was given and must be the task's
 };
 
 /// One kernel argument.
@@ -84,7 +86,8 @@ using Step = std::variant<KernelStep, GemmStep, ConvolutionStep, FillStep>;
 struct Plan {
     int version = 1;
     std::string name;
-    /// Named sizes, evaluated in order; each may use earlier ones and input shapes.
+    /// Named sizes, evaluated in order; each uses earlier ones and shapes of inputs and parameters.
+    /// (In JSON their order is free: planFromJson sorts them by what they use.)
     std::vector<std::pair<std::string, Expression>> symbols;
     /// Conditions on the shapes under which the plan holds ("N % 4 == 0"); others need another
     /// plan.
@@ -112,11 +115,23 @@ struct ResolvedKernel {
     std::uint32_t grid[3], block[3];
     std::uint32_t sharedBytes;
     std::vector<std::int64_t> integers; ///< by argument; unused entries 0
+    std::vector<double> numbers;        ///< by argument (float32, float64); unused entries 0
+};
+struct ResolvedGemm {
+    std::int64_t m = 0, n = 0, k = 0, batch = 1;
+    std::int64_t lda = 0, ldb = 0, ldc = 0;
+    std::int64_t strideA = 0, strideB = 0, strideC = 0;
+};
+/// Every list has one entry per spatial dimension.
+struct ResolvedConvolution {
+    std::vector<std::int64_t> stride, padding, dilation, outputPadding;
 };
 struct Resolved {
     std::map<std::string, std::int64_t> symbols;
-    std::vector<ResolvedBuffer> buffers; ///< as in Plan::buffers
-    std::vector<ResolvedKernel> kernels; ///< one per KernelStep, in order
+    std::vector<ResolvedBuffer> buffers;           ///< as in Plan::buffers
+    std::vector<ResolvedKernel> kernels;           ///< one per KernelStep, in order
+    std::vector<ResolvedGemm> gemms;               ///< one per GemmStep, in order
+    std::vector<ResolvedConvolution> convolutions; ///< one per ConvolutionStep, in order
     std::uint64_t scratchBytes = 0;
 };
 
@@ -133,6 +148,7 @@ struct LaunchLimits {
     std::uint32_t maxThreadsPerBlock = 1024;
     std::uint64_t maxSharedBytes = 227u << 10;
     std::uint64_t maxScratchBytes = 16ull << 30;
+    int maxClusterBlocks = 16; ///< 1 where the device has no thread block clusters
 };
 
 /// Evaluates all expressions and checks shapes, dtypes, grids (1..2^31-1, 65535, 65535), blocks,
