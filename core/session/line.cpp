@@ -2,13 +2,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/session/line.h"
 
-#include <charconv>
+#include <algorithm>
 
 namespace cuda_agent::session {
 
-bool parseFast(std::string_view text, Json &value) {
-    value = Json::parse(text, nullptr, false);
-    return !value.is_discarded();
+namespace {
+
+bool deeperThan(const Json &value, int levels) {
+    if (!value.is_structured())
+        return false;
+    if (levels == 0)
+        return true;
+    return std::any_of(value.begin(), value.end(),
+                       [&](const Json &each) { return deeperThan(each, levels - 1); });
+}
+
+} // namespace
+
+bool nestsTooDeep(const Json &value) {
+    return deeperThan(value, deepest - 1);
 }
 
 Line parseLine(std::string_view text) {

@@ -9,6 +9,9 @@
 
 namespace cuda_agent::session {
 
+/// How deep the values of a line may nest; more could not be written without a deep stack.
+inline constexpr int deepest = 500;
+
 /// One log line without its newline, as it was read.
 struct Line {
     bool whole = false;  ///< a JSON object with seq, t, type, turn and data of the right types
@@ -24,8 +27,12 @@ Line parseLine(std::string_view text);
 /// U+FFFD, NaN and infinities become null.
 std::string formatLine(const Event &event);
 
+/// Whether the data of an event nests deeper than a line may. Does not recurse further than that.
+bool nestsTooDeep(const Json &value);
+
 /// Parses JSON as nlohmann does, but several times faster for the plain text that logs hold.
-/// Returns false on malformed text; `value` is then unspecified.
+/// Returns false on malformed text, and on values nested deeper than `deepest`; `value` is then
+/// unspecified.
 bool parseFast(std::string_view text, Json &value);
 
 } // namespace cuda_agent::session

@@ -258,6 +258,9 @@ Result<Event> Log::append(EventType type, int turn, Json data) {
     if (status.st_size > goodBytes_ && ::ftruncate(file_.get(), goodBytes_) != 0)
         return takeBack(errno);
 
+    if (nestsTooDeep(data)) // writing it out would need a deep stack
+        return machineError("event {} ({}) is not written: its data is nested too deeply", next_,
+                            nameOf(type));
     const std::string text = formatLine({next_, now(), type, turn, std::move(data)}) + "\n";
     // What is handed on is what a reader will get, so that live and replay cannot differ.
     Line line = parseLine(std::string_view(text).substr(0, text.size() - 1));
