@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/device/ceilings.h"
+
+#include <chrono>
+#include <thread>
+
+namespace cuda_agent::device {
+
+namespace {
+
+/// Independent sums, enough to hide the latency of a multiply-add on two units.
+constexpr int sums = 12;
+constexpr std::int64_t roundsPerBatch = 20'000;
+
+// One body, compiled for each width: the compiler lowers vector types for the function that they
+// stand in, so that an inlined common function would be lowered for the baseline.
+#define CUDA_AGENT_MULTIPLY_ADD(name, lanes, target)                                               \
+    target double name(std::int64_t rounds) {                                                      \
+        typedef float Vector __attribute__((vector_size(4 * (lanes))));                            \
+        Vector total[sums];                                                                        \
+        for (int i = 0; i < sums; ++i)                                                             \
+            total[i] = Vector{} + static_cast<float>(i + 1);                                       \
+        Vector scale = Vector{} + 0.999f;                                                          \
+        Vector step = Vector{} + 0.001f;                                                           \
+        for (std::int64_t round = 0; round < rounds; ++round) {                                    \
+            _Pragma("GCC unroll 12") for (int i = 0; i < sums; ++i) total[i] =                     \
+                total[i] * scale + step;                                                           \
+            asm volatile("" : "+m"(round)); /* keeps the loop */                                   \
+        }                                                                                          \
+        float result = 0;                                                                          \
+        for (int i = 0; i < sums; ++i)                                                             \
+            result += total[i][0];                                                                 \
+        volatile float sink = result;                                                              \
+        (void)sink;                                                                                \
+        return 2.0 * (lanes)*sums * static_cast<double>(rounds);                                   \
+    }
+
+#if defined(__x86_64__)
+CUDA_AGENT_MULTIPLY_ADD(batchWide, 16, __attribute__((target("avx512f"))))
+CUDA_AGENT_MULTIPLY_ADD(batchMiddle, 8, __attribute__((target("avx2,fma"))))
+#endif
+CUDA_AGENT_MULTIPLY_ADD(batchPlain, 4, )
+
+double (*batchFunction())(std::int64_t) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f"))
+        return batchWide;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return batchMiddle;
+#endif
+    return batchPlain;
+}
+
+} // namespace
+
+double measureCpuFlops(int threads) {
+    using Clock = std::chrono::steady_clock;
+    const auto batch = batchFunction();
+    double best = 0;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        std::vector<double> rates(static_cast<std::size_t>(threads));
+        std::vector<std::thread> workers;
+        const auto end = Clock::now() + std::chrono::milliseconds(80);
+        for (auto &rate : rates)
+            workers.emplace_back([&rate, batch, end] {
+                const auto start = Clock::now();
+                double operations = 0;
+                while (Clock::now() < end)
+                    operations += batch(roundsPerBatch);
+                const std::chrono::duration<double> spent = Clock::now() - start;
+                rate = spent.count() > 0 ? operations / spent.count() : 0;
+            });
+        for (auto &worker : workers)
+            worker.join();
+        double total = 0;
+        for (const double rate : rates)
+            total += rate;
+        best = std::max(best, total);
+    }
+    return best;
+}
+
+} // namespace cuda_agent::device

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/device/lease.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace cuda_agent;
+using namespace cuda_agent::device;
+
+namespace {
+
+class LeaseTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = std::filesystem::temp_directory_path() /
+                  ("cuda-agent-lease-" + std::to_string(getpid()));
+        setenv("CUDA_AGENT_CACHE", folder_.c_str(), 1);
+    }
+    void TearDown() override {
+        unsetenv("CUDA_AGENT_CACHE");
+        std::filesystem::remove_all(folder_);
+    }
+    std::filesystem::path folder_;
+    Info info_;
+};
+
+TEST_F(LeaseTest, ASecondTakerWaitsUntilTheFirstIsDone) {
+    std::optional<Lease> first;
+    {
+        auto taken = Lease::take(info_);
+        ASSERT_TRUE(taken) << taken.error().message;
+        first.emplace(std::move(*taken));
+    }
+    std::atomic<bool> got = false;
+    std::jthread other([&] { got = Lease::take(info_).has_value(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    EXPECT_FALSE(got);
+    first.reset();
+    other.join();
+    EXPECT_TRUE(got);
+}
+
+TEST_F(LeaseTest, WaitingStopsOnRequest) {
+    const auto held = Lease::take(info_);
+    ASSERT_TRUE(held);
+    std::stop_source source;
+    std::jthread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        source.request_stop();
+    });
+    const auto second = Lease::take(info_, source.get_token());
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().kind, ErrorKind::stopped);
+}
+
+TEST_F(LeaseTest, OtherDevicesAreFree) {
+    const auto held = Lease::take(info_);
+    ASSERT_TRUE(held);
+    Info other;
+    other.kind = Kind::cuda;
+    other.index = 3;
+    EXPECT_TRUE(Lease::take(other));
+}
+
+TEST_F(LeaseTest, AKilledHolderFreesIt) {
+    int ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const auto held = Lease::take(info_);
+        if (held && write(ready[1], "x", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    char byte = 0;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_TRUE(Lease::take(info_));
+    close(ready[0]);
+    close(ready[1]);
+}
+
+TEST_F(LeaseTest, AnUnwritableCacheIsNamed) {
+    setenv("CUDA_AGENT_CACHE", "/proc/nowhere", 1);
+    const auto lease = Lease::take(info_);
+    ASSERT_FALSE(lease);
+    EXPECT_NE(lease.error().message.find("/proc/nowhere"), std::string::npos);
+}
+
+} // namespace
