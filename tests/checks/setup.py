@@ -81,6 +81,8 @@ class Setup(unittest.TestCase):
         self.assert_one_line(self.run_command("--wat", command="start"), 2, "--wat")
         self.assert_one_line(self.run_command("no.py", command="start"), 2, "no.py", "KernelBench")
         self.assert_one_line(self.run_command("plan.", command="test"), 2, "plan.")
+        self.assert_one_line(self.run_command("--wat", command="test"), 2, "--wat")
+        self.assert_one_line(self.run_command("-R", command="test"), 2, "-R", "value")
         self.assert_one_line(self.run_command(command="bundle"), 2, "OUT")
 
     # --- Debian packages
