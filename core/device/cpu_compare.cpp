@@ -63,14 +63,11 @@ struct Part {
     }
 };
 
-void addFloating(Part &part, std::int64_t index, double got, const void *oracle) {
-    std::uint64_t bits;
-    std::memcpy(&bits, static_cast<const std::uint64_t *>(oracle) + index, sizeof bits);
-    if (bits == unconstrainedBits) {
+void addFloating(Part &part, std::int64_t index, double got, double expected) {
+    if (std::bit_cast<std::uint64_t>(expected) == unconstrainedBits) {
         ++part.stats.unconstrained;
         return;
     }
-    const double expected = std::bit_cast<double>(bits);
     const auto kind = classOf(expected);
     if (kind != classOf(got)) {
         ++part.stats.nonFiniteMismatches;
@@ -86,9 +83,7 @@ void addFloating(Part &part, std::int64_t index, double got, const void *oracle)
     part.error(index, expected, got, std::abs(difference));
 }
 
-void addInteger(Part &part, std::int64_t index, std::int64_t got, const void *oracle) {
-    std::int64_t expected;
-    std::memcpy(&expected, static_cast<const std::int64_t *>(oracle) + index, sizeof expected);
+void addInteger(Part &part, std::int64_t index, std::int64_t got, std::int64_t expected) {
     if (expected == std::numeric_limits<std::int64_t>::min()) {
         ++part.stats.unconstrained;
         return;
@@ -103,31 +98,97 @@ void addInteger(Part &part, std::int64_t index, std::int64_t got, const void *or
     part.error(index, wanted, value, std::abs(value - wanted));
 }
 
-template <typename T, typename Value>
-Value load(const std::byte *base, std::int64_t element, Value (*convert)(T)) {
-    T bits;
-    std::memcpy(&bits, base + element * static_cast<std::int64_t>(sizeof(T)), sizeof bits);
-    return convert(bits);
+/// Elements looked at together.
+constexpr std::int64_t group = 256;
+constexpr std::int64_t lanes = 8;
+typedef double Lanes __attribute__((vector_size(8 * lanes)));
+typedef std::int64_t Bits __attribute__((vector_size(8 * lanes)));
+
+/// Sums over a chunk, each lane on its own.
+struct LaneSums {
+    Lanes errorSquared{};
+    Lanes oracleSquared{};
+    Lanes maxOracle{};
+};
+
+double total(const Lanes &values) {
+    double sum = 0;
+    for (int i = 0; i < lanes; ++i)
+        sum += values[i];
+    return sum;
 }
 
-/// Adds elements [first, last) in row-major order; `add` gets (flat index, element offset).
+double largest(const Lanes &values) {
+    double result = values[0];
+    for (int i = 1; i < lanes; ++i)
+        result = std::max(result, values[i]);
+    return result;
+}
+
+/// One group without branches. False when a value is not finite: then nothing was added.
+bool addFiniteGroup(Part &part, LaneSums &sums, std::int64_t index, const double *got,
+                    const double *expected) {
+    LaneSums next = sums;
+    Lanes maxError{};
+    Bits strange{};
+    const Bits magnitude = Bits{} + std::numeric_limits<std::int64_t>::max();
+    for (std::int64_t i = 0; i < group; i += lanes) {
+        Lanes a, b;
+        std::memcpy(&a, got + i, sizeof a);
+        std::memcpy(&b, expected + i, sizeof b);
+        const Lanes difference = a - b;
+        // x - x is +0 for a finite x, else NaN.
+        strange |= (Bits)(a - a) | (Bits)(b - b);
+        next.errorSquared += difference * difference;
+        next.oracleSquared += b * b;
+        const Lanes error = (Lanes)((Bits)difference & magnitude);
+        const Lanes oracle = (Lanes)((Bits)b & magnitude);
+        maxError = error > maxError ? error : maxError;
+        next.maxOracle = oracle > next.maxOracle ? oracle : next.maxOracle;
+    }
+    for (int i = 0; i < lanes; ++i)
+        if (strange[i] != 0)
+            return false;
+    sums = next;
+    const double size = largest(maxError);
+    if (size > part.stats.maxError) {
+        std::int64_t i = 0;
+        while (std::abs(got[i] - expected[i]) != size)
+            ++i;
+        part.error(index + i, expected[i], got[i], size);
+    }
+    return true;
+}
+
+/// Calls `add(flat index, element offset, count, step)` for the pieces of [first, last) in
+/// row-major order that lie along the innermost dimension.
 template <typename Add>
-void forElements(const Shape &shape, const Shape &strides, std::int64_t first, std::int64_t last,
-                 Add add) {
+void forRuns(const Shape &shape, const Shape &strides, std::int64_t first, std::int64_t last,
+             Add add) {
     const auto inner = shape.back();
-    const auto step = strides.back();
     for (std::int64_t index = first; index < last;) {
         std::int64_t rest = index / inner;
         const std::int64_t column = index % inner;
-        std::int64_t offset = column * step;
+        std::int64_t offset = column * strides.back();
         for (std::size_t i = shape.size() - 1; i-- > 0;) {
             offset += rest % shape[i] * strides[i];
             rest /= shape[i];
         }
         const auto run = std::min(inner - column, last - index);
-        for (std::int64_t i = 0; i < run; ++i)
-            add(index + i, offset + i * step);
+        add(index, offset, run, strides.back());
         index += run;
+    }
+}
+
+/// Copies converted elements out of memory that may change meanwhile; each is read once.
+template <typename T, typename Value, typename Convert>
+void gather(Value *values, const std::byte *base, std::int64_t offset, std::int64_t step,
+            std::int64_t count, Convert convert) {
+    base += offset * static_cast<std::int64_t>(sizeof(T));
+    for (std::int64_t i = 0; i < count; ++i) {
+        T bits;
+        std::memcpy(&bits, base + i * step * static_cast<std::int64_t>(sizeof(T)), sizeof bits);
+        values[i] = convert(bits);
     }
 }
 
@@ -146,24 +207,80 @@ void merge(Part &total, const Part &part) {
         total.error(from.maxErrorIndex, part.errorExpected, part.errorGot, from.maxError);
 }
 
-template <typename AddChunk>
-ErrorStats overChunks(Crew &crew, std::int64_t elements, AddChunk addChunk) {
-    std::vector<Part> parts(static_cast<std::size_t>((elements + chunk - 1) / chunk));
-    crew.run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t i) {
-        addChunk(parts[static_cast<std::size_t>(i)], i * chunk,
-                 std::min(elements, (i + 1) * chunk));
-    });
-    Part total;
+ErrorStats finished(const std::vector<Part> &parts, std::int64_t elements) {
+    Part sum;
     for (const auto &part : parts)
-        merge(total, part);
-    auto stats = total.stats;
+        merge(sum, part);
+    auto stats = sum.stats;
     stats.elements = elements;
     if (stats.maxErrorIndex < 0)
         stats.maxError = 0;
     const bool mismatch = stats.firstMismatch >= 0;
-    stats.expected = mismatch ? total.mismatchExpected : total.errorExpected;
-    stats.got = mismatch ? total.mismatchGot : total.errorGot;
+    stats.expected = mismatch ? sum.mismatchExpected : sum.errorExpected;
+    stats.got = mismatch ? sum.mismatchGot : sum.errorGot;
     return stats;
+}
+
+/// Everything about the two tensors but their types.
+struct Sides {
+    Crew &crew;
+    const std::byte *candidate;
+    const Shape &shape;
+    const Shape &strides;
+    const std::byte *oracle;
+    std::int64_t elements;
+};
+
+/// Runs `addGroup(part, sums, flat index, got, expected, count)` over everything; Wide is the
+/// oracle's element type.
+template <typename T, typename Wide, typename Convert, typename AddGroup>
+ErrorStats overGroups(const Sides &sides, Convert convert, AddGroup addGroup) {
+    std::vector<Part> parts(static_cast<std::size_t>((sides.elements + chunk - 1) / chunk));
+    sides.crew.run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t i) {
+        Part part;
+        LaneSums sums;
+        const auto last = std::min(sides.elements, (i + 1) * chunk);
+        forRuns(sides.shape, sides.strides, i * chunk, last,
+                [&](std::int64_t index, std::int64_t offset, std::int64_t run, std::int64_t step) {
+                    for (std::int64_t at = 0; at < run; at += group) {
+                        Wide got[group], expected[group];
+                        const auto count = std::min(group, run - at);
+                        gather<T>(got, sides.candidate, offset + at * step, step, count, convert);
+                        std::memcpy(expected, sides.oracle + (index + at) * 8,
+                                    static_cast<std::size_t>(count) * 8);
+                        addGroup(part, sums, index + at, got, expected, count);
+                    }
+                });
+        part.stats.errorSquared += total(sums.errorSquared);
+        part.stats.oracleSquared += total(sums.oracleSquared);
+        part.stats.maxOracle = std::max(part.stats.maxOracle, largest(sums.maxOracle));
+        parts[static_cast<std::size_t>(i)] = part;
+    });
+    return finished(parts, sides.elements);
+}
+
+template <typename T, typename Convert>
+ErrorStats compareFloating(const Sides &sides, Convert convert) {
+    return overGroups<T, double>(sides, convert,
+                                 [](Part &part, LaneSums &sums, std::int64_t index,
+                                    const double *got, const double *expected, std::int64_t count) {
+                                     if (count == group &&
+                                         addFiniteGroup(part, sums, index, got, expected))
+                                         return;
+                                     for (std::int64_t i = 0; i < count; ++i)
+                                         addFloating(part, index + i, got[i], expected[i]);
+                                 });
+}
+
+template <typename T>
+ErrorStats compareInteger(const Sides &sides) {
+    return overGroups<T, std::int64_t>(
+        sides, [](T value) { return static_cast<std::int64_t>(value); },
+        [](Part &part, LaneSums &, std::int64_t index, const std::int64_t *got,
+           const std::int64_t *expected, std::int64_t count) {
+            for (std::int64_t i = 0; i < count; ++i)
+                addInteger(part, index + i, got[i], expected[i]);
+        });
 }
 
 } // namespace
@@ -173,42 +290,28 @@ ErrorStats compareTensors(Crew &crew, const void *candidate, DType dtype, const 
     std::int64_t elements = 1;
     for (const auto size : shape)
         elements *= size;
-    const auto *base = static_cast<const std::byte *>(candidate);
-    const auto floating = [&]<typename T>(double (*convert)(T)) {
-        return overChunks(crew, elements, [&](Part &part, std::int64_t first, std::int64_t last) {
-            forElements(shape, strides, first, last, [&](std::int64_t index, std::int64_t element) {
-                addFloating(part, index, load<T, double>(base, element, convert), oracle);
-            });
-        });
-    };
-    const auto integer = [&]<typename T>(T) {
-        return overChunks(crew, elements, [&](Part &part, std::int64_t first, std::int64_t last) {
-            forElements(shape, strides, first, last, [&](std::int64_t index, std::int64_t element) {
-                constexpr auto convert = +[](T value) { return static_cast<std::int64_t>(value); };
-                addInteger(part, index, load<T, std::int64_t>(base, element, convert), oracle);
-            });
-        });
-    };
+    const Sides sides{crew,    static_cast<const std::byte *>(candidate), shape,
+                      strides, static_cast<const std::byte *>(oracle),    elements};
     switch (dtype) {
     case DType::float16:
-        return floating(&fromHalf);
+        return compareFloating<std::uint16_t>(sides, fromHalf);
     case DType::bfloat16:
-        return floating(&fromBfloat);
+        return compareFloating<std::uint16_t>(sides, fromBfloat);
     case DType::float32:
-        return floating(+[](float value) { return static_cast<double>(value); });
+        return compareFloating<float>(sides, [](float value) -> double { return value; });
     case DType::float64:
-        return floating(+[](double value) { return value; });
+        return compareFloating<double>(sides, [](double value) { return value; });
     case DType::int8:
-        return integer(std::int8_t());
+        return compareInteger<std::int8_t>(sides);
     case DType::uint8:
     case DType::boolean: // a byte other than 0 and 1 is no boolean and matches neither
-        return integer(std::uint8_t());
+        return compareInteger<std::uint8_t>(sides);
     case DType::int16:
-        return integer(std::int16_t());
+        return compareInteger<std::int16_t>(sides);
     case DType::int32:
-        return integer(std::int32_t());
+        return compareInteger<std::int32_t>(sides);
     case DType::int64:
-        return integer(std::int64_t());
+        return compareInteger<std::int64_t>(sides);
     }
     return {};
 }

@@ -15,23 +15,26 @@ constexpr int sums = 12;
 constexpr std::int64_t roundsPerBatch = 20'000;
 
 // One body, compiled for each width: the compiler lowers vector types for the function that they
-// stand in, so that an inlined common function would be lowered for the baseline.
+// stand in, so that an inlined common function would be lowered for the baseline. Twelve variables,
+// since an array of them would live in memory.
+#define CUDA_AGENT_EACH_SUM(apply)                                                                 \
+    apply(0) apply(1) apply(2) apply(3) apply(4) apply(5) apply(6) apply(7) apply(8) apply(9)      \
+        apply(10) apply(11)
+#define CUDA_AGENT_DECLARE(i) Vector total##i = Vector{} + static_cast<float>(i + 1);
+#define CUDA_AGENT_STEP(i) total##i = total##i * scale + step;
+#define CUDA_AGENT_COLLECT(i) result += total##i[0];
 #define CUDA_AGENT_MULTIPLY_ADD(name, lanes, target)                                               \
     target double name(std::int64_t rounds) {                                                      \
         typedef float Vector __attribute__((vector_size(4 * (lanes))));                            \
-        Vector total[sums];                                                                        \
-        for (int i = 0; i < sums; ++i)                                                             \
-            total[i] = Vector{} + static_cast<float>(i + 1);                                       \
+        CUDA_AGENT_EACH_SUM(CUDA_AGENT_DECLARE)                                                    \
         Vector scale = Vector{} + 0.999f;                                                          \
         Vector step = Vector{} + 0.001f;                                                           \
         for (std::int64_t round = 0; round < rounds; ++round) {                                    \
-            _Pragma("GCC unroll 12") for (int i = 0; i < sums; ++i) total[i] =                     \
-                total[i] * scale + step;                                                           \
-            asm volatile("" : "+m"(round)); /* keeps the loop */                                   \
+            CUDA_AGENT_EACH_SUM(CUDA_AGENT_STEP)                                                   \
+            asm volatile("" : "+r"(round)); /* keeps the loop */                                   \
         }                                                                                          \
         float result = 0;                                                                          \
-        for (int i = 0; i < sums; ++i)                                                             \
-            result += total[i][0];                                                                 \
+        CUDA_AGENT_EACH_SUM(CUDA_AGENT_COLLECT)                                                    \
         volatile float sink = result;                                                              \
         (void)sink;                                                                                \
         return 2.0 * (lanes)*sums * static_cast<double>(rounds);                                   \
