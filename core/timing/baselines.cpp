@@ -17,7 +17,8 @@ using reference::BaselineSamples;
 
 constexpr std::array allBaselines{Baseline::eager, Baseline::compile, Baseline::eagerTf32,
                                   Baseline::compileTf32, Baseline::compileMaxAutotune};
-constexpr int firstSamples = 3; // of the warm-up call; used when nothing better comes
+constexpr double slowCall = 0.1; // seconds from which a baseline is not sampled in reserve
+constexpr int reserveSamples = 4;
 
 bool possible(const std::vector<double> &seconds) {
     return !seconds.empty() && std::all_of(seconds.begin(), seconds.end(), [](double each) {
@@ -29,7 +30,7 @@ bool possible(const std::vector<double> &seconds) {
 struct Running {
     Baseline baseline;
     Rounds rounds;
-    std::vector<double> first;
+    std::vector<double> first; ///< warm-up and reserve, used when nothing better comes
     std::string problem;
     bool done = false;
 };
@@ -151,16 +152,22 @@ Result<Baselines> measureBaselines(const BaselineSampler &sampler, device::Devic
         at.done = true;
         last = std::move(error);
     };
+    // A compiled baseline may take the worker down with it. What the others gave before is kept in
+    // reserve, so that the task is not left without any.
     for (Running &at : running) {
-        if (stop.stop_requested())
-            return stoppedError();
-        auto first = sample(sampler, at.baseline, firstSamples);
-        if (first)
-            at.first = std::move(first->seconds);
-        else if (first.error().kind == ErrorKind::stopped)
-            return tl::unexpected(std::move(first).error());
-        else
-            fail(at, std::move(first).error());
+        for (const int samples : {1, reserveSamples}) {
+            if (stop.stop_requested())
+                return stoppedError();
+            if (samples > 1 && (at.done || median(at.first) > slowCall))
+                break;
+            auto first = sample(sampler, at.baseline, samples);
+            if (first)
+                at.first = std::move(first->seconds);
+            else if (first.error().kind == ErrorKind::stopped)
+                return tl::unexpected(std::move(first).error());
+            else
+                fail(at, std::move(first).error());
+        }
     }
 
     Yardstick yardstick(device, taskBytes);
@@ -191,7 +198,7 @@ Result<Baselines> measureBaselines(const BaselineSampler &sampler, device::Devic
         const double after = yardstick.measure();
         for (auto &[at, taken] : round) {
             const double host = std::max(0.0, taken.hostSeconds - taken.compileSeconds);
-            at->rounds.add(std::move(taken.seconds), std::max(before, after), host);
+            at->rounds.add(std::move(taken.seconds), before, after, host);
             at->done = at->rounds.enough(protocol);
         }
         before = after;

@@ -163,7 +163,7 @@ Result<CandidateTimes> measureCandidate(plan::CandidateProcess &candidate, devic
         CUDA_AGENT_ASSIGN(batch,
                           subject.sample(nextBatch(protocol, rounds.hostSeconds(), perSample)));
         const double after = yardstick.measure();
-        rounds.add(std::move(batch.seconds), std::max(before, after), batch.host);
+        rounds.add(std::move(batch.seconds), before, after, batch.host);
         before = after;
     }
     if (stop.stop_requested())
@@ -209,7 +209,11 @@ Result<AbResult> measureAb(plan::CandidateProcess &a, plan::CandidateProcess &b,
                    protocol.budgetSeconds ||
                rounds[0].all().size() >= static_cast<std::size_t>(protocol.maximumSamples);
     };
-    const int half = std::max(1, protocol.maximumSamples / 40);
+    // A round has two batches of each, and there should be time for twice the fewest rounds.
+    const double slower = std::max(subjects[0].firstSeconds(), subjects[1].firstSeconds());
+    const double fit = protocol.budgetSeconds / (4 * fewestRounds) / slower;
+    const int most = std::clamp(protocol.maximumSamples / 40, 1, 10);
+    const int batchSamples = static_cast<int>(std::clamp<double>(fit, 1, most));
     double before = yardstick.measure();
     while (!enough()) {
         std::vector<double> seconds[2];
@@ -217,14 +221,14 @@ Result<AbResult> measureAb(plan::CandidateProcess &a, plan::CandidateProcess &b,
         for (const int which : {0, 1, 1, 0}) {
             if (stop.stop_requested())
                 return stoppedError();
-            CUDA_AGENT_ASSIGN(batch, subjects[which].sample(half));
+            CUDA_AGENT_ASSIGN(batch, subjects[which].sample(batchSamples));
             seconds[which].insert(seconds[which].end(), batch.seconds.begin(), batch.seconds.end());
             host[which] += batch.host;
         }
         const double after = yardstick.measure();
         ratios.push_back(median(seconds[0]) / median(seconds[1]));
         for (const int which : {0, 1})
-            rounds[which].add(std::move(seconds[which]), std::max(before, after), host[which]);
+            rounds[which].add(std::move(seconds[which]), before, after, host[which]);
         before = after;
     }
     for (const int which : {0, 1})

@@ -30,7 +30,8 @@ double throttleFactor(device::Kind kind);
 class Rounds {
   public:
     explicit Rounds(double factor) : factor_(factor) {}
-    void add(std::vector<double> samples, double yardstick, double hostSeconds);
+    /// Yardsticks taken right before and after the round; 0 where there is none.
+    void add(std::vector<double> samples, double before, double after, double hostSeconds);
 
     /// Samples of the rounds that were not throttled, as judged with all yardsticks so far.
     std::vector<double> good() const;
@@ -52,7 +53,7 @@ class Rounds {
   private:
     struct Round {
         std::vector<double> samples;
-        double yardstick = 0;
+        double yardstick = 0; ///< the slower one
     };
     double factor_;
     double best_ = 0;
