@@ -36,8 +36,12 @@ void addScratch(Arguments &arguments, const Limits &limits, const char *where) {
     arguments.add("--perms", "1777", "--tmpfs", where);
 }
 
+/// Without dots, doubled and trailing slashes.
 std::string inside(const Mount &mount) {
-    return (mount.inside.empty() ? mount.host : mount.inside).lexically_normal().string();
+    auto path = (mount.inside.empty() ? mount.host : mount.inside).lexically_normal();
+    if (!path.has_filename() && path.has_parent_path())
+        path = path.parent_path();
+    return path.string();
 }
 
 void addSystem(Arguments &arguments, const Setting &setting, const Descriptors &descriptors) {
@@ -144,6 +148,11 @@ std::vector<std::string> bubblewrapArguments(const Policy &policy,
     for (const auto &mount : policy.mounts)
         arguments.add(mount.writable ? "--bind" : "--ro-bind",
                       mount.host.lexically_normal().string(), inside(mount));
+    for (const auto &file : setting.system.hidden)
+        arguments.add("--ro-bind", "/dev/null", file);
+    // Where the engine is root, the program owns the kernel settings in /proc/sys (capabilities do
+    // not come into it), and bubblewrap's own covering misses them in a user name space.
+    arguments.add("--remount-ro", "/proc");
     // The root and /dev are memory of their own, with no size limit: nothing more may grow there.
     arguments.add("--remount-ro", "/dev", "--remount-ro", "/");
 

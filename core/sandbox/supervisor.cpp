@@ -295,11 +295,14 @@ void Supervisor::reap() {
         if (!innerGone_)
             signalHandle(innerHandle_);
     } else {
-        while (::waitpid(-running_.outer, nullptr, WNOHANG) > 0) {
+        // Killed while it was being set up: it is still of our process group.
+        pid_t got = 0;
+        while ((got = ::waitpid(-running_.outer, nullptr, WNOHANG)) > 0) {
         }
+        const bool noneLeft = got < 0 && errno == ECHILD;
         if (running_.cgroup)
             running_.cgroup->killAll();
-        innerGone_ = !running_.cgroup || running_.cgroup->empty();
+        innerGone_ = noneLeft && (!running_.cgroup || running_.cgroup->empty());
     }
 }
 

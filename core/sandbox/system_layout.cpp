@@ -3,6 +3,8 @@
 
 #include "core/sandbox/system_layout.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -71,6 +73,13 @@ SystemLayout inspectSystem() {
           "/etc/localtime", "/sys/devices/system/cpu", "/sys/devices/system/node"})
         if (isThere(name))
             layout.files.push_back(name);
+    if (::geteuid() == 0)
+        for (const char *name :
+             {"/proc/kcore", "/proc/kmsg", "/proc/keys", "/proc/key-users", "/proc/kpagecount",
+              "/proc/kpageflags", "/proc/kpagecgroup", "/proc/slabinfo", "/proc/vmallocinfo",
+              "/proc/timer_list", "/proc/sched_debug"})
+            if (isThere(name))
+                layout.hidden.push_back(name);
     return layout;
 }
 

@@ -16,6 +16,8 @@ struct SystemLayout {
     std::vector<std::pair<std::string, std::string>> links;
     std::vector<std::string> folders; ///< real ones beside them: "/usr", maybe "/lib64"
     std::vector<std::string> files;   ///< of /etc and /sys/devices: "/etc/ld.so.cache"
+    /// Files of /proc that are shown empty: kernel state that a program of root's could read.
+    std::vector<std::string> hidden;
 };
 
 SystemLayout inspectSystem();
