@@ -185,9 +185,8 @@ Result<Baselines> measureBaselines(const BaselineSampler &sampler, device::Devic
             const double perSample =
                 at.rounds.count() == 0
                     ? median(at.first)
-                    : at.rounds.hostSeconds() / static_cast<double>(at.rounds.all().size());
-            auto taken = sample(sampler, at.baseline,
-                                nextBatch(protocol, at.rounds.hostSeconds(), perSample));
+                    : at.rounds.hostSeconds() / static_cast<double>(at.rounds.samples());
+            auto taken = sample(sampler, at.baseline, nextBatch(protocol, at.rounds, perSample));
             if (taken)
                 round.emplace_back(&at, std::move(*taken));
             else if (taken.error().kind == ErrorKind::stopped)

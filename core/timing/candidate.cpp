@@ -40,7 +40,7 @@ class Subject {
     Result<Batch> batch(int samples, int warmup, double span, bool flush);
     /// First call: everything that happens only once.
     Result<void> warmUp();
-    /// A batch as the protocol wants it: cold cache, spans filled up on the CPU.
+    /// A batch as the protocol wants it: cold cache on cuda, spans filled up on the CPU.
     Result<Batch> sample(int samples);
     /// Compares the process's claims with the engine's clock where the two must agree.
     Result<void> corroborate(double median);
@@ -89,28 +89,29 @@ Result<Batch> Subject::batch(int samples, int warmup, double span, bool flush) {
 }
 
 Result<void> Subject::warmUp() {
-    CUDA_AGENT_ASSIGN(first, batch(1, 0, 0, false));
-    firstSeconds_ = first.host;
+    CUDA_AGENT_ASSIGN(first, batch(1, 1, 0, false));
+    firstSeconds_ = first.seconds[0];
     return {};
 }
 
 Result<Batch> Subject::sample(int samples) {
-    const int warmup = firstSeconds_ > slowCall ? 0 : fresh_ ? 3 : 1;
+    const int warmup = fresh_ && firstSeconds_ < slowCall ? 3 : 1;
     fresh_ = false;
-    return batch(samples, warmup, minimumSampleSeconds(kind_), true);
+    return batch(samples, warmup, minimumSampleSeconds(kind_), kind_ == device::Kind::cuda);
 }
 
 Result<void> Subject::corroborate(double median) {
     const double wanted = std::ceil(corroborationSpan / median);
     const int samples = static_cast<int>(std::clamp<double>(wanted, 1, corroborationSamples));
     const double span = corroborationSpan / samples;
-    CUDA_AGENT_ASSIGN(warm, batch(samples, 0, span, false));
-    hostSecondsPerCall_ = warm.host / warm.calls;
-    const double busy = warm.host - messageSeconds - samples * launchSeconds;
-    if (warm.claimed < hidden * busy)
+    CUDA_AGENT_ASSIGN(warm, batch(samples, 1, span, false));
+    hostSecondsPerCall_ = warm.host / (warm.calls + 1);
+    // One more call for the warm-up.
+    const double busy = (warm.host - messageSeconds - samples * launchSeconds) / (warm.calls + 1);
+    if (warm.claimed / warm.calls < hidden * busy)
         disagrees_ = true;
     // A process could tell the truth here and lie above; but cold calls are not faster than warm.
-    if (median * warm.calls < hidden * busy)
+    if (median < hidden * busy)
         disagrees_ = true;
     return {};
 }
@@ -157,11 +158,10 @@ Result<CandidateTimes> measureCandidate(plan::CandidateProcess &candidate, devic
     while (!rounds.enough(protocol)) {
         if (stop.stop_requested())
             return stoppedError();
-        const std::size_t have = rounds.all().size();
+        const std::size_t have = rounds.samples();
         const double perSample =
             have == 0 ? subject.firstSeconds() : rounds.hostSeconds() / static_cast<double>(have);
-        CUDA_AGENT_ASSIGN(batch,
-                          subject.sample(nextBatch(protocol, rounds.hostSeconds(), perSample)));
+        CUDA_AGENT_ASSIGN(batch, subject.sample(nextBatch(protocol, rounds, perSample)));
         const double after = yardstick.measure();
         rounds.add(std::move(batch.seconds), before, after, batch.host);
         before = after;

@@ -13,7 +13,13 @@ constexpr std::uint64_t yardstickLimit = std::uint64_t{1} << 30;
 constexpr double briefCopy = 1e-3; // below it one copy is too noisy to judge a round by
 constexpr int briefCopies = 5;
 constexpr std::size_t fewestSamples = 3; // even when one call outlasts the budget
+constexpr int largestBatch = 10;         // more would leave a slow moment of the machine unnoticed
 constexpr int retryFactor = 2;           // of budget and maximum, when rounds are dropped
+
+std::size_t fewest(const Protocol &protocol) {
+    return std::min<std::size_t>(fewestSamples,
+                                 static_cast<std::size_t>(std::max(1, protocol.minimumSamples)));
+}
 
 } // namespace
 
@@ -41,7 +47,9 @@ HostClock steadyClock() {
 }
 
 Yardstick::Yardstick(device::Device &device, std::uint64_t taskBytes)
-    : device_(device), bytes_(std::clamp<std::uint64_t>(taskBytes, 4096, yardstickLimit)) {}
+    : device_(device), bytes_(std::clamp<std::uint64_t>(taskBytes, 4096, yardstickLimit)) {
+    measure(); // the first copy may still have to get its memory
+}
 
 double Yardstick::measure() {
     if (!problem_.empty())
@@ -87,6 +95,13 @@ std::vector<double> Rounds::all() const {
     return result;
 }
 
+std::size_t Rounds::samples() const {
+    std::size_t count = 0;
+    for (const Round &round : rounds_)
+        count += round.samples.size();
+    return count;
+}
+
 double Rounds::medianYardstick() const {
     std::vector<double> yardsticks;
     for (const Round &round : rounds_)
@@ -97,17 +112,16 @@ double Rounds::medianYardstick() const {
 
 bool Rounds::enough(const Protocol &protocol) const {
     const std::vector<double> kept = good();
-    const std::size_t total = all().size();
+    const std::size_t total = samples();
     const auto minimum = static_cast<std::size_t>(std::max(1, protocol.minimumSamples));
     const auto maximum = static_cast<std::size_t>(std::max(1, protocol.maximumSamples));
     if (kept.size() >= maximum || total >= retryFactor * maximum)
         return true;
     if (kept.size() >= minimum && estimate(kept).relativeWidth() <= protocol.targetRelativeWidth)
         return true;
-    const std::size_t fewest = std::min(fewestSamples, minimum);
-    if (hostSeconds_ >= protocol.budgetSeconds && kept.size() >= fewest)
+    if (hostSeconds_ >= protocol.budgetSeconds && kept.size() >= fewest(protocol))
         return true;
-    return hostSeconds_ >= retryFactor * protocol.budgetSeconds && total >= fewest;
+    return hostSeconds_ >= retryFactor * protocol.budgetSeconds && total >= fewest(protocol);
 }
 
 Rounds::Outcome Rounds::outcome() const {
@@ -121,12 +135,14 @@ Rounds::Outcome Rounds::outcome() const {
     return result;
 }
 
-int nextBatch(const Protocol &protocol, double usedSeconds, double secondsPerSample) {
-    const int share = std::clamp(protocol.minimumSamples / 2, 1, 10);
-    const double left = protocol.budgetSeconds - usedSeconds;
-    if (!(secondsPerSample > 0) || left >= share * secondsPerSample)
+int nextBatch(const Protocol &protocol, const Rounds &rounds, double secondsPerSample) {
+    const int share = std::clamp(protocol.minimumSamples, 1, largestBatch);
+    if (!(secondsPerSample > 0))
         return share;
-    return std::max(1, static_cast<int>(left / secondsPerSample));
+    const double left = protocol.budgetSeconds - rounds.hostSeconds();
+    const double fit = std::clamp<double>(left / secondsPerSample, 1, share);
+    const int missing = static_cast<int>(fewest(protocol)) - static_cast<int>(rounds.samples());
+    return std::max(static_cast<int>(fit), missing);
 }
 
 } // namespace cuda_agent::timing

@@ -12,6 +12,7 @@ namespace cuda_agent::timing {
 /// Times a device copy next to the measurements, to tell a slowed machine from a slow candidate.
 class Yardstick {
   public:
+    /// Makes one copy to warm up.
     Yardstick(device::Device &device, std::uint64_t taskBytes);
     /// Seconds of one copy now; 0 once the device could not do it (it is not asked again).
     double measure();
@@ -38,6 +39,7 @@ class Rounds {
     std::vector<double> all() const;
     bool throttled(std::size_t round) const;
     std::size_t count() const { return rounds_.size(); }
+    std::size_t samples() const;
     double hostSeconds() const { return hostSeconds_; }
     double medianYardstick() const;
 
@@ -61,8 +63,8 @@ class Rounds {
     std::vector<Round> rounds_;
 };
 
-/// Samples to ask for next: a share of the protocol's minimum, fewer when `seconds` per sample
-/// would not fit into what is left of the budget.
-int nextBatch(const Protocol &protocol, double usedSeconds, double secondsPerSample);
+/// Samples to ask for next: a share of the protocol's minimum, fewer when `secondsPerSample` says
+/// that they would not fit into what is left of the budget, but all that cannot be done without.
+int nextBatch(const Protocol &protocol, const Rounds &rounds, double secondsPerSample);
 
 } // namespace cuda_agent::timing

@@ -49,7 +49,8 @@ Result<Baselines> baselinesFromJson(const Json &json);
 struct CandidateTimes {
     std::vector<double> samples;
     Estimate estimate;
-    /// Engine's clock around one batch of warm calls without flushing, divided by its calls.
+    /// Engine's clock around one batch of calls without flushing, divided by its calls; messages
+    /// and launches included.
     double hostSecondsPerCall = 0;
     double yardstickSeconds = 0;
     std::vector<std::string>
@@ -80,6 +81,9 @@ Result<Baselines> measureBaselines(const BaselineSampler &sampler, device::Devic
                                    std::stop_token stop = {});
 
 /// Measures the candidate on input sets already bound under numbers `sets`.
+///
+/// Both sides are treated alike: on cuda the cache is flushed before each sample of one call, as
+/// the reference worker does; on the CPU calls are repeated within a sample and nothing is flushed.
 ///
 /// Batches of samples are taken between yardsticks (Device::timeCopy). A batch with a yardstick
 /// more than 10 % (cpu: 25 %, where other programs share the memory) slower than the best one is

@@ -59,7 +59,7 @@ class BaselineTimes : public testing::Test {
 };
 
 TEST_F(BaselineTimes, AreMeasuredInTurns) {
-    const auto got = measure();
+    const auto got = measure(both, fullProtocol());
     ASSERT_TRUE(got) << got.error().message;
     EXPECT_EQ(got->estimates.at(Baseline::eager).median, 3e-3);
     EXPECT_EQ(got->estimates.at(Baseline::compile).median, 2e-3);
@@ -176,10 +176,11 @@ TEST_F(BaselineTimes, ImpossibleTimesAreAProblem) {
 
 TEST_F(BaselineTimes, ThrottledRoundsAreDropped) {
     int copies = 0;
-    device.yardstick = [&]() -> Result<double> { return ++copies == 2 ? 4e-3 : 2e-3; };
-    worker.seconds = [&](Baseline) { return copies == 1 ? 9e-3 : 3e-3; };
-    const auto got = measure();
+    device.yardstick = [&]() -> Result<double> { return ++copies == 3 ? 4e-3 : 2e-3; };
+    worker.seconds = [&](Baseline) { return copies == 2 ? 9e-3 : 3e-3; };
+    const auto got = measure(both, fullProtocol());
     ASSERT_TRUE(got);
+    EXPECT_GE(worker.calls(Baseline::eager), 5); // two to warm up, two throttled, the rest
     EXPECT_EQ(got->estimates.at(Baseline::eager).high, 3e-3);
     EXPECT_TRUE(got->flags.empty());
 }

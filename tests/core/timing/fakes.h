@@ -85,7 +85,7 @@ class FakeCandidate : public plan::CandidateProcess {
             if (auto result = onRequest(requests.size()); !result)
                 return tl::unexpected(result.error());
         time_.now += messageSeconds;
-        for (int i = 0; i < request.warmup; ++i)
+        for (int i = 0; i < std::max(request.warmup, 1); ++i)
             time_.now += real() + launchSeconds;
         std::vector<plan::Sample> samples;
         for (int i = 0; i < request.samples; ++i) {
