@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every header under core/ compiles alone, without a warning.
 
-What a header was last checked with (content hashes of it and of all that it includes) is kept in
-a cache file, so a second run looks only at what changed.
+A header that another one includes first of all is proven by that one, for nothing stands before it
+there either. What a header was last checked with (content hashes of it and of all that it includes)
+is kept in a cache file, so a second run looks only at what changed.
 """
 
 import concurrent.futures
@@ -11,6 +12,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -39,6 +41,13 @@ def dependencies(file):
     """Paths in a make rule as the compiler writes it."""
     rule = file.read_text().replace("\\\n", " ").partition(":")[2]
     return [word for word in rule.split() if word != "-"]
+
+
+def first_include(root, name):
+    """The header that `name` includes before anything else, or None."""
+    code = re.sub(r"//.*|^#pragma once$", "", common.text(root, name), flags=re.MULTILINE)
+    match = re.match(r'\s*#include "([^"]+)"', code)
+    return match and match[1]
 
 
 def compile_alone(root, name):
@@ -74,15 +83,28 @@ def problems(root, files):
         return bool(made_of) and all(digest(path) == value for path, value in made_of.items())
 
     found = []
-    todo = [name for name in headers if not fresh(name)]
-    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
-        results = pool.map(lambda name: (name, *compile_alone(root, name)), todo)
-        for name, problem, made_of in results:
-            if problem:
-                found.append(problem)
-                cache.pop(f"{root}/{name}", None)
-            else:
-                cache[f"{root}/{name}"] = {path: digest(path) for path in made_of}
+    passed = set()
+
+    def check(names):
+        passed.update(name for name in names if fresh(name))
+        todo = [name for name in names if name not in passed]
+        with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
+            for name, (problem, made_of) in zip(
+                todo, pool.map(lambda name: compile_alone(root, name), todo)
+            ):
+                if problem:
+                    found.append(problem)
+                    cache.pop(f"{root}/{name}", None)
+                else:
+                    passed.add(name)
+                    cache[f"{root}/{name}"] = {path: digest(path) for path in made_of}
+
+    first = {name: first_include(root, name) for name in headers}
+    check([name for name in headers if name not in first.values()])
+    proven = set(passed)
+    while grown := {first[name] for name in proven if first.get(name)} - proven:
+        proven |= grown
+    check([name for name in headers if name in first.values() and name not in proven])
     if cache_file:
         kept = {key: value for key, value in cache.items() if os.path.exists(key)}
         cache_file.parent.mkdir(parents=True, exist_ok=True)
@@ -105,6 +127,14 @@ if __name__ == "__main__":
         bad={
             "missing include": {"core/a.h": "#pragma once\nstd::string name();\n"},
             "warning": {"core/a.h": "#pragma once\ninline int f(int unused) { return 1; }\n"},
+            "bad behind a bad one": {
+                "core/a.h": '#pragma once\n#include "core/b.h"\nNothing f();\n',
+                "core/b.h": "#pragma once\nstd::string name();\n",
+            },
+            "second include": {
+                "core/a.h": '#pragma once\n#include <string>\n#include "core/b.h"\n',
+                "core/b.h": "#pragma once\nstd::string name();\n",
+            },
             "leans on another": {
                 "core/a.h": "#pragma once\ninline Thing make() { return {}; }\n",
                 "core/b.h": '#pragma once\nstruct Thing {};\n#include "core/a.h"\n',
