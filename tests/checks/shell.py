@@ -17,9 +17,10 @@ def problems(root, files):
             found.append(run.stderr.strip())
         lines = common.text(root, name).splitlines()
         commands = [line for line in lines if line.strip() and not line.startswith("#")]
-        # A script that is one exec has nothing to stop at.
-        if len(commands) > 1 and "set -euo pipefail" not in lines:
-            found.append(f"{name}: set -euo pipefail is missing")
+        # A script that is one exec has nothing to stop at, and a plain sh knows no pipefail.
+        wanted = "set -eu" if lines[:1] == ["#!/bin/sh"] else "set -euo pipefail"
+        if len(commands) > 1 and wanted not in lines:
+            found.append(f"{name}: {wanted} is missing")
     if scripts and shutil.which("shellcheck"):
         run = subprocess.run(
             ["shellcheck", "-x", "-f", "gcc", *scripts], cwd=root, capture_output=True, text=True
@@ -31,12 +32,17 @@ def problems(root, files):
 
 
 HEAD = "#!/usr/bin/env bash\nset -euo pipefail\n"
+GOOD = {
+    "plain": {"run": HEAD + 'rm "$1"\n'},
+    "plain sh": {"run.sh": '#!/bin/sh\nset -eu\nrm "$1"\n'},
+}
 
 if __name__ == "__main__":
     bad = {
         "syntax": {"run": HEAD + "if true; then\n"},
+        "sh goes on after errors": {"run.sh": "#!/bin/sh\ncd x\nrm y\n"},
         "goes on after errors": {"run": "#!/usr/bin/env bash\ncd x\nrm y\n"},
     }
     if shutil.which("shellcheck"):
         bad["unquoted"] = {"run": HEAD + "rm $1\n"}
-    common.main(problems, good={"plain": {"run": HEAD + 'rm "$1"\n'}}, bad=bad)
+    common.main(problems, good=GOOD, bad=bad)
