@@ -51,7 +51,6 @@ class Cgroup {
     static Result<Cgroup> create(const CgroupPlaces &places, std::uint64_t memoryBytes,
                                  int processes);
     Cgroup(Cgroup &&) noexcept = default;
-    Cgroup &operator=(Cgroup &&) noexcept = default;
     ~Cgroup();
 
     /// A process that writes "0" to each of these moves itself in.

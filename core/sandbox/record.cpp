@@ -22,7 +22,7 @@ std::string Record::summary() const {
     std::string killer;
     std::string noted;
     for (const auto &limit : limitsHit) {
-        const bool ends = limit == "wall" || limit == "cpu" || limit == "memory" || limit == "file";
+        const bool ends = limit != "processes" && limit != "output";
         auto &list = ends && signal != 0 ? killer : noted;
         list += (list.empty() ? "" : ", ") + limit;
     }

@@ -41,7 +41,10 @@ struct Limits {
     /// Largest single file, shared memory files that the program makes itself included.
     std::uint64_t fileBytes = 256ull << 20;
     std::uint64_t scratchBytes = 512ull << 20; ///< private /tmp as a whole, and /dev/shm again
-    std::uint64_t outputBytes = 1ull << 20;    ///< kept of each of stdout and stderr
+    /// What the run may add to its writable mounts, all together, on disk. Looked at every 250 ms,
+    /// so a fast disk takes some more before the program is killed.
+    std::uint64_t mountBytes = 2ull << 30;
+    std::uint64_t outputBytes = 1ull << 20; ///< kept of each of stdout and stderr
 };
 
 /// What a run may see and use. The rest is fixed: own user, mount, pid, net, ipc, uts and cgroup
@@ -65,8 +68,9 @@ struct Record {
     int exitCode = 0; ///< of the program, when it exited
     /// That ended it, or 0. An exit code of 129 to 192 reads as a signal, as in a shell.
     int signal = 0;
-    /// "wall", "cpu", "memory" (each killed it), "file" (a signal did), "processes" (a fork was
-    /// refused), "output" (cut). A program that ignores SIGXFSZ sees an error and hits no "file".
+    /// "wall", "cpu", "memory", "mounts" (each killed it), "file" (a signal did), "processes" (a
+    /// fork was refused), "output" (cut). A program that ignores SIGXFSZ sees an error and hits no
+    /// "file".
     std::vector<std::string> limitsHit;
     bool killed = false; ///< by Process::kill, the destructor or a stop token
     bool stuck = false;  ///< outlived SIGKILL by 10 s: a hung driver holds it

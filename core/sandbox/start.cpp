@@ -41,7 +41,9 @@ std::pair<int, rlimit> resourceLimit(int resource, rlim_t soft, rlim_t hard) {
 
 std::vector<std::pair<int, rlimit>> resourceLimits(const Limits &limits) {
     std::vector<std::pair<int, rlimit>> list;
-    list.push_back(resourceLimit(RLIMIT_CORE, 0, 0));
+    // No core file either way; with 1, unlike 0, a machine that pipes cores to a program of its own
+    // does not do so, which would keep a dying process for seconds.
+    list.push_back(resourceLimit(RLIMIT_CORE, 1, 1));
     list.push_back(resourceLimit(RLIMIT_NOFILE, mostOpenFiles, mostOpenFiles));
     if (limits.fileBytes > 0)
         list.push_back(resourceLimit(RLIMIT_FSIZE, limits.fileBytes, limits.fileBytes));
@@ -141,7 +143,7 @@ Result<std::unique_ptr<Supervisor>> startOn(const Machine &machine, const Policy
         const int processes = policy.limits.processes > 0 ? policy.limits.processes + 2 : 0;
         CUDA_AGENT_ASSIGN(cgroup, Cgroup::create(places, policy.limits.memoryBytes, processes));
         what.cgroupEntrances = cgroup.entrances();
-        running.cgroup = std::move(cgroup);
+        running.cgroup.emplace(std::move(cgroup));
     }
     what.argv = bubblewrapArguments(policy, argv, setting, numbers);
     what.environment = {"PATH=/usr/bin:/bin"};

@@ -40,6 +40,14 @@ void signalHandle(const UniqueFd &handle) {
         ::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
 }
 
+std::vector<std::filesystem::path> writableMounts(const Policy &policy) {
+    std::vector<std::filesystem::path> folders;
+    for (const auto &mount : policy.mounts)
+        if (mount.writable)
+            folders.push_back(mount.host);
+    return folders;
+}
+
 double seconds(const timeval &time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
@@ -48,6 +56,7 @@ double seconds(const timeval &time) {
 
 Supervisor::Supervisor(Running running, const Policy &policy, std::vector<std::string> unenforced)
     : limits_(policy.limits), running_(std::move(running)),
+      mounts_(writableMounts(policy), limits_.mountBytes),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), outerHandle_(openHandle(running_.outer)),
       start_(Clock::now()), nextCheck_(start_ + watchPeriod) {
     record_.name = policy.name;
@@ -214,6 +223,8 @@ void Supervisor::check(Clock::time_point now) {
                           (limits_.cpu.count() > 0 && !running_.cgroup);
     nextCheck_ = now + (watching ? watchPeriod : groupPeriod);
     const auto &cgroup = running_.cgroup;
+    if (mounts_.exceeded())
+        hitLimit("mounts");
     std::optional<double> cpu;
     if (cgroup) {
         if (cgroup->outOfMemory())

@@ -4,6 +4,7 @@
 
 #include "core/base/unique_fd.h"
 #include "core/sandbox/cgroup.h"
+#include "core/sandbox/mount_watch.h"
 #include "core/sandbox/sandbox.h"
 
 #include <atomic>
@@ -60,6 +61,7 @@ class Supervisor {
 
     const Limits limits_;
     Running running_;
+    MountWatch mounts_;
     UniqueFd wake_;
     UniqueFd outerHandle_;
     UniqueFd innerHandle_;

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -198,12 +199,56 @@ TEST(Files, LinkOutOfAWritableMountLeadsNowhere) {
     EXPECT_NE(record.exitCode, 0);
 }
 
-TEST(Files, SetuidFileGivesNothing) {
+TEST(Files, NoSetuidFileCanBeLeftBehind) {
     const TemporaryFolder folder;
     auto policy = makePolicy();
     policy.mounts = {{folder.path(), "/data", true}};
-    const auto record =
-        runShell(policy, "cp /usr/bin/id /data/id && chmod 4755 /data/id && /data/id -u");
+    const auto record = runPython(policy, R"(
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+def attempt(name, function):
+    try:
+        function()
+        print(name, "done")
+    except OSError as error:
+        print(name, errno.errorcode[error.errno])
+def call(*arguments):
+    if libc.syscall(*[ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]) < 0:
+        raise OSError(ctypes.get_errno(), "")
+os.umask(0)
+open("/data/x", "w").close()
+attempt("plain", lambda: os.chmod("/data/x", 0o755))
+attempt("chmod", lambda: os.chmod("/data/x", 0o4755))
+attempt("group", lambda: os.chmod("/data/x", 0o2755))
+attempt("fchmod", lambda: os.fchmod(os.open("/data/x", os.O_RDWR), 0o4755))
+attempt("fchmodat", lambda: call(268, -100, b"/data/x", 0o4755))
+attempt("open", lambda: os.open("/data/o", os.O_CREAT | os.O_WRONLY, 0o4755))
+attempt("open2", lambda: call(2, b"/data/p", os.O_CREAT | os.O_WRONLY, 0o4755))
+attempt("creat", lambda: call(85, b"/data/q", 0o4755))
+attempt("mknod", lambda: os.mknod("/data/n", 0o104755))
+attempt("tmpfile", lambda: os.open("/data", os.O_TMPFILE | os.O_WRONLY, 0o4755))
+attempt("openat2", lambda: call(437, -100, b"/data/r", 0, 0))
+attempt("fchmodat2", lambda: call(452, -100, b"/data/x", 0o4755, 0))
+)");
+    EXPECT_EQ(record.standardOutput,
+              "plain done\nchmod EPERM\ngroup EPERM\nfchmod EPERM\nfchmodat EPERM\nopen EPERM\n"
+              "open2 EPERM\ncreat EPERM\nmknod EPERM\ntmpfile EPERM\nopenat2 ENOSYS\n"
+              "fchmodat2 ENOSYS\n")
+        << record.standardError;
+    for (const auto &entry : std::filesystem::directory_iterator(folder.path()))
+        EXPECT_EQ(entry.status().permissions() &
+                      (std::filesystem::perms::set_uid | std::filesystem::perms::set_gid),
+                  std::filesystem::perms::none)
+            << entry.path();
+}
+
+TEST(Files, SetuidFileGivesNothing) {
+    const TemporaryFolder folder;
+    std::filesystem::copy("/usr/bin/id", folder.path() / "id");
+    ::chmod((folder.path() / "id").c_str(), 04755);
+    auto policy = makePolicy();
+    policy.mounts = {{folder.path(), "/data", false}};
+    const auto record = runShell(policy, "/data/id -u");
     EXPECT_EQ(record.standardOutput, "1000\n") << record.standardError;
 }
 

@@ -55,7 +55,7 @@ TEST(Limits, WallKillsInTime) {
     EXPECT_EQ(record.signal, SIGKILL);
     EXPECT_FALSE(record.clean());
     EXPECT_GE(took.count(), 0.5);
-    EXPECT_LT(took.count(), 1.5);
+    EXPECT_LT(took.count(), 3);
     EXPECT_GT(record.cpuSeconds, 0.1);
     EXPECT_NE(record.summary().find("wall limit"), std::string::npos) << record.summary();
 }
@@ -101,12 +101,12 @@ TEST(Limits, CpuTime) {
 TEST(Limits, CpuTimeOfAllProcessesTogether) {
     auto policy = makePolicy();
     policy.limits.cpu = 1s;
-    policy.limits.wall = 20s;
+    policy.limits.wall = 60s;
     // Each child alone stays far below the limit.
     const auto record =
         runShell(policy, "for i in 1 2 3 4 5 6 7 8; do (while :; do :; done) & done; wait");
     EXPECT_TRUE(hit(record, "cpu")) << record.summary();
-    EXPECT_LT(record.wallSeconds, 10);
+    EXPECT_FALSE(hit(record, "wall"));
 }
 
 TEST(Limits, Memory) {
@@ -191,6 +191,33 @@ TEST(Limits, FileSize) {
     EXPECT_EQ(std::filesystem::file_size(folder.path() / "large"), mebibyte);
 }
 
+TEST(Limits, WritableMountsGrowUpToTheLimit) {
+    // Many files, none of them large; and folders deeper than a path name reaches.
+    for (const char *script :
+         {"i=0; while :; do head -c 1000000 /dev/zero > /data/$i; i=$((i+1)); sleep 0.005; done",
+          "mkdir /data/a; cd /data/a; while :; do mkdir b && cd b || sleep 0.1; done"}) {
+        const TemporaryFolder folder;
+        auto policy = makePolicy();
+        policy.mounts = {{folder.path(), "/data", true}};
+        policy.limits.mountBytes = 20 * mebibyte;
+        policy.limits.wall = 20s;
+        const auto record = runShell(policy, script);
+        EXPECT_TRUE(hit(record, "mounts")) << record.summary();
+        EXPECT_EQ(record.signal, SIGKILL);
+    }
+}
+
+TEST(Limits, WhatLayInAMountBeforeDoesNotCount) {
+    const TemporaryFolder folder;
+    std::ofstream(folder.path() / "large") << std::string(4 * mebibyte, 'x');
+    std::filesystem::create_directory_symlink("/", folder.path() / "link");
+    auto policy = makePolicy();
+    policy.mounts = {{folder.path(), "/data", true}};
+    policy.limits.mountBytes = 2 * mebibyte;
+    const auto record = runShell(policy, "head -c 1000000 /dev/zero > /data/new; sleep 0.8");
+    EXPECT_TRUE(record.clean()) << record.summary();
+}
+
 TEST(Limits, ScratchIsFullAndTheHostIsNot) {
     auto policy = makePolicy();
     policy.limits.scratchBytes = 8 * mebibyte;
@@ -251,7 +278,9 @@ TEST(LimitsWithoutGroups, ForkBombIsContained) {
     auto policy = makePolicy();
     policy.limits.processes = 64;
     policy.limits.wall = 1500ms;
-    const auto record = runWithoutGroups(policy, {"/usr/bin/python3", "-I", "-c", forkBomb});
+    const auto record =
+        runWithoutGroups(policy, {"/usr/bin/python3", "-I", "-c",
+                                  "import os, time\nwhile True:\n os.fork()\n time.sleep(0.01)"});
     EXPECT_TRUE(hit(record, "processes") || hit(record, "wall")) << record.summary();
     EXPECT_NE(record.signal, 0);
     EXPECT_LT(record.wallSeconds, 6);

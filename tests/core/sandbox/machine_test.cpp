@@ -86,6 +86,22 @@ TEST(Probe, GpuThatIsNotThereIsAMachineError) {
     EXPECT_NE(result.error().message.find("/dev/nvidia4711"), std::string::npos);
 }
 
+TEST(Probe, RootWithoutUserNamespaceHasNoCapabilities) {
+    if (::geteuid() != 0)
+        GTEST_SKIP() << "only root can do without a user name space";
+    auto machine = thisMachine();
+    machine.userNamespace = false;
+    auto started = startOn(machine, makePolicy(),
+                           {"/bin/sh", "-c",
+                            "id -u; grep CapEff /proc/self/status; "
+                            "echo x > /proc/sys/kernel/hostname"},
+                           {}, {});
+    ASSERT_TRUE(started) << started.error().message;
+    const auto record = (*started)->wait();
+    EXPECT_EQ(record.standardOutput, "0\nCapEff:\t0000000000000000\n") << record.summary();
+    EXPECT_NE(record.standardError.find("Read-only"), std::string::npos) << record.standardError;
+}
+
 TEST(CgroupCandidates, VersionOneWithOwnGroups) {
     const CgroupTables tables{
         "35 31 0:31 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
