@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/device/cuda_context.h"
+#include "core/device/cuda_judge_kernels.h"
+#include "core/device/nvrtc_library.h"
+
+#include <cublasLt.h>
+#include <dlfcn.h>
+
+namespace cuda_agent::device {
+
+namespace {
+
+constexpr std::int64_t side = 8192; ///< of the matrices
+constexpr double productFlops = 2.0 * side * side * side;
+
+/// The part of cuBLASLt that one matrix product needs, loaded at run time.
+struct Blas {
+    decltype(&::cublasLtCreate) create = nullptr;
+    decltype(&::cublasLtDestroy) destroy = nullptr;
+    decltype(&::cublasLtMatmul) matmul = nullptr;
+    decltype(&::cublasLtMatmulDescCreate) descCreate = nullptr;
+    decltype(&::cublasLtMatmulDescDestroy) descDestroy = nullptr;
+    decltype(&::cublasLtMatmulDescSetAttribute) descSetAttribute = nullptr;
+    decltype(&::cublasLtMatrixLayoutCreate) layoutCreate = nullptr;
+    decltype(&::cublasLtMatrixLayoutDestroy) layoutDestroy = nullptr;
+    decltype(&::cublasLtMatmulPreferenceCreate) preferenceCreate = nullptr;
+    decltype(&::cublasLtMatmulPreferenceDestroy) preferenceDestroy = nullptr;
+    decltype(&::cublasLtMatmulPreferenceSetAttribute) preferenceSetAttribute = nullptr;
+    decltype(&::cublasLtMatmulAlgoGetHeuristic) heuristic = nullptr;
+
+    static std::optional<Blas> load() {
+        constexpr const char *name = "libcublasLt.so.13";
+        void *library = nullptr;
+        for (const auto &folder : cuda::Nvrtc::folders())
+            if (!library)
+                library = dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!library)
+            library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        if (!library)
+            return std::nullopt;
+        Blas blas;
+        const auto find = [&](const char *symbol, auto &function) {
+            function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
+                dlsym(library, symbol));
+            return function != nullptr;
+        };
+        const bool complete =
+            find("cublasLtCreate", blas.create) && find("cublasLtDestroy", blas.destroy) &&
+            find("cublasLtMatmul", blas.matmul) &&
+            find("cublasLtMatmulDescCreate", blas.descCreate) &&
+            find("cublasLtMatmulDescDestroy", blas.descDestroy) &&
+            find("cublasLtMatmulDescSetAttribute", blas.descSetAttribute) &&
+            find("cublasLtMatrixLayoutCreate", blas.layoutCreate) &&
+            find("cublasLtMatrixLayoutDestroy", blas.layoutDestroy) &&
+            find("cublasLtMatmulPreferenceCreate", blas.preferenceCreate) &&
+            find("cublasLtMatmulPreferenceDestroy", blas.preferenceDestroy) &&
+            find("cublasLtMatmulPreferenceSetAttribute", blas.preferenceSetAttribute) &&
+            find("cublasLtMatmulAlgoGetHeuristic", blas.heuristic);
+        return complete ? std::optional(blas) : std::nullopt;
+    }
+};
+
+/// Shortest time of `runs` repetitions after one that warms up.
+template <typename Work>
+Result<double> bestOf(CudaTimer &timer, int runs, Work work) {
+    double best = 0;
+    for (int i = 0; i <= runs; ++i) {
+        CUDA_AGENT_TRY(timer.start());
+        CUDA_AGENT_TRY(work());
+        CUDA_AGENT_ASSIGN(seconds, timer.stop());
+        if (i == 1 || (i > 1 && seconds < best))
+            best = seconds;
+    }
+    return best;
+}
+
+Result<double> copyRate(CudaContext &context, CudaTimer &timer) {
+    const auto &driver = context.driver();
+    std::size_t free = 0;
+    std::size_t total = 0;
+    CUDA_AGENT_TRY(driver.check(driver.cuMemGetInfo(&free, &total), "free GPU memory"));
+    // 2 GiB each way where there is room; far beyond any cache in any case.
+    const std::uint64_t bytes =
+        std::min<std::uint64_t>(2ull << 30, free / 4) / (1u << 20) * (1u << 20);
+    if (bytes < (64u << 20))
+        return machineError("{} MB of free GPU memory are too few to measure the copy rate",
+                            free >> 20);
+    CUDA_AGENT_ASSIGN(from, CudaBuffer::create(context, bytes));
+    CUDA_AGENT_ASSIGN(to, CudaBuffer::create(context, bytes));
+    auto source = from.address();
+    auto target = to.address();
+    std::uint64_t groups = bytes / 16;
+    CUDA_AGENT_TRY(driver.check(
+        driver.cuMemsetD32Async(source, 0x3f9d3a21u, bytes / 4, context.stream()), "memset"));
+    void *arguments[] = {&source, &target, &groups};
+    const auto once = static_cast<unsigned>((groups + 1023) / 1024);
+    const auto persistent = context.blocksFor(groups);
+    CUDA_AGENT_ASSIGN(byDriver, bestOf(timer, 10, [&] {
+                          return driver.check(
+                              driver.cuMemcpyDtoDAsync(target, source, bytes, context.stream()),
+                              "copy on GPU");
+                      }));
+    CUDA_AGENT_ASSIGN(
+        byOnce, bestOf(timer, 10, [&] { return context.launch("copy_once", once, arguments); }));
+    CUDA_AGENT_ASSIGN(byPersistent, bestOf(timer, 10, [&] {
+                          return context.launch("copy_persistent", persistent, arguments);
+                      }));
+    return 2 * static_cast<double>(bytes) / std::min({byDriver, byOnce, byPersistent});
+}
+
+Result<double> multiplyAddRate(CudaContext &context, CudaTimer &timer) {
+    CUDA_AGENT_ASSIGN(sink, CudaBuffer::create(context, 4));
+    auto address = sink.address();
+    int rounds = 4096;
+    void *arguments[] = {&address, &rounds};
+    const auto blocks = static_cast<unsigned>(context.info().multiprocessors) * 32;
+    CUDA_AGENT_ASSIGN(seconds, bestOf(timer, 5, [&] {
+                          return context.launch("multiply_add", blocks, arguments);
+                      }));
+    return 2.0 * 16 * rounds * blocks * judgeThreads / seconds;
+}
+
+/// Rates of square fp32 products, 0 where the library cannot run them.
+class ProductMeter {
+  public:
+    ProductMeter(CudaContext &context, CudaTimer &timer, const Blas &blas)
+        : context_(context), timer_(timer), blas_(blas) {}
+    ~ProductMeter() {
+        if (layout_)
+            blas_.layoutDestroy(layout_);
+        if (preference_)
+            blas_.preferenceDestroy(preference_);
+        if (handle_)
+            blas_.destroy(handle_);
+    }
+    ProductMeter(const ProductMeter &) = delete;
+    ProductMeter &operator=(const ProductMeter &) = delete;
+
+    Result<void> prepare() {
+        constexpr std::uint64_t bytes = side * side * 4;
+        for (auto *buffer : {&a_, &b_, &c_}) {
+            CUDA_AGENT_ASSIGN(made, CudaBuffer::create(context_, bytes));
+            *buffer = std::move(made);
+        }
+        CUDA_AGENT_ASSIGN(workspace, CudaBuffer::create(context_, workspaceBytes));
+        workspace_ = std::move(workspace);
+        std::uint64_t seed = 1;
+        for (auto *buffer : {&a_, &b_}) {
+            auto address = buffer->address();
+            std::uint64_t count = side * side;
+            void *arguments[] = {&address, &count, &seed};
+            CUDA_AGENT_TRY(context_.launch("random_floats", context_.blocksFor(count), arguments));
+            seed += count;
+        }
+        std::size_t limit = workspaceBytes;
+        if (blas_.create(&handle_) != CUBLAS_STATUS_SUCCESS ||
+            blas_.layoutCreate(&layout_, CUDA_R_32F, side, side, side) != CUBLAS_STATUS_SUCCESS ||
+            blas_.preferenceCreate(&preference_) != CUBLAS_STATUS_SUCCESS ||
+            blas_.preferenceSetAttribute(preference_, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                         &limit, sizeof limit) != CUBLAS_STATUS_SUCCESS)
+            return machineError("cuBLASLt does not start");
+        return context_.synchronize("random matrices");
+    }
+
+    /// The faster of both ways to store the left matrix, over the library's first choices.
+    Result<double> rate(cublasComputeType_t compute) {
+        double best = 0;
+        for (const auto transpose : {CUBLAS_OP_N, CUBLAS_OP_T}) {
+            cublasLtMatmulDesc_t description = nullptr;
+            if (blas_.descCreate(&description, compute, CUDA_R_32F) != CUBLAS_STATUS_SUCCESS)
+                continue;
+            blas_.descSetAttribute(description, CUBLASLT_MATMUL_DESC_TRANSA, &transpose,
+                                   sizeof transpose);
+            auto seconds = fastest(description);
+            blas_.descDestroy(description);
+            if (!seconds)
+                return seconds;
+            if (*seconds > 0)
+                best = std::max(best, productFlops / *seconds);
+        }
+        return best;
+    }
+
+  private:
+    static constexpr std::size_t workspaceBytes = 64u << 20;
+    static constexpr int choices = 3;
+
+    /// Seconds of one product, 0 when none works.
+    Result<double> fastest(cublasLtMatmulDesc_t description) {
+        cublasLtMatmulHeuristicResult_t found[choices] = {};
+        int count = 0;
+        if (blas_.heuristic(handle_, description, layout_, layout_, layout_, layout_, preference_,
+                            choices, found, &count) != CUBLAS_STATUS_SUCCESS)
+            return 0.0;
+        double best = 0;
+        const float one = 1;
+        const float zero = 0;
+        for (int i = 0; i < count; ++i) {
+            auto status = CUBLAS_STATUS_SUCCESS;
+            CUDA_AGENT_ASSIGN(seconds, bestOf(timer_, 5, [&]() -> Result<void> {
+                                  if (status == CUBLAS_STATUS_SUCCESS)
+                                      status = blas_.matmul(
+                                          handle_, description, &one, pointer(a_), layout_,
+                                          pointer(b_), layout_, &zero, pointer(c_), layout_,
+                                          pointer(c_), layout_, &found[i].algo, pointer(workspace_),
+                                          workspaceBytes, context_.stream());
+                                  return {};
+                              }));
+            if (status == CUBLAS_STATUS_SUCCESS && (best == 0 || seconds < best))
+                best = seconds;
+        }
+        return best;
+    }
+
+    static void *pointer(const CudaBuffer &buffer) {
+        return reinterpret_cast<void *>(buffer.address());
+    }
+
+    CudaContext &context_;
+    CudaTimer &timer_;
+    const Blas &blas_;
+    CudaBuffer a_, b_, c_, workspace_;
+    cublasLtHandle_t handle_ = nullptr;
+    cublasLtMatrixLayout_t layout_ = nullptr;
+    cublasLtMatmulPreference_t preference_ = nullptr;
+};
+
+} // namespace
+
+Result<Ceilings> measureCudaCeilings(CudaContext &context) {
+    CUDA_AGENT_ASSIGN(timer, CudaTimer::create(context));
+    Ceilings ceilings;
+    CUDA_AGENT_ASSIGN(rate, copyRate(context, timer));
+    ceilings.copyBytesPerSecond = rate;
+    if (const auto blas = Blas::load()) {
+        ProductMeter meter(context, timer, *blas);
+        // A GPU that is too full for the matrices still has its copy rate.
+        if (meter.prepare()) {
+            CUDA_AGENT_ASSIGN(fp32, meter.rate(CUBLAS_COMPUTE_32F));
+            CUDA_AGENT_ASSIGN(tf32, meter.rate(CUBLAS_COMPUTE_32F_FAST_TF32));
+            ceilings.fp32FlopsPerSecond = fp32;
+            // Before Ampere the TF32 request runs as fp32.
+            ceilings.tf32FlopsPerSecond = tf32 > 1.5 * fp32 ? tf32 : 0;
+        }
+    }
+    if (ceilings.fp32FlopsPerSecond == 0) {
+        CUDA_AGENT_ASSIGN(plain, multiplyAddRate(context, timer));
+        ceilings.fp32FlopsPerSecond = plain;
+    }
+    return ceilings;
+}
+
+} // namespace cuda_agent::device
