@@ -48,6 +48,11 @@ struct Case {
     std::vector<device::Memory> oracleMemory;
     std::vector<device::TensorView> oracle; ///< see device::ErrorStats for the encoding
     std::vector<ReferenceError> errors;     ///< per output; zeros for non-floating ones
+    /// Why the case does not apply to this task ("the task has no floating-point input", or the
+    /// error that the task itself raises on such inputs). When set, nothing else is.
+    std::string skipped;
+    /// What weakens the oracle ("aten.foo has no double implementation; ...").
+    std::vector<std::string> notes;
 };
 
 /// How to draw a case. `transform` is applied by the worker to floating inputs after drawing.
@@ -56,6 +61,8 @@ struct CaseRequest {
     std::uint64_t seed = 0;
     double scale = 1;               ///< multiplies floating inputs
     std::string transform = "none"; ///< "none" | "nan" | "inf" | "denormal" | "saturate"
+    /// Measure ReferenceError::sensitivity*; costs a second run of the oracle.
+    bool sensitivity = true;
 };
 
 /// Which baseline. The worker declares TF32 itself for the tf32 ones.
@@ -70,9 +77,10 @@ struct BaselineSamples {
 
 /// A sandboxed Python process that has loaded one task. It is not trusted (task code runs in it):
 /// it hands over values, never verdicts. Ends when destroyed; its compile cache stays, one folder
-/// per task file content, torch version and device under cacheDir()/inductor.
+/// per task file content, Python and device under cacheDir()/inductor.
 ///
-/// Not thread-safe. Every call blocks up to its timeout and can be stopped.
+/// Not thread-safe. Every call blocks up to its timeout and can be stopped. A worker that a task
+/// ended, broke or hung is replaced by a fresh process at the next call.
 /// Errors: request, when the task is at fault, with the Python message and line ("task.py:12:
 /// ValueError: ...", "the task has no class 'Model'; ..."); machine otherwise.
 class Worker {

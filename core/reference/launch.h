@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/reference/worker.h"
+
+namespace cuda_agent::reference {
+
+/// How to start the worker of one task.
+struct Launch {
+    sandbox::Policy policy;
+    std::vector<std::string> argv;
+    std::string taskFile; ///< where the sandbox shows the task file
+};
+
+/// What the worker may see: the Python environment, its own code, the one task file, and a compile
+/// cache folder of its own (created here) for this task text, Python and device.
+/// Errors: machine (no Python, files of the program missing), request (the task file is gone).
+Result<Launch> prepareLaunch(const task::Spec &spec, const device::Info &device,
+                             const Options &options);
+
+/// Folders outside /usr that a Python program needs: its virtual environment and the installation
+/// behind it. Errors: machine.
+Result<std::vector<sandbox::Mount>> pythonMounts(const std::filesystem::path &program);
+
+} // namespace cuda_agent::reference

@@ -1,0 +1,397 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/reference/worker.h"
+
+#include "core/reference/launch.h"
+#include "core/reference/received.h"
+
+#include <array>
+
+namespace cuda_agent::reference {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds quitTimeout{5'000};
+/// Python, its libraries and a cold disk; no task code runs before the answer.
+constexpr milliseconds helloTimeout{180'000};
+constexpr std::size_t longestMessage = 2'000;
+constexpr int mostSamples = 100'000;
+
+struct BaselineName {
+    Baseline baseline;
+    std::string_view name;
+    bool compiled;
+};
+constexpr std::array baselineNames{
+    BaselineName{Baseline::eager, "eager", false},
+    BaselineName{Baseline::compile, "compile", true},
+    BaselineName{Baseline::eagerTf32, "eager_tf32", false},
+    BaselineName{Baseline::compileTf32, "compile_tf32", true},
+    BaselineName{Baseline::compileMaxAutotune, "compile_max_autotune", true},
+};
+
+const BaselineName &entryOf(Baseline baseline) {
+    for (const auto &entry : baselineNames)
+        if (entry.baseline == baseline)
+            return entry;
+    return baselineNames.front();
+}
+
+double gigabytes(std::uint64_t bytes) {
+    return static_cast<double>(bytes) / 1e9;
+}
+
+/// At most `longestMessage` bytes of UTF-8 text, cut between characters.
+std::string shortened(std::string text) {
+    if (text.size() > longestMessage) {
+        auto end = longestMessage;
+        while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+            --end;
+        text.resize(end);
+    }
+    return text;
+}
+
+/// The last line that a Python program left, the one that names the exception, as ASCII.
+std::string lastLine(const std::string &text) {
+    const auto end = text.find_last_not_of(" \n\r\t");
+    if (end == text.npos)
+        return "no message";
+    const auto start = text.find_last_of('\n', end);
+    const auto first = start == text.npos ? 0 : start + 1;
+    auto line = text.substr(first, std::min(end + 1 - first, longestMessage));
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return line;
+}
+
+/// An answer {"error": ...} as an error.
+tl::unexpected<Error> errorFrom(const Json &error) {
+    const auto text = [&](const char *key) {
+        const auto found = error.find(key);
+        return found != error.end() && found->is_string() ? found->get<std::string>()
+                                                          : std::string();
+    };
+    auto message = shortened(text("message"));
+    if (message.empty())
+        message = "the task failed and its worker did not say why";
+    const auto kind = text("kind") == "machine" ? ErrorKind::machine : ErrorKind::request;
+    return tl::unexpected(Error{kind, std::move(message)});
+}
+
+bool flagged(const Json &object, const char *key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_boolean() && found->get<bool>();
+}
+
+bool sameTypes(const std::vector<device::TensorView> &tensors, const std::vector<task::Port> &ports,
+               bool shapesOnly) {
+    if (tensors.size() != ports.size())
+        return false;
+    for (std::size_t i = 0; i < ports.size(); ++i)
+        if (shapesOnly ? tensors[i].type.shape != ports[i].type.shape
+                       : tensors[i].type != ports[i].type)
+            return false;
+    return true;
+}
+
+} // namespace
+
+std::string_view nameOf(Baseline baseline) {
+    return entryOf(baseline).name;
+}
+
+std::uint64_t Inputs::bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto &entry : memory)
+        sum += entry.bytes();
+    return sum;
+}
+
+struct Worker::State {
+    task::Spec spec;
+    device::Device &device;
+    Options options;
+    Launch launch;
+    std::optional<sandbox::Process> process;
+    std::optional<task::Description> description;
+    std::map<Baseline, bool> compiled; ///< in this process
+
+    Result<void> begin(std::stop_token stop) {
+        auto started = sandbox::start(launch.policy, launch.argv);
+        if (!started)
+            return tl::unexpected(started.error());
+        process.emplace(std::move(*started));
+        compiled.clear();
+        const std::string deviceName(device::nameOf(device.info().kind));
+        CUDA_AGENT_TRY(exchange({{"request", "hello"},
+                                 {"file", launch.taskFile},
+                                 {"overrides", spec.overrides},
+                                 {"device", deviceName}},
+                                helloTimeout, "starting", stop));
+        CUDA_AGENT_TRY(exchange({{"request", "load"},
+                                 {"device", deviceName},
+                                 {"numerics", task::nameOf(options.numerics)}},
+                                options.loadTimeout, "loading the task", stop));
+        return {};
+    }
+
+    /// Sends a request to a worker that is started when there is none, and takes its answer.
+    /// `doing` completes "while ...". Errors as the class says.
+    Result<Message> ask(const Json &request, milliseconds timeout, std::string_view doing,
+                        std::stop_token stop) {
+        if (process && !process->running())
+            process.reset();
+        if (!process)
+            CUDA_AGENT_TRY(begin(stop));
+        return exchange(request, timeout, doing, stop);
+    }
+
+    Result<Message> exchange(const Json &request, milliseconds timeout, std::string_view doing,
+                             std::stop_token stop) {
+        auto answer = process->channel().send(request).and_then(
+            [&]() { return process->channel().receive(timeout, stop); });
+        if (!answer)
+            return ended(answer.error(), timeout, doing, request.value("request", "") == "hello");
+        if (const auto error = answer->body.find("error"); error != answer->body.end()) {
+            if (!error->is_object())
+                return requestError("the task's worker sent a malformed error");
+            const auto result = errorFrom(*error);
+            if (flagged(*error, "restart"))
+                discard();
+            return result;
+        }
+        return answer;
+    }
+
+    /// The worker did not answer: ends it and says whose fault it was.
+    tl::unexpected<Error> ended(const Error &error, milliseconds timeout, std::string_view doing,
+                                bool starting) {
+        if (error.kind == ErrorKind::stopped) {
+            discard();
+            return tl::unexpected(error);
+        }
+        const bool timedOut = error.message.starts_with("timed out");
+        const bool gone = error.message.find("ended") != std::string::npos ||
+                          error.message.find("write") != std::string::npos ||
+                          error.message.find("read") != std::string::npos;
+        const auto record = discard(gone);
+        if (starting)
+            return machineError("the reference worker did not start ({}): {}", record.summary(),
+                                timedOut ? error.message : lastLine(record.standardError));
+        if (timedOut)
+            return requestError("{}: no answer within {:.0f} s while {}; the task hangs or is too "
+                                "large, use --set to make it smaller",
+                                spec.file.filename().string(),
+                                static_cast<double>(timeout.count()) / 1000, doing);
+        const auto &hit = record.limitsHit;
+        if (std::find(hit.begin(), hit.end(), "memory") != hit.end())
+            return requestError("{}: the task needs more memory than {:.1f} GB while {}; use "
+                                "--set to make it smaller",
+                                spec.file.filename().string(),
+                                gigabytes(launch.policy.limits.memoryBytes), doing);
+        if (!gone)
+            return requestError("{}: the task disturbed its worker's channel while {} ({}); a "
+                                "task must leave descriptors alone that it did not open",
+                                spec.file.filename().string(), doing, error.message);
+        return requestError("{}: the task ended its worker, or closed its channel, while {}: "
+                            "{}{}",
+                            spec.file.filename().string(), doing, record.summary(),
+                            record.signal == 9 ? "; perhaps the machine ran out of memory" : "");
+    }
+
+    /// `onItsOwn`: it is ending already, so that its own end is what the record shows.
+    sandbox::Record discard(bool onItsOwn = false) {
+        if (!process)
+            return {};
+        process->channel().close();
+        if (onItsOwn) {
+            const auto end = Clock::now() + quitTimeout;
+            while (process->running() && Clock::now() < end)
+                std::this_thread::sleep_for(milliseconds(5));
+        }
+        if (process->running())
+            process->kill();
+        auto record = process->wait();
+        process.reset();
+        return record;
+    }
+
+    Result<Inputs> takeInputs(Message &message) {
+        CUDA_AGENT_ASSIGN(received, receiveTensors(message, "inputs", device));
+        if (description && !sameTypes(received.tensors, description->inputs, false))
+            return requestError("{}: get_inputs() gives other shapes or element types from call "
+                                "to call; a task's inputs must keep theirs",
+                                spec.file.filename().string());
+        return Inputs{std::move(received.memory), std::move(received.tensors)};
+    }
+};
+
+Worker::Worker(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Worker::~Worker() {
+    if (state_)
+        state_->discard();
+}
+
+Result<std::unique_ptr<Worker>> Worker::start(const task::Spec &spec, device::Device &device,
+                                              const Options &options, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(launch, prepareLaunch(spec, device.info(), options));
+    auto state =
+        std::unique_ptr<State>(new State{spec, device, options, std::move(launch), {}, {}, {}});
+    CUDA_AGENT_TRY(state->begin(std::move(stop)));
+    return std::unique_ptr<Worker>(new Worker(std::move(state)));
+}
+
+Result<task::Description> Worker::describe(std::stop_token stop) {
+    if (state_->description)
+        return *state_->description;
+    CUDA_AGENT_ASSIGN(answer, state_->ask({{"request", "describe"}}, state_->options.caseTimeout,
+                                          "describing the task", stop));
+    CUDA_AGENT_ASSIGN(description,
+                      task::descriptionFromJson(answer.body.value("description", Json())));
+    if (description.inputs.empty() || description.outputs.empty())
+        return requestError("{}: the task has no tensor inputs or no outputs",
+                            state_->spec.file.filename().string());
+    state_->description = description;
+    return description;
+}
+
+Result<Worker::Parameters> Worker::parameters(std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(description, describe(stop));
+    CUDA_AGENT_ASSIGN(answer, state_->ask({{"request", "parameters"}}, state_->options.caseTimeout,
+                                          "handing over parameters", stop));
+    CUDA_AGENT_ASSIGN(received, receiveTensors(answer, "parameters", state_->device));
+    if (!sameTypes(received.tensors, description.parameters, false))
+        return requestError("{}: the model's parameters are not those of its description",
+                            state_->spec.file.filename().string());
+    Parameters parameters;
+    parameters.memory = std::move(received.memory);
+    for (std::size_t i = 0; i < received.tensors.size(); ++i)
+        parameters.tensors[received.names[i]] = std::move(received.tensors[i]);
+    return parameters;
+}
+
+Result<Inputs> Worker::drawInputs(std::uint64_t seed, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(answer, state_->ask({{"request", "draw"}, {"seed", seed}},
+                                          state_->options.caseTimeout, "drawing inputs", stop));
+    return state_->takeInputs(answer);
+}
+
+Result<Case> Worker::makeCase(const CaseRequest &request, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(answer, state_->ask({{"request", "case"},
+                                           {"seed", request.seed},
+                                           {"scale", request.scale},
+                                           {"transform", request.transform},
+                                           {"sensitivity", request.sensitivity}},
+                                          state_->options.caseTimeout,
+                                          fmt::format("making case '{}'", request.name), stop));
+    Case result;
+    result.name = request.name;
+    if (const auto skipped = answer.body.find("skipped"); skipped != answer.body.end()) {
+        if (!skipped->is_string() || skipped->get_ref<const std::string &>().empty())
+            return requestError("the task's worker sent a malformed case");
+        result.skipped = shortened(skipped->get<std::string>());
+        if (flagged(answer.body, "restart"))
+            state_->discard();
+        return result;
+    }
+    CUDA_AGENT_ASSIGN(inputs, state_->takeInputs(answer));
+    result.inputs = std::move(inputs);
+    CUDA_AGENT_ASSIGN(oracle, receiveTensors(answer, "oracle", state_->device));
+    for (const auto &view : oracle.tensors)
+        if (!view.type.contiguous() ||
+            (view.type.dtype != DType::float64 && view.type.dtype != DType::int64))
+            return requestError("the task's worker sent a malformed oracle");
+    if (state_->description && !sameTypes(oracle.tensors, state_->description->outputs, true))
+        return requestError("{}: the shapes of forward()'s outputs depend on the inputs' values, "
+                            "which is not supported",
+                            state_->spec.file.filename().string());
+    result.oracleMemory = std::move(oracle.memory);
+    result.oracle = std::move(oracle.tensors);
+    const auto errors = answer.body.find("errors");
+    if (errors == answer.body.end() || !errors->is_array() ||
+        errors->size() != result.oracle.size())
+        return requestError("the task's worker sent a case without its errors");
+    for (const auto &entry : *errors) {
+        ReferenceError error;
+        for (const auto &[key, field] : {std::pair{"error_norm", &error.errorNorm},
+                                         {"max_error", &error.maxError},
+                                         {"oracle_norm", &error.oracleNorm},
+                                         {"max_oracle", &error.maxOracle},
+                                         {"sensitivity_norm", &error.sensitivityNorm},
+                                         {"sensitivity_max", &error.sensitivityMax}}) {
+            CUDA_AGENT_ASSIGN(value, receiveAmount(entry, key));
+            *field = value;
+        }
+        result.errors.push_back(error);
+    }
+    if (const auto notes = answer.body.find("notes"); notes != answer.body.end())
+        for (const auto &note : *notes)
+            if (note.is_string())
+                result.notes.push_back(shortened(note.get<std::string>()));
+    return result;
+}
+
+Result<BaselineSamples> Worker::time(Baseline baseline, std::uint64_t seed, int samples,
+                                     double minimumSampleSeconds, std::stop_token stop) {
+    if (samples < 1 || samples > mostSamples)
+        return requestError("{} samples of a baseline are asked for; take 1 to {}", samples,
+                            mostSamples);
+    // In a fresh process: the clock below must not count its start.
+    CUDA_AGENT_TRY(
+        state_->ask({{"request", "ready"}}, state_->options.caseTimeout, "getting ready", stop));
+    const auto &entry = entryOf(baseline);
+    const bool first = entry.compiled && !state_->compiled[baseline];
+    const auto sampling = std::chrono::duration_cast<milliseconds>(
+        std::chrono::duration<double>(2 * samples * std::max(0.0, minimumSampleSeconds)));
+    const auto timeout =
+        sampling + (first ? state_->options.compileTimeout : state_->options.caseTimeout);
+    const auto begin = Clock::now();
+    CUDA_AGENT_ASSIGN(answer, state_->ask({{"request", "time"},
+                                           {"baseline", entry.name},
+                                           {"seed", seed},
+                                           {"samples", samples},
+                                           {"minimum_seconds", minimumSampleSeconds}},
+                                          timeout, fmt::format("timing {}", entry.name), stop));
+    BaselineSamples result;
+    result.hostSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    state_->compiled[baseline] = true;
+    const auto seconds = answer.body.find("seconds");
+    if (seconds == answer.body.end() || !seconds->is_array() ||
+        seconds->size() != static_cast<std::size_t>(samples))
+        return requestError("the task's worker sent no times");
+    for (const auto &value : *seconds) {
+        if (!value.is_number() || !(value.get<double>() > 0) ||
+            value.get<double>() > result.hostSeconds)
+            return requestError("{}: the task's worker reports {} of {} s in a request that took "
+                                "{:.3f} s; the task must leave clocks alone",
+                                state_->spec.file.filename().string(), entry.name, value.dump(),
+                                result.hostSeconds);
+        result.seconds.push_back(value.get<double>());
+    }
+    CUDA_AGENT_ASSIGN(compileSeconds, receiveAmount(answer.body, "compile_seconds"));
+    result.compileSeconds = compileSeconds;
+    return result;
+}
+
+Result<void> Worker::release() {
+    if (!state_->process || !state_->process->running())
+        return {};
+    CUDA_AGENT_TRY(
+        state_->ask({{"request", "release"}}, state_->options.caseTimeout, "freeing memory", {}));
+    return {};
+}
+
+sandbox::Record Worker::finish() {
+    if (state_->process && state_->process->running() &&
+        state_->process->channel().send({{"request", "quit"}}))
+        return state_->discard(true);
+    return state_->discard();
+}
+
+} // namespace cuda_agent::reference

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Times of the task in stock PyTorch: eager and torch.compile, with and without TF32."""
+
+import time
+
+import torch
+
+from .cases import precision
+from .loader import shortened
+from .protocol import WorkerError
+
+WARMUP_CALLS = 3
+WARMUP_SECONDS = 0.025
+QUEUED_SAMPLES = 20  # on cuda, between two synchronisations
+
+MODES = {  # name: (compile mode or None for eager, TF32)
+    "eager": (None, False),
+    "compile": ("default", False),
+    "eager_tf32": (None, True),
+    "compile_tf32": ("default", True),
+    "compile_max_autotune": ("max-autotune", False),
+}
+
+
+def prepare_inductor():
+    """Makes the first compile on a CPU quick: no header is precompiled for the few kernels of one
+    task, and the instruction sets that the processor reports are not tried out one by one, each
+    with a compile and a process that imports torch: 12 s instead of 28 s of processor time."""
+    from torch._inductor import config, cpu_vec_isa
+
+    config.cpp_cache_precompile_headers = False
+    original = cpu_vec_isa.VecISA.check_build
+    known = (cpu_vec_isa.VecISA._avx_code, cpu_vec_isa.VecAVX512VNNI._avx512_vnni_code)
+
+    def check_build(self, code):
+        return code in known or original(self, code)
+
+    cpu_vec_isa.VecISA.check_build = check_build
+
+
+class Timer:
+    """Keeps compiled models and drawn inputs between requests, as baselines and candidates are
+    measured in turns."""
+
+    def __init__(self, task):
+        self.task = task
+        self.compiled = {}
+        self.seed = None
+        self.arguments = None
+        self.flush = None
+
+    def time(self, baseline, seed, samples, minimum_seconds):
+        mode, tf32 = MODES[baseline]
+        if self.seed != seed or self.arguments is None:
+            self.arguments = None
+            self.arguments = self.task.draw(seed)
+            self.seed = seed
+        with precision(self.task.device, tf32):
+            model, compile_seconds = self._model(baseline, mode)
+
+            def call():
+                model(*self.arguments)
+
+            with self.task.guarded(f"timing {baseline}"):
+                measure = self._cuda if self.task.device.type == "cuda" else self._cpu
+                seconds = measure(call, samples, minimum_seconds)
+        return {"seconds": seconds, "compile_seconds": compile_seconds}
+
+    def release(self):
+        self.arguments = None
+        self.flush = None
+
+    def _model(self, baseline, mode):
+        """The callable and the seconds its first call took, 0 when it was there already."""
+        if mode is None:
+            return self.task.model, 0.0
+        if baseline in self.compiled:
+            return self.compiled[baseline], 0.0
+        start = time.perf_counter()
+        try:
+            if self.task.device.type == "cpu" and not self.compiled:
+                prepare_inductor()
+            model = torch.compile(self.task.model) if mode == "default" else \
+                torch.compile(self.task.model, mode=mode)
+            model(*self.arguments)
+            self._synchronise()
+        except WorkerError:
+            raise
+        except BaseException as error:
+            raise WorkerError("request", f"torch.compile cannot run this task: "
+                              f"{type(error).__name__}: {shortened(error)}") from error
+        self.compiled[baseline] = model
+        return model, time.perf_counter() - start
+
+    def _synchronise(self):
+        if self.task.device.type == "cuda":
+            torch.cuda.synchronize()
+
+    def _warm_up(self, call):
+        start = time.perf_counter()
+        for i in range(1000):
+            call()
+            self._synchronise()
+            if i + 1 >= WARMUP_CALLS and time.perf_counter() - start >= WARMUP_SECONDS:
+                return
+            if time.perf_counter() - start > 1:  # slow calls need no more
+                return
+
+    def _cuda(self, call, samples, _):
+        """The span between two events around the whole call, the L2 cache flushed before. Samples
+        are queued ahead of the device, as triton.testing.do_bench does."""
+        if self.flush is None:
+            size = 2 * torch.cuda.get_device_properties(self.task.device).L2_cache_size
+            self.flush = torch.empty(max(size, 1 << 26), dtype=torch.int8, device="cuda")
+        self._warm_up(call)
+        seconds = []
+        while len(seconds) < samples:
+            pairs = []
+            for _ in range(min(QUEUED_SAMPLES, samples - len(seconds))):
+                pair = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+                self.flush.zero_()
+                pair[0].record()
+                call()
+                pair[1].record()
+                pairs.append(pair)
+            torch.cuda.synchronize()
+            seconds += [start.elapsed_time(end) / 1000 for start, end in pairs]
+        return seconds
+
+    def _cpu(self, call, samples, minimum_seconds):
+        self._warm_up(call)
+        seconds = []
+        clock = time.perf_counter
+        for _ in range(samples):
+            calls = 0
+            start = clock()
+            while True:
+                call()
+                calls += 1
+                span = clock() - start
+                if span >= minimum_seconds:
+                    break
+            seconds.append(span / calls)
+        return seconds

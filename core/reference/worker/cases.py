@@ -1,0 +1,295 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cases: drawn inputs with the oracle's outputs and the errors of the same-precision reference.
+
+Written for tensors of many gigabytes: big temporaries are freed as soon as they are used, and all
+comparisons go in chunks.
+"""
+
+import contextlib
+
+import torch
+
+from .oracle import double_model, run_in_double
+from .protocol import WorkerError
+from .tensors import Outgoing, contiguous, dtype_name, flat, place
+
+CHUNK = 1 << 23  # elements a comparison looks at in one go
+UNCONSTRAINED = 0x7FF4DEAD00000001  # device::unconstrainedBits
+UNCONSTRAINED_INTEGER = -(1 << 63)
+ROUNDOFF = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8, torch.float32: 2.0**-24,
+            torch.float64: 2.0**-53}
+LARGEST_NUMBER = 1e308  # JSON has no infinity; nothing sensible is that large
+DENORMAL = 1e-39
+SATURATED = {torch.float16: 6e4}
+SATURATED_OTHERS = 1e30
+
+
+class Skipped(Exception):
+    """This case does not apply to this task; the text says why."""
+
+
+@contextlib.contextmanager
+def precision(device, tf32):
+    """Declares whether fp32 products may use TF32; convolutions may by PyTorch's default."""
+    if device.type != "cuda":
+        yield
+        return
+    saved = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+    torch.set_float32_matmul_precision("high" if tf32 else "highest")
+    torch.backends.cudnn.allow_tf32 = True
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(saved[0])
+        torch.backends.cudnn.allow_tf32 = saved[1]
+
+
+def make_case(task, request, tf32, outgoing):
+    """Answer to the request "case"; the tensors lie in `outgoing`."""
+    plain = request["transform"] == "none" and request["scale"] == 1
+    try:
+        return Maker(task, request, tf32, outgoing).make()
+    except Skipped as error:
+        return {"skipped": str(error)}
+    except WorkerError as error:
+        if plain or error.kind != "request" or "more memory" in error.message:
+            raise
+        return {"skipped": error.message, "restart": error.restart}
+
+
+class Maker:
+    def __init__(self, task, request, tf32, outgoing):
+        self.task = task
+        self.seed = request["seed"]
+        self.scale = request["scale"]
+        self.transform = request["transform"]
+        self.sensitivity = request["sensitivity"]
+        self.tf32 = tf32
+        self.outgoing = outgoing
+        self.notes = []
+
+    def make(self):
+        task = self.task
+        arguments = self._inputs()
+        tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
+        inputs = [self.outgoing.add(f"in{i}", tensor) for i, tensor in enumerate(tensors)]
+        del tensors
+
+        outputs = self._oracle(arguments, perturb=None)
+        oracle = []  # (memory, view, entry), sealed in the engine later
+        while outputs:
+            oracle.append(self._export_oracle(len(oracle), outputs.pop(0)))
+        self._free()
+
+        versions = [value._version for value in arguments if isinstance(value, torch.Tensor)]
+        with precision(task.device, self.tf32):
+            outputs, _ = task.forward(task.model, arguments)
+        changed = versions != [value._version for value in arguments
+                               if isinstance(value, torch.Tensor)]
+        if len(outputs) != len(oracle):
+            raise WorkerError("request", "forward() returns a different number of tensors in "
+                              "double precision; such a task cannot be verified")
+        errors, dtypes, entries = [], [], []
+        for i, (memory, view, entry) in enumerate(oracle):
+            output, outputs[i] = outputs[i], None
+            if list(output.shape) != entry["shape"]:
+                raise WorkerError("request", f"output {i} has the shape {list(output.shape)}, in "
+                                  f"double precision {entry['shape']}; such a task cannot be "
+                                  "verified")
+            dtypes.append(output.dtype)
+            if output.dtype.is_floating_point != view.dtype.is_floating_point:
+                memory, view, entry = self._retype(memory, view, entry, output.dtype)
+                oracle[i] = memory, view, entry
+            errors.append(compare(output, view))
+            entry["reference_dtype"] = dtype_name(output.dtype, f"output {i}")
+            entries.append(entry)
+            del output
+        self._free()
+        if self.sensitivity and any(dtype.is_floating_point for dtype in dtypes):
+            if changed:
+                arguments = self._inputs()
+            self._measure_sensitivity(arguments, dtypes, oracle, errors)
+        arguments.clear()
+        for memory, _, _ in oracle:
+            memory.release()
+        oracle.clear()
+        self._free()
+        return {"inputs": inputs, "oracle": entries, "errors": errors, "notes": self.notes}
+
+    def _inputs(self):
+        arguments = self.task.draw(self.seed)
+        floating = [value for value in arguments
+                    if isinstance(value, torch.Tensor) and value.is_floating_point()]
+        if (self.transform != "none" or self.scale != 1) and not floating:
+            raise Skipped("the task has no floating-point input")
+        generator = torch.Generator(self.task.device).manual_seed(self.seed % (1 << 63) ^ 0x5EED)
+        apply_transform(self.transform, floating, generator)
+        if self.scale != 1:
+            for tensor in floating:
+                tensor.mul_(self.scale)
+        return arguments
+
+    def _oracle(self, arguments, perturb):
+        """`perturb`: None, or (roundoff, generator) to disturb floating inputs and parameters."""
+        model = double_model(self.task)
+        doubles = [value.double() if isinstance(value, torch.Tensor) and value.is_floating_point()
+                   else value.clone() if isinstance(value, torch.Tensor) else value
+                   for value in arguments]
+        if perturb:
+            for tensor in [*doubles, *model.parameters(), *model.buffers()]:
+                if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
+                    disturb(tensor, *perturb)
+        try:
+            outputs, notes = run_in_double(self.task, model, doubles)
+        except WorkerError as error:
+            raise WorkerError(error.kind, f"in double precision: {error.message}", error.line,
+                              error.restart)
+        self.notes += [note for note in notes if note not in self.notes]
+        return outputs
+
+    def _export_oracle(self, i, output):
+        dtype = torch.float64 if output.is_floating_point() else torch.int64
+        entry = {"name": f"out{i}", "dtype": dtype_name(dtype, "oracle"),
+                 "shape": list(output.shape), "strides": contiguous(output.shape), "offset": 0}
+        memory, number = self.outgoing.allocate(output.numel() * 8)
+        view = place(memory, dtype, output.shape, entry["strides"])
+        view.copy_(output)
+        return memory, view, entry | {"fd": number, "bytes": memory.size}
+
+    def _retype(self, memory, view, entry, dtype):
+        """Same bytes, the class of element that the reference yields."""
+        target = torch.float64 if dtype.is_floating_point else torch.int64
+        view.view(target).copy_(view.to(target))
+        return memory, view.view(target), entry | {"dtype": dtype_name(target, "oracle")}
+
+    def _measure_sensitivity(self, arguments, dtypes, oracle, errors):
+        for dtype in sorted({d for d in dtypes if d.is_floating_point}, key=str):
+            generator = torch.Generator(self.task.device).manual_seed(self.seed % (1 << 63))
+            outputs = self._oracle(arguments, (ROUNDOFF[dtype], generator))
+            for i, (_, view, _) in enumerate(oracle):
+                output, outputs[i] = outputs[i], None
+                if dtypes[i] != dtype or output.shape != view.shape:
+                    continue
+                moved = difference(output, view)
+                errors[i]["sensitivity_norm"] = moved["error_norm"]
+                errors[i]["sensitivity_max"] = moved["max_error"]
+            self._free()
+
+    def _free(self):
+        if self.task.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+def apply_transform(transform, floating, generator):
+    if transform == "none":
+        return
+    if transform in ("nan", "inf"):
+        tensor = flat(floating[0])
+        if tensor.numel() == 0:
+            raise Skipped("the first floating-point input is empty")
+        count = max(1 if transform == "nan" else 2, tensor.numel() // 1000)
+        places = torch.randint(tensor.numel(), (count,), generator=generator,
+                               device=tensor.device)
+        if transform == "nan":
+            tensor[places] = float("nan")
+        else:
+            tensor[places[::2]] = float("inf")
+            tensor[places[1::2]] = -float("inf")
+    elif transform == "denormal":
+        chosen = [tensor for tensor in floating if tensor.dtype == torch.float32]
+        if not chosen:
+            raise Skipped("no input is float32, denormals are tried there only")
+        for tensor in chosen:
+            scale_to(tensor, DENORMAL)
+    elif transform == "saturate":
+        for tensor in floating:
+            scale_to(tensor, SATURATED.get(tensor.dtype, SATURATED_OTHERS))
+    else:
+        raise WorkerError("machine", f"unknown transform '{transform}'")
+
+
+def scale_to(tensor, largest):
+    """Multiplies so that the largest magnitude is about `largest`."""
+    top = float(torch.linalg.vector_norm(tensor, float("inf"))) if tensor.numel() else 0.0
+    if top > 0 and top < float("inf"):
+        # In two steps: the factor itself may lie outside the tensor's range.
+        tensor.mul_(1 / top)
+        tensor.mul_(largest)
+
+
+def disturb(tensor, roundoff, generator):
+    """x (1 + u d), d uniform in [-1, 1], in place."""
+    parts = flat(tensor).split(CHUNK) if tensor.numel() else []
+    for part in parts:
+        factor = torch.empty_like(part).uniform_(-roundoff, roundoff, generator=generator)
+        part.mul_(factor.add_(1))
+
+
+def bounded(value):
+    value = float(value)
+    return value if abs(value) <= LARGEST_NUMBER else LARGEST_NUMBER
+
+
+def classes(tensor):
+    """0 finite, 1 NaN, 2 +Inf, 3 -Inf."""
+    result = torch.isnan(tensor).to(torch.int8)
+    result += 2 * torch.isposinf(tensor)
+    result += 3 * torch.isneginf(tensor)
+    return result
+
+
+def compare(output, oracle):
+    """ReferenceError of one output as JSON; marks in `oracle` where both disagree in kind."""
+    if not oracle.dtype.is_floating_point:
+        for got, want in chunks(output, oracle):
+            want.masked_fill_(got.to(torch.int64) != want, UNCONSTRAINED_INTEGER)
+        return summary([0.0] * 4)
+    for got, want in chunks(output, oracle):
+        differ = classes(got) != classes(want)
+        want.view(torch.int64).masked_fill_(differ, UNCONSTRAINED)
+    return difference(output, oracle)
+
+
+def difference(output, oracle):
+    """Norms over the elements that are finite on both sides."""
+    if not oracle.dtype.is_floating_point:
+        return summary([0.0] * 4)
+    sums = torch.zeros(4, dtype=torch.float64, device=oracle.device)
+    for got, want in chunks(output, oracle):
+        got = got.double()
+        finite = torch.isfinite(got) & torch.isfinite(want)
+        zero = torch.zeros((), dtype=torch.float64, device=want.device)
+        want = torch.where(finite, want, zero)
+        off = torch.where(finite, got, zero).sub_(want).abs_()
+        want = want.abs_()
+        sums[0] += torch.dot(off, off)
+        sums[1] = torch.maximum(sums[1], off.max())
+        sums[2] += torch.dot(want, want)
+        sums[3] = torch.maximum(sums[3], want.max())
+    return summary(sums.tolist())
+
+
+def summary(values):
+    return {"error_norm": bounded(values[0]**0.5), "max_error": bounded(values[1]),
+            "oracle_norm": bounded(values[2]**0.5), "max_oracle": bounded(values[3]),
+            "sensitivity_norm": 0.0, "sensitivity_max": 0.0}
+
+
+def chunks(output, oracle):
+    """Pairs of one-dimensional parts in row-major order; `oracle` is contiguous and may be
+    written. No copy of a contiguous output is made."""
+    total = oracle.numel()
+    if output.is_contiguous():
+        flat_output = output.reshape(-1)
+        for start in range(0, total, CHUNK):
+            size = min(CHUNK, total - start)
+            yield flat_output.narrow(0, start, size), oracle.view(-1).narrow(0, start, size)
+    elif total <= CHUNK or output.dim() == 0 or output.shape[0] == 1:
+        yield output.reshape(-1), oracle.view(-1)
+    else:
+        rows = max(1, CHUNK // max(1, total // output.shape[0]))
+        for got, want in zip(output.split(rows), oracle.split(rows)):
+            yield got.reshape(-1), want.view(-1)
+
+

@@ -1,0 +1,197 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a task is: its operator graph, the tensors that cross its border, its cost by counting."""
+
+import operator
+
+import torch
+
+from .loader import shortened
+from .protocol import encode_number
+from .tensors import DTYPES, contiguous, type_of
+
+DESCRIPTION_SEED = 1
+# Say where and how a tensor lies, not what it holds.
+PLACEMENT = ("device", "layout", "pin_memory")
+
+
+class Unsupported(Exception):
+    """The graph has something the engine's format has no room for; the text says what."""
+
+
+class Describer:
+    """Describes one task once; keeps the tensors of its parameters and constants."""
+
+    def __init__(self, task):
+        self.task = task
+        self.parameters = []  # (name, tensor), those that the graph reads
+
+    def describe(self):
+        task = self.task
+        arguments = task.draw(DESCRIPTION_SEED)
+        inputs = [(i, value) for i, value in enumerate(arguments)
+                  if isinstance(value, torch.Tensor)]
+        ports = [type_of(value, f"input {i}") | {"name": f"in{n}", "input_index": i}
+                 for n, (i, value) in enumerate(inputs)]
+        outputs, single, flops = self._run(arguments)
+        out_ports = []
+        for i, tensor in enumerate(outputs):
+            port = type_of(tensor, f"output {i}") | {"name": f"out{i}"}
+            # Candidates write plain row-major outputs.
+            out_ports.append(port | {"strides": contiguous(tensor.shape)})
+        counted = sum(t.numel() * t.element_size() for t in outputs)
+        del outputs
+        graph, problem = None, ""
+        if any(version != 0 for version in self._versions(arguments)):
+            # The first run changed its inputs in place: export from fresh ones.
+            arguments = task.draw(DESCRIPTION_SEED)
+        try:
+            graph = self._export(arguments)
+        except Unsupported as error:
+            problem = str(error)
+        except BaseException as error:  # export runs task code and reports in many ways
+            problem = f"torch.export failed: {type(error).__name__}: {shortened(error)}"
+        if graph is None:
+            self.parameters = list(task.model.state_dict().items())
+        counted += sum(value.numel() * value.element_size() for _, value in inputs)
+        counted += sum(t.numel() * t.element_size() for _, t in self.parameters)
+        return {
+            "name": task.name, "inputs": ports,
+            "scalars": [None if isinstance(value, torch.Tensor) else encode_number(value)
+                        for value in arguments],
+            "parameters": [type_of(t, name) | {"name": name} for name, t in self.parameters],
+            "outputs": out_ports, "single_output": single, "graph": graph,
+            "graph_problem": problem, "constants": task.constants(), "counted_bytes": counted,
+            "matmul_flops": flops["matmul"], "convolution_flops": flops["convolution"],
+        }
+
+    def _run(self, arguments):
+        from torch.utils.flop_counter import FlopCounterMode
+
+        with FlopCounterMode(display=False) as counter:
+            outputs, single = self.task.forward(self.task.model, arguments)
+        flops = {"matmul": 0, "convolution": 0}
+        for op, count in counter.get_flop_counts().get("Global", {}).items():
+            flops["convolution" if "conv" in str(op) else "matmul"] += count
+        return outputs, single, flops
+
+    @staticmethod
+    def _versions(arguments):
+        return [value._version for value in arguments if isinstance(value, torch.Tensor)]
+
+    def _export(self, arguments):
+        try:
+            program = torch.export.export(self.task.model, tuple(arguments), strict=False)
+            program = program.run_decompositions()
+        finally:
+            torch.set_grad_enabled(False)
+        from torch.export.graph_signature import InputKind, OutputKind
+
+        for spec in program.graph_signature.output_specs:
+            if spec.kind == OutputKind.BUFFER_MUTATION:
+                raise Unsupported(f"forward() changes the buffer '{spec.target}' of the model")
+            if spec.kind == OutputKind.USER_INPUT_MUTATION:
+                raise Unsupported(f"forward() changes its input '{spec.target}'")
+            if spec.kind != OutputKind.USER_OUTPUT:
+                raise Unsupported(f"the graph has an output of kind {spec.kind.name}")
+        specs = {spec.arg.name: spec for spec in program.graph_signature.input_specs}
+        positions = {}
+        for spec in program.graph_signature.input_specs:
+            if spec.kind == InputKind.USER_INPUT:
+                positions[spec.arg.name] = len(positions)
+        if len(positions) != len(arguments):
+            raise Unsupported("the graph's inputs are not those of get_inputs()")
+
+        state = dict(self.task.model.state_dict(keep_vars=True)) | dict(program.constants)
+        nodes, parameters, outputs = [], [], []
+        for node in program.graph.nodes:
+            if node.op == "placeholder":
+                spec = specs[node.name]
+                entry = {"name": node.name, "op": "placeholder", "outputs": tensor_types(node)}
+                if spec.kind == InputKind.USER_INPUT:
+                    index = positions[node.name]
+                    entry |= {"origin": "input", "input_index": index}
+                    if not isinstance(arguments[index], torch.Tensor):
+                        entry["scalar"] = encode_number(arguments[index])
+                elif spec.kind in (InputKind.PARAMETER, InputKind.BUFFER,
+                                   InputKind.CONSTANT_TENSOR):
+                    if not node.users:
+                        continue
+                    constant = spec.kind == InputKind.CONSTANT_TENSOR
+                    key = node.name if constant else spec.target
+                    tensor = state.get(spec.target)
+                    if not isinstance(tensor, torch.Tensor):
+                        raise Unsupported(f"the graph reads '{spec.target}', which is no tensor")
+                    tensor = tensor.detach().to(self.task.device)
+                    if tensor.stride() != tuple(entry["outputs"][0]["strides"]):
+                        tensor = tensor.contiguous()
+                        entry["outputs"][0]["strides"] = contiguous(tensor.shape)
+                    parameters.append((key, tensor))
+                    entry |= {"origin": "constant" if constant else "parameter", "key": key}
+                else:
+                    raise Unsupported(f"the graph has an input of kind {spec.kind.name}")
+                nodes.append(entry)
+            elif node.op == "call_function":
+                if isinstance(node.target, torch._ops.OpOverload):
+                    name = str(node.target)
+                elif node.target is operator.getitem:
+                    name = "getitem"
+                else:
+                    raise Unsupported(f"the graph has the operator {node.target}")
+                if "_assert" in name and not node.users:
+                    continue
+                nodes.append({
+                    "name": node.name, "op": name, "args": encode(node.args),
+                    "kwargs": {key: encode(value) for key, value in node.kwargs.items()
+                               if key not in PLACEMENT},
+                    "outputs": tensor_types(node)})
+            elif node.op == "output":
+                for value in node.args[0]:
+                    if not isinstance(value, torch.fx.Node):
+                        raise Unsupported("forward() returns something that is no tensor")
+                    outputs.append(value.name)
+            else:
+                raise Unsupported(f"the graph has a {node.op} node ({node.target}), such as "
+                                  "control flow")
+        self.parameters = parameters
+        return {"nodes": nodes, "outputs": outputs}
+
+
+def tensor_types(node):
+    value = node.meta.get("val")
+    if isinstance(value, (tuple, list)):
+        return [one_type(part, node) for part in value]
+    return [one_type(value, node)] if isinstance(value, torch.Tensor) else []
+
+
+def one_type(value, node):
+    if value is None:  # a result that the operator left out
+        return {"dtype": "float32", "shape": [0], "strides": [1]}
+    if not isinstance(value, torch.Tensor):
+        raise Unsupported(f"{node.target} yields a {type(value).__name__}")
+    if value.dtype not in DTYPES:
+        raise Unsupported(f"{node.target} yields {str(value.dtype).removeprefix('torch.')}")
+    try:
+        return {"dtype": DTYPES[value.dtype], "shape": [int(size) for size in value.shape],
+                "strides": [int(stride) for stride in value.stride()]}
+    except (TypeError, RuntimeError):
+        raise Unsupported(f"{node.target} yields a shape that depends on the data")
+
+
+def encode(value):
+    """A graph argument in the encoding of core/task/task.h."""
+    if isinstance(value, torch.fx.Node):
+        return {"node": value.name}
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return encode_number(value)
+    if isinstance(value, (tuple, list)):
+        return [encode(part) for part in value]
+    if isinstance(value, torch.dtype):
+        return {"dtype": str(value).removeprefix("torch.")}
+    if isinstance(value, (torch.memory_format, torch.layout)):
+        return str(value)
+    if isinstance(value, torch.device):
+        return None
+    raise Unsupported(f"the graph has an argument of type {type(value).__name__}")
