@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/toolchain/host/abi.h"
+#include "core/toolchain/host/fiber_switch.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace cuda_agent::toolchain::host {
+
+inline constexpr int maxBlockThreads = 1024;
+
+/// Runs the CUDA threads of one block as fibers on the calling operating-system thread: one thread
+/// runs until it waits at a barrier or a warp operation, then the next goes on, first in the same
+/// warp. The last to arrive releases all and continues. Kept by a worker and used for one block
+/// after the other; stacks are made when first needed and stay. Not thread-safe.
+class FiberBlock {
+  public:
+    FiberBlock() = default;
+    FiberBlock(const FiberBlock &) = delete;
+    FiberBlock &operator=(const FiberBlock &) = delete;
+    ~FiberBlock();
+
+    /// Runs all threads. Returns false on a fault; its text is then in `problem()`.
+    bool run(CudaAgentHostBlock &block, CudaAgentHostRunThread thread, void *closure);
+    bool active() const { return block_ != nullptr; }
+    const std::string &problem() const { return problem_; }
+
+    // Called by the running CUDA thread.
+    int barrier(int kind, int predicate, int line);
+    std::uint64_t warp(int kind, std::uint32_t mask, std::uint64_t value, std::uint32_t control,
+                       int line);
+    std::uint32_t activeMask() const;
+    void pause();
+    [[noreturn]] void fault(std::string problem);
+
+  private:
+    struct WarpWait {
+        std::uint64_t value = 0;
+        std::uint64_t result = 0;
+        std::uint32_t mask = 0;
+        std::uint32_t control = 0;
+        int kind = 0;
+        int line = 0;
+    };
+    struct Warp {
+        std::uint32_t exists = 0;
+        std::uint32_t runnable = 0;
+        std::uint32_t started = 0;
+        std::uint32_t done = 0;
+        std::uint32_t atBarrier = 0;
+        std::uint32_t atWarp = 0;
+    };
+    struct BarrierWait {
+        int kind = 0;
+        int line = 0;
+    };
+
+    static void fiberMain(void *self);
+    [[noreturn]] void threads();
+    int next() const;
+    void setRunnable(int warp, std::uint32_t lanes);
+    void clearRunnable(int thread);
+    void enter(int thread);
+    void waitForOthers();
+    void releaseBarrier();
+    bool releaseBarrierIfComplete();
+    bool completeWarp(int warp, std::uint32_t mask);
+    void computeWarp(int warp, std::uint32_t mask, int kind);
+    bool passExited() const;
+    std::string stuck() const;
+    std::string position(int thread) const;
+    std::string whereIs(int thread) const;
+    char *takeStack();
+
+    CudaAgentHostBlock *block_ = nullptr;
+    CudaAgentHostRunThread thread_ = nullptr;
+    void *closure_ = nullptr;
+    int threads_ = 0;
+    int finished_ = 0;
+    int current_ = 0;
+    int warps_ = 0;
+    std::uint32_t runnableWarps_ = 0;
+    std::array<Warp, maxBlockThreads / 32> warp_{};
+    std::array<WarpWait, maxBlockThreads> warpWait_{};
+    std::array<BarrierWait, maxBlockThreads> barrierWait_{};
+    std::array<FiberPoint, maxBlockThreads> point_{};
+    std::array<char *, maxBlockThreads> stack_{}; ///< the one a started thread is on
+    int arrived_ = 0;
+    int predicates_ = 0;
+    int barrierResult_ = 0;
+
+    FiberPoint main_ = nullptr;
+    std::vector<char *> stacks_;     ///< all mappings
+    std::vector<char *> freeStacks_; ///< tops of stacks nobody is on
+    bool failed_ = false;
+    std::string problem_;
+};
+
+} // namespace cuda_agent::toolchain::host

@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/toolchain/host/scheduler.h"
+
+#include "core/toolchain/host/fiber_block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <csetjmp>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <sched.h>
+#include <thread>
+
+namespace cuda_agent::toolchain::host {
+
+namespace {
+
+/// One launch on its way through the pool.
+struct Job {
+    const CudaAgentHostLaunch *launch = nullptr;
+    CudaAgentHostRunChunk chunk = nullptr;
+    std::uint64_t blocks = 0;
+    std::uint64_t chunkBlocks = 1;
+    std::atomic<std::uint64_t> next{0};
+    std::atomic<bool> failed{false};
+};
+
+struct alignas(64) Worker {
+    CudaAgentHostBlock block{};
+    FiberBlock fibers;
+    std::jmp_buf escape;
+    Job *job = nullptr;
+    char *shared = nullptr;
+    std::size_t sharedBytes = 0;
+
+    ~Worker() { std::free(shared); }
+};
+
+thread_local Worker *worker = nullptr;
+
+/// Keeps the first fault of a launch.
+void report(Job &job, const std::string &problem) {
+    if (job.failed.exchange(true))
+        return;
+    const auto *launch = job.launch;
+    if (launch->message && launch->messageBytes > 0) {
+        const std::size_t size = std::min(problem.size(), launch->messageBytes - 1);
+        std::memcpy(launch->message, problem.data(), size);
+        launch->message[size] = 0;
+    }
+}
+
+/// The dynamic shared memory of a launch, aligned as generously as any kernel may ask.
+bool prepareShared(Worker &self, std::size_t bytes) {
+    constexpr std::size_t alignment = 1024;
+    const std::size_t size = (bytes + alignment) / alignment * alignment;
+    if (size <= self.sharedBytes)
+        return true;
+    std::free(self.shared);
+    self.shared = static_cast<char *>(std::aligned_alloc(alignment, size));
+    self.sharedBytes = self.shared ? size : 0;
+    return self.shared != nullptr;
+}
+
+void work(Worker &self, Job &job) {
+    const auto &launch = *job.launch;
+    worker = &self;
+    self.job = &job;
+    if (!prepareShared(self, launch.sharedBytes)) {
+        report(job, "out of memory for dynamic shared memory");
+        return;
+    }
+    self.block.dynamicShared = self.shared;
+    self.block.launch = &launch;
+    for (int i = 0; i < 3; ++i) {
+        self.block.blockDim[i] = launch.block[i];
+        self.block.gridDim[i] = launch.grid[i];
+    }
+    // A fault jumps back here over the kernel's frames, which hold nothing that must be undone.
+    if (setjmp(self.escape) == 0) {
+        for (;;) {
+            const std::uint64_t first = job.next.fetch_add(job.chunkBlocks);
+            if (first >= job.blocks || job.failed.load(std::memory_order_relaxed))
+                break;
+            const CudaAgentHostChunk chunk{&self.block, first,
+                                           std::min(job.blocks, first + job.chunkBlocks)};
+            job.chunk(&chunk);
+        }
+    }
+    self.job = nullptr;
+}
+
+/// Threads that wait for launches. Grows when a launch asks for more; one launch at a time.
+class Pool {
+  public:
+    void run(Job &job, int threads) {
+        std::lock_guard turn(turn_);
+        grow(threads - 1);
+        {
+            std::lock_guard lock(mutex_);
+            job_ = &job;
+            wanted_ = threads - 1;
+            left_ = threads - 1;
+            ++generation_;
+        }
+        if (threads > 1)
+            wake_.notify_all();
+        work(own_, job);
+        std::unique_lock lock(mutex_);
+        done_.wait(lock, [&] { return left_ == 0; });
+        job_ = nullptr;
+    }
+
+  private:
+    void grow(int helpers) {
+        while (static_cast<int>(helpers_.size()) < helpers) {
+            const int index = static_cast<int>(helpers_.size());
+            helpers_.push_back(std::make_unique<Worker>());
+            // Never joined: the pool lives as long as the process.
+            std::thread([this, index, self = helpers_.back().get()] {
+                serve(index, *self);
+            }).detach();
+        }
+    }
+
+    void serve(int index, Worker &self) {
+        std::uint64_t seen = 0;
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            wake_.wait(lock, [&] { return generation_ != seen; });
+            seen = generation_;
+            if (index >= wanted_)
+                continue;
+            Job *job = job_;
+            lock.unlock();
+            work(self, *job);
+            lock.lock();
+            if (--left_ == 0)
+                done_.notify_one();
+        }
+    }
+
+    std::mutex turn_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::condition_variable done_;
+    std::vector<std::unique_ptr<Worker>> helpers_;
+    Worker own_;
+    Job *job_ = nullptr;
+    int wanted_ = 0;
+    int left_ = 0;
+    std::uint64_t generation_ = 0;
+};
+
+Pool &pool() {
+    static auto *instance = new Pool; // its threads may outlive main()
+    return *instance;
+}
+
+int runLaunch(const CudaAgentHostLaunch *launch, CudaAgentHostRunChunk chunk) {
+    Job job;
+    job.launch = launch;
+    job.chunk = chunk;
+    job.blocks = std::uint64_t{launch->grid[0]} * launch->grid[1] * launch->grid[2];
+    const int asked = launch->threads > 0 ? launch->threads : hardwareThreads();
+    const int threads = static_cast<int>(std::min<std::uint64_t>(job.blocks, asked));
+    // Some pieces a thread, so that uneven blocks and a busy machine even out.
+    job.chunkBlocks =
+        std::clamp<std::uint64_t>(job.blocks / (static_cast<std::uint64_t>(threads) * 16), 1, 4096);
+    pool().run(job, threads);
+    return job.failed ? 1 : 0;
+}
+
+void runBlock(CudaAgentHostBlock *block, CudaAgentHostRunThread thread, void *closure) {
+    Worker &self = *worker;
+    if (self.fibers.run(*block, thread, closure))
+        return;
+    report(*self.job, self.fibers.problem());
+    std::longjmp(self.escape, 1);
+}
+
+[[noreturn]] void raise(std::string problem) {
+    Worker &self = *worker;
+    if (self.fibers.active())
+        self.fibers.fault(std::move(problem));
+    report(*self.job, problem);
+    std::longjmp(self.escape, 1);
+}
+
+std::string atPlace(int line, const char *what) {
+    const auto &block = worker->block;
+    return fmt::format("line {}: {} (block ({},{},{}), thread ({},{},{}))", line, what,
+                       block.blockIdx[0], block.blockIdx[1], block.blockIdx[2], block.threadIdx[0],
+                       block.threadIdx[1], block.threadIdx[2]);
+}
+
+/// The choice between the engines was made from the text; here it turns out wrong.
+void needFibers(int line, const char *what) {
+    if (!worker->fibers.active())
+        raise(fmt::format("line {}: {} is reached in a kernel that does not seem to synchronise; "
+                          "call it by name in the kernel's own file",
+                          line, what));
+}
+
+int barrier(int kind, int predicate, int line) {
+    needFibers(line, "__syncthreads");
+    return worker->fibers.barrier(kind, predicate, line);
+}
+
+std::uint64_t warp(int kind, std::uint32_t mask, std::uint64_t value, std::uint32_t control,
+                   int line) {
+    needFibers(line, "a warp operation");
+    return worker->fibers.warp(kind, mask, value, control, line);
+}
+
+} // namespace
+
+const CudaAgentHostRuntime &hostRuntime() {
+    static const CudaAgentHostRuntime runtime{
+        .version = CUDA_AGENT_HOST_ABI,
+        .run = &runLaunch,
+        .runBlock = &runBlock,
+        .current = [] { return &worker->block; },
+        .barrier = &barrier,
+        .warp = &warp,
+        .activeMask =
+            [] {
+                needFibers(0, "__activemask");
+                return worker->fibers.activeMask();
+            },
+        .pause =
+            [] {
+                if (worker->fibers.active())
+                    worker->fibers.pause();
+            },
+        .fault = [](int line, const char *what) { raise(atPlace(line, what)); },
+    };
+    return runtime;
+}
+
+int hardwareThreads() {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return std::max(1, CPU_COUNT(&set));
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+} // namespace cuda_agent::toolchain::host

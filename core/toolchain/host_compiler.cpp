@@ -1,0 +1,406 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/base/hash.h"
+#include "core/base/json.h"
+#include "core/base/paths.h"
+#include "core/sandbox/sandbox.h"
+#include "core/toolchain/binary_cache.h"
+#include "core/toolchain/host/rewriter.h"
+
+#include <algorithm>
+#include <fstream>
+#include <unistd.h>
+
+namespace cuda_agent::toolchain {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t sourceLimit = 1u << 20;
+constexpr std::size_t logLimit = 64u << 10;
+constexpr int diagnosticLimit = 50;
+
+/// A folder that goes with everything in it.
+class TemporaryFolder {
+  public:
+    static Result<TemporaryFolder> make() {
+        std::string pattern = (fs::temp_directory_path() / "cuda-agent-compile-XXXXXX").string();
+        if (!mkdtemp(pattern.data()))
+            return machineError("cannot make a temporary folder in {}",
+                                fs::temp_directory_path().string());
+        return TemporaryFolder(pattern);
+    }
+    TemporaryFolder(TemporaryFolder &&other) noexcept : path_(std::exchange(other.path_, {})) {}
+    TemporaryFolder &operator=(TemporaryFolder &&) = delete;
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        if (!path_.empty())
+            fs::remove_all(path_, ignored);
+    }
+    const fs::path &path() const { return path_; }
+
+  private:
+    explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
+    fs::path path_;
+};
+
+/// The compiler that is used, its options included.
+struct Tool {
+    std::string program;
+    std::string name; ///< "clang 19.1.7"
+    bool clang = false;
+    std::vector<std::string> options;
+};
+
+sandbox::Policy compilerPolicy() {
+    sandbox::Policy policy;
+    policy.name = "compiler";
+    policy.limits.wall = 30s;
+    policy.limits.memoryBytes = 2ull << 30;
+    policy.limits.processes = 64;
+    policy.limits.fileBytes = 64ull << 20;
+    policy.limits.scratchBytes = 256ull << 20;
+    policy.limits.outputBytes = 256ull << 10;
+    return policy;
+}
+
+bool isThere(const fs::path &path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+
+/// The newest clang that is installed under /usr, else g++.
+std::optional<Tool> findTool() {
+    for (int version = 24; version >= 15; --version) {
+        const std::string program = fmt::format("/usr/bin/clang++-{}", version);
+        if (isThere(program))
+            return Tool{program, {}, true, {}};
+    }
+    if (isThere("/usr/bin/clang++"))
+        return Tool{"/usr/bin/clang++", {}, true, {}};
+    if (isThere("/usr/bin/g++"))
+        return Tool{"/usr/bin/g++", {}, false, {}};
+    return {};
+}
+
+/// The fastest linker that this compiler finds.
+std::vector<std::string> linkerOptions(const Tool &tool) {
+    std::error_code ignored;
+    const fs::path own = fs::canonical(tool.program, ignored).parent_path();
+    if (tool.clang && (isThere(own / "ld.lld") || isThere("/usr/bin/ld.lld")))
+        return {"-fuse-ld=lld", "-Wl,--threads=1"};
+    if (isThere("/usr/bin/mold"))
+        return {"-fuse-ld=mold", "-Wl,--threads"};
+    return {};
+}
+
+std::vector<std::string> compileOptions(const Tool &tool) {
+    std::vector<std::string> options = {
+        "-x", "c++", "-std=c++20", "-O3", "-march=native",
+        // A library with nothing of the C++ run time in it.
+        "-shared", "-fPIC", "-nostartfiles", "-nodefaultlibs", "-fno-exceptions", "-fno-rtti",
+        "-fvisibility=hidden", "-fno-threadsafe-statics", "-fno-stack-protector",
+        // Contraction as nvcc does it; everything else as IEEE has it.
+        "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
+        // Kernels read memory as other types (float4 from float*).
+        "-fno-strict-aliasing", "-pthread"};
+    if (tool.clang) {
+        for (const char *option :
+             {"-fveclib=libmvec", "-fno-caret-diagnostics", "-fno-color-diagnostics",
+              "-fmacro-backtrace-limit=1", "-ferror-limit=20", "-Wno-unknown-pragmas",
+              "-Wno-pass-failed", "-Wno-unused-command-line-argument"})
+            options.emplace_back(option);
+    } else {
+        for (const char *option : {"-fno-diagnostics-show-caret", "-fdiagnostics-color=never",
+                                   "-fmax-errors=20", "-Wno-unknown-pragmas"})
+            options.emplace_back(option);
+    }
+    std::ranges::copy(linkerOptions(tool), std::back_inserter(options));
+    options.emplace_back("-Wl,-z,defs");
+    return options;
+}
+
+/// What -march=native depends on.
+std::string processor() {
+    std::ifstream file("/proc/cpuinfo");
+    std::string result;
+    for (std::string line; std::getline(file, line) && !line.empty();)
+        if (line.starts_with("model") || line.starts_with("flags") ||
+            line.starts_with("Features") || line.starts_with("CPU "))
+            result += line + '\n';
+    return result;
+}
+
+/// "Debian clang version 19.1.7 (3~deb12u1)" -> "clang 19.1.7".
+std::string shortName(const std::string &version, bool clang) {
+    const auto line = version.substr(0, version.find('\n'));
+    const auto digit = clang && line.find("version ") != line.npos ? line.find("version ") + 8
+                                                                   : line.find_last_of(' ') + 1;
+    return fmt::format("{} {}", clang ? "clang" : "g++",
+                       line.substr(digit, line.find(' ', digit) - digit));
+}
+
+bool isSafePath(const std::string &text) {
+    const fs::path path(text);
+    if (text.empty() || path.is_absolute() || text.starts_with("-") ||
+        text.find_first_of("\n\"\\:") != text.npos)
+        return false;
+    return std::none_of(path.begin(), path.end(),
+                        [](const fs::path &part) { return part == ".."; });
+}
+
+bool isSafeDefine(const std::string &name, const std::string &value) {
+    return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+           std::ranges::all_of(
+               name,
+               [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }) &&
+           value.find('\n') == value.npos && value.find('\0') == value.npos;
+}
+
+std::string cut(std::string text, std::size_t limit) {
+    if (text.size() > limit) {
+        text.resize(limit);
+        text += "\n(cut)\n";
+    }
+    return text;
+}
+
+Rejection rejection(std::vector<Diagnostic> diagnostics, std::string log,
+                    const std::string &fallback) {
+    Rejection result;
+    result.diagnostics = std::move(diagnostics);
+    result.log = cut(std::move(log), logLimit);
+    result.summary = fallback;
+    for (const auto &diagnostic : result.diagnostics) {
+        if (diagnostic.severity != "error")
+            continue;
+        result.summary = diagnostic.message;
+        if (diagnostic.line > 0 && diagnostic.column > 0)
+            result.summary = fmt::format("{}:{}:{}: {}", diagnostic.file, diagnostic.line,
+                                         diagnostic.column, diagnostic.message);
+        else if (!diagnostic.file.empty())
+            result.summary = fmt::format("{}: {}", diagnostic.file, diagnostic.message);
+        break;
+    }
+    return result;
+}
+
+/// The diagnostics as a person reads them, with the lines of the source as it was written.
+std::string render(const std::vector<Diagnostic> &diagnostics, const Source &source) {
+    std::vector<std::string_view> lines;
+    for (std::string_view rest = source.text; !rest.empty();) {
+        const auto end = rest.find('\n');
+        lines.push_back(rest.substr(0, end));
+        rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+    }
+    std::string text;
+    for (const auto &d : diagnostics) {
+        if (!d.file.empty())
+            text += fmt::format("{}:{}:{}: ", d.file, d.line, d.column);
+        text += fmt::format("{}: {}\n", d.severity, d.message);
+        if (d.file != source.path || d.line < 1 || static_cast<std::size_t>(d.line) > lines.size())
+            continue;
+        const auto line = lines[static_cast<std::size_t>(d.line - 1)];
+        text += fmt::format("    {}\n", line);
+        if (d.column > 0 && static_cast<std::size_t>(d.column) <= line.size() + 1) {
+            std::string lead(line.substr(0, static_cast<std::size_t>(d.column - 1)));
+            std::ranges::replace_if(
+                lead, [](char c) { return c != '\t'; }, ' ');
+            text += fmt::format("    {}^\n", lead);
+        }
+    }
+    return text;
+}
+
+class HostCompiler : public Compiler {
+  public:
+    HostCompiler(Tool tool, fs::path headers, std::string identity)
+        : tool_(std::move(tool)), headers_(std::move(headers)), identity_(std::move(identity)) {}
+
+    std::string description() const override { return tool_.name + " (host)"; }
+
+    Result<Outcome> compile(const Source &source, std::stop_token stop) override {
+        if (!isSafePath(source.path))
+            return requestError("'{}' cannot be the name of a kernel file", source.path);
+        for (const auto &[name, value] : source.defines)
+            if (!isSafeDefine(name, value))
+                return requestError("'{}' cannot be defined for the compiler", name);
+        if (source.text.size() > sourceLimit)
+            return Outcome(rejection(
+                {{"error", source.path, 0, 0, "the kernel file is larger than 1 MiB"}}, {}, {}));
+        if (stop.stop_requested())
+            return stoppedError();
+        const std::string hash = hashOf(source);
+        if (auto cached = cache_.find(hash))
+            return Outcome(std::move(*cached));
+
+        auto rewritten = host::rewrite(source);
+        if (auto *problems = std::get_if<std::vector<Diagnostic>>(&rewritten))
+            return Outcome(rejection(*problems, render(*problems, source), "not runnable on cpu"));
+        return build(source, std::get<host::Rewritten>(rewritten), hash, stop);
+    }
+
+  private:
+    std::string hashOf(const Source &source) const {
+        Json key = {{"identity", identity_},
+                    {"path", source.path},
+                    {"text", sha256Hex(source.text)},
+                    {"entries", source.entries},
+                    {"defines", source.defines}};
+        return sha256Hex(key.dump(-1, ' ', false, Json::error_handler_t::replace));
+    }
+
+    std::vector<std::string> arguments(const Source &source) const {
+        std::vector<std::string> argv = {tool_.program};
+        std::ranges::copy(tool_.options, std::back_inserter(argv));
+        for (const auto &[name, value] : source.defines)
+            argv.push_back(fmt::format("-D{}={}", name, value));
+        for (const char *option :
+             {"-isystem", "/headers", "-include", "/headers/cuda_agent_host.h"})
+            argv.emplace_back(option);
+        argv.push_back(source.path);
+        for (const char *option : {"-o", "/out/kernel.so"})
+            argv.emplace_back(option);
+        if (tool_.clang)
+            argv.emplace_back("-lmvec");
+        for (const char *option : {"-lm", "-lgcc", "-lc"})
+            argv.emplace_back(option);
+        return argv;
+    }
+
+    Result<Outcome> build(const Source &source, const host::Rewritten &rewritten,
+                          const std::string &hash, std::stop_token stop) {
+        CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make());
+        const fs::path in = folder.path() / "in";
+        const fs::path out = folder.path() / "out";
+        std::error_code error;
+        fs::create_directories((in / source.path).parent_path(), error);
+        fs::create_directories(out, error);
+        if (!(std::ofstream(in / source.path, std::ios::binary) << rewritten.text).flush())
+            return machineError("cannot write to {}", in.string());
+
+        auto policy = compilerPolicy();
+        policy.mounts = {{in, "/candidate"}, {headers_, "/headers"}, {out, "/out", true}};
+        policy.workingDirectory = "/candidate";
+        CUDA_AGENT_ASSIGN(record, sandbox::run(policy, arguments(source), {}, stop));
+        auto diagnostics = readDiagnostics(record.standardError, source, rewritten);
+        if (!record.clean())
+            return reject(source, record, std::move(diagnostics));
+
+        Binary facts;
+        facts.seconds = record.wallSeconds;
+        for (const auto &kernel : rewritten.kernels)
+            facts.entries.push_back({.name = kernel.name});
+        std::ranges::copy_if(diagnostics, std::back_inserter(facts.warnings),
+                             [](const auto &d) { return d.severity == "warning"; });
+        if (fs::symlink_status(out / "kernel.so", error).type() != fs::file_type::regular)
+            return machineError("the host compiler {} ended without a result", tool_.program);
+        CUDA_AGENT_ASSIGN(binary, cache_.store(hash, facts, out / "kernel.so"));
+        cache_.prune();
+        return Outcome(std::move(binary));
+    }
+
+    Result<Outcome> reject(const Source &source, const sandbox::Record &record,
+                           std::vector<Diagnostic> diagnostics) const {
+        std::string log = render(diagnostics, source);
+        const bool named =
+            std::ranges::any_of(diagnostics, [](const auto &d) { return d.severity == "error"; });
+        // A compiler that was killed has said what led there only by chance: the limit comes first.
+        if (!record.limitsHit.empty()) {
+            std::string limits;
+            for (const auto &limit : record.limitsHit)
+                limits += (limits.empty() ? "" : ", ") + limit;
+            diagnostics.insert(
+                diagnostics.begin(),
+                {"error", source.path, 0, 0,
+                 fmt::format("compiling went over its limit ({}): {}", limits, record.summary())});
+        } else if (!named) {
+            diagnostics.insert(diagnostics.begin(),
+                               {"error", source.path, 0, 0,
+                                fmt::format("the host compiler failed: {}", record.summary())});
+            log += cut(record.standardError, 4096);
+        }
+        return Outcome(rejection(std::move(diagnostics), std::move(log), record.summary()));
+    }
+
+    /// Places of the candidate's file as its author wrote it; others become a place there that a
+    /// note names, or none.
+    std::vector<Diagnostic> readDiagnostics(const std::string &output, const Source &source,
+                                            const host::Rewritten &rewritten) const {
+        auto all = parseDiagnostics(output);
+        for (auto &diagnostic : all) {
+            if (diagnostic.file.starts_with("./"))
+                diagnostic.file.erase(0, 2);
+            if (diagnostic.file == source.path && diagnostic.column > 0)
+                diagnostic.column = rewritten.sourceColumn(diagnostic.line, diagnostic.column);
+        }
+        std::vector<Diagnostic> result;
+        for (std::size_t i = 0; i < all.size() && result.size() < diagnosticLimit; ++i) {
+            auto diagnostic = all[i];
+            if (diagnostic.file != source.path) {
+                if (diagnostic.severity == "note")
+                    continue;
+                diagnostic.file.clear();
+                diagnostic.line = diagnostic.column = 0;
+                for (std::size_t n = i + 1; n < all.size() && all[n].severity == "note"; ++n)
+                    if (all[n].file == source.path) {
+                        diagnostic.file = all[n].file;
+                        diagnostic.line = all[n].line;
+                        diagnostic.column = all[n].column;
+                        break;
+                    }
+            }
+            if (diagnostic.message.starts_with("expanded from macro"))
+                continue;
+            // The compiler driver's last line only repeats that there were errors.
+            if (diagnostic.file.empty() && !result.empty() &&
+                (diagnostic.message.starts_with("linker command failed") ||
+                 diagnostic.message.starts_with("ld returned")))
+                continue;
+            result.push_back(std::move(diagnostic));
+        }
+        return result;
+    }
+
+    Tool tool_;
+    fs::path headers_;
+    std::string identity_;
+    BinaryCache cache_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Compiler>> makeHostCompiler() {
+    auto tool = findTool();
+    if (!tool)
+        return machineError("no host compiler: install clang-19 (apt install clang-19 lld-19), or "
+                            "g++");
+    const fs::path headers = shareDir() / "host-cuda";
+    if (!isThere(headers / "cuda_agent_host.h"))
+        return machineError("{} lacks the host CUDA headers; build or install the program again",
+                            headers.string());
+    CUDA_AGENT_ASSIGN(version, sandbox::run(compilerPolicy(), {tool->program, "--version"}));
+    if (!version.clean())
+        return machineError("{} does not run: {}", tool->program, version.summary());
+    tool->name = shortName(version.standardOutput, tool->clang);
+    tool->options = compileOptions(*tool);
+
+    std::string identity = version.standardOutput + processor();
+    for (const auto &option : tool->options)
+        identity += option + '\n';
+    std::vector<fs::path> files;
+    for (const auto &file : fs::directory_iterator(headers))
+        files.push_back(file.path());
+    std::ranges::sort(files);
+    for (const auto &file : files) {
+        CUDA_AGENT_ASSIGN(text, readTextFile(file));
+        identity += file.filename().string() + '\n' + text;
+    }
+    return std::make_unique<HostCompiler>(std::move(*tool), fs::canonical(headers),
+                                          sha256Hex(identity));
+}
+
+} // namespace cuda_agent::toolchain
