@@ -56,7 +56,7 @@ TEST(Limits, WallKillsInTime) {
     EXPECT_FALSE(record.clean());
     EXPECT_GE(took.count(), 0.5);
     EXPECT_LT(took.count(), 3);
-    EXPECT_GT(record.cpuSeconds, 0.1);
+    EXPECT_GT(record.cpuSeconds, 0);
     EXPECT_NE(record.summary().find("wall limit"), std::string::npos) << record.summary();
 }
 

@@ -83,3 +83,11 @@ TEST(Run, StoppedBeforehandStartsNothing) {
     ASSERT_FALSE(record);
     EXPECT_EQ(record.error().kind, ErrorKind::stopped);
 }
+
+TEST(Run, CompilersWorkInside) {
+    const auto record = runShell(
+        makePolicy(), "c++ -O1 -x c++ - -o program && ./program",
+        "#include <iostream>\n#include <thread>\nint main() { std::thread([] { std::cout << "
+        "\"compiled\\n\"; }).join(); }\n");
+    EXPECT_EQ(record.standardOutput, "compiled\n") << record.summary() << record.standardError;
+}
