@@ -259,7 +259,7 @@ class HostCompiler : public Compiler {
         for (const auto &[name, value] : source.defines)
             argv.push_back(fmt::format("-D{}={}", name, value));
         for (const char *option :
-             {"-isystem", "/headers", "-include", "/headers/cuda_agent_host.h"})
+             {"-isystem", "/headers", "-include", "cuda_agent_host.h"})
             argv.emplace_back(option);
         argv.push_back(source.path);
         for (const char *option : {"-o", "/out/kernel.so"})

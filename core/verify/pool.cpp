@@ -66,15 +66,16 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::st
         request.transform = wanted.transform ? wanted.transform : "none";
         // Sensitivity is pooled over the random cases; two of them tell enough.
         request.sensitivity = !wanted.transform && pool.random.size() < 2;
-        auto drawn = worker.makeCase(request, stop);
-        if (!drawn) {
-            if (drawn.error().kind != ErrorKind::failed)
-                return tl::unexpected(drawn.error());
+        CUDA_AGENT_ASSIGN(drawn, worker.makeCase(request, stop));
+        if (!drawn.skipped.empty()) {
             pool.notes.push_back(
-                fmt::format("case '{}' does not apply: {}", wanted.name, drawn.error().message));
+                fmt::format("case '{}' does not apply: {}", wanted.name, drawn.skipped));
             continue;
         }
-        (wanted.transform ? pool.adversarial : pool.random).push_back(std::move(*drawn));
+        for (const auto &note : drawn.notes)
+            if (std::find(pool.notes.begin(), pool.notes.end(), note) == pool.notes.end())
+                pool.notes.push_back(note);
+        (wanted.transform ? pool.adversarial : pool.random).push_back(std::move(drawn));
     }
     if (pool.random.empty())
         return requestError("no random case of task {} could be drawn", pool.description.name);

@@ -150,7 +150,6 @@ def main():
         except Closed:
             return
         if request.get("request") == "quit":
-            channel.send({})
             sys.stderr.flush()
             os._exit(0)  # unloading torch takes seconds and nothing is left to save
         try:

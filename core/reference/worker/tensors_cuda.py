@@ -65,11 +65,18 @@ def driver():
 
 
 class _Interface:
-    """Lets torch see foreign device memory as a tensor without a copy."""
-
     def __init__(self, address, size):
         self.__cuda_array_interface__ = {"shape": (size,), "typestr": "|u1",
                                          "data": (address, False), "version": 3}
+
+
+def as_bytes(address, size, device):
+    """Foreign device memory as a uint8 tensor, without a copy."""
+    try:
+        return torch.as_tensor(_Interface(address, size), device=device)
+    except (RuntimeError, TypeError, ImportError):  # torch reads the interface through numpy
+        storage = torch._C._construct_storage_from_data_pointer(address, device, size)
+        return torch.empty(0, dtype=torch.uint8, device=device).set_(storage)
 
 
 class DeviceMemory:
@@ -113,7 +120,7 @@ class DeviceMemory:
             self._address = address
             access = AccessDescription(Location(ON_DEVICE, device), READ_WRITE)
             call("cuMemSetAccess", address, self._mapped, ctypes.byref(access), ctypes.c_size_t(1))
-            self.bytes = torch.as_tensor(_Interface(address.value, size), device="cuda")
+            self.bytes = as_bytes(address.value, size, torch.device("cuda", device))
         except BaseException:
             self.close()
             raise

@@ -6,6 +6,7 @@
 namespace cuda_agent::reference {
 namespace {
 
+// More messages, without a sandbox each: worker_test.py.
 class BadTasks : public WorkerTest {
   protected:
     std::string faulty(const std::string &fault) {
@@ -47,14 +48,6 @@ TEST_F(BadTasks, getInputs) {
     const auto raised = faulty("inputs raise");
     EXPECT_SAYS(raised, "faulty.py:52: ValueError: no inputs today");
     EXPECT_SAYS(faulty("inputs are no list"), "get_inputs() returned Tensor");
-    EXPECT_SAYS(faulty("no tensor"), "get_inputs() returned no tensor");
-    EXPECT_SAYS(faulty("a dictionary"), "get_inputs()[1] is a dict");
-    EXPECT_SAYS(faulty("complex input"), "complex64");
-}
-
-TEST_F(BadTasks, model) {
-    EXPECT_SAYS(faulty("init raises"), "RuntimeError: no weights");
-    EXPECT_SAYS(faulty("init inputs are no list"), "get_init_inputs() returned int");
 }
 
 TEST_F(BadTasks, forward) {
@@ -62,9 +55,6 @@ TEST_F(BadTasks, forward) {
     EXPECT_SAYS(raised, "faulty.py:23: RuntimeError");
     EXPECT_SAYS(raised, "running forward()");
     EXPECT_SAYS(faulty("returns a number"), "forward() returned float");
-    EXPECT_SAYS(faulty("returns nothing"), "forward() returned NoneType");
-    EXPECT_SAYS(faulty("returns an empty tuple"), "forward() returned an empty tuple");
-    EXPECT_SAYS(faulty("complex output"), "complex64");
 }
 
 TEST_F(BadTasks, wantsMoreMemoryThanThereIs) {
@@ -110,7 +100,6 @@ TEST_F(BadTasks, theEngineGoesOnAfterEach) {
     EXPECT_FALSE(worker->describe());
     // The same worker object: a fresh process answers.
     EXPECT_TRUE(worker->drawInputs(1));
-    EXPECT_EQ(problem("softmax"), "");
 }
 
 } // namespace

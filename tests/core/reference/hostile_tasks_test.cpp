@@ -15,7 +15,9 @@ class HostileTasks : public WorkerTest {
         sets.push_back("attack='" + name + "'");
         options_.caseTimeout = std::chrono::seconds(10);
         const auto text = problem("hostile", sets);
-        EXPECT_EQ(problem("softmax"), "") << "after the attack '" << name << "'";
+        // The engine goes on; refusing a file needs a sandbox and Python, but not torch.
+        EXPECT_NE(problem("not_python").find("not_python.py:5"), std::string::npos)
+            << "after the attack '" << name << "'";
         return text;
     }
 };

@@ -6,10 +6,10 @@
 
 extern "C" {
 int printf(const char *, ...);
-void *malloc(size_t);
-void free(void *);
-void *memcpy(void *, const void *, size_t);
-void *memset(void *, int, size_t);
+void *malloc(size_t) noexcept;
+void free(void *) noexcept;
+void *memcpy(void *, const void *, size_t) noexcept;
+void *memset(void *, int, size_t) noexcept;
 }
 
 /// Set by the first launch; the same for all launches of a process.

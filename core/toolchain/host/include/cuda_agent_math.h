@@ -135,16 +135,16 @@ CAH_OWN1(erf)
 #undef CAH_OWN1
 
 CAH_FUNCTION float powf(float x, float y) {
-    return __builtin_powf(x, y);
+    return __cah_powf(x, y);
 }
 CAH_FUNCTION float pow(float x, float y) {
-    return __builtin_powf(x, y);
+    return __cah_powf(x, y);
 }
 CAH_FUNCTION double pow(double x, double y) {
     return __builtin_pow(x, y);
 }
 CAH_FUNCTION float pow(float x, int y) {
-    return __builtin_powf(x, float(y));
+    return __cah_powf(x, float(y));
 }
 CAH_FUNCTION double pow(double x, int y) {
     return __builtin_pow(x, double(y));
