@@ -1,0 +1,337 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Unit tests of the reference worker's Python side. By hand: <python with torch> worker_test.py
+
+Nothing hostile is loaded here: tasks that end, hang or attack their process are tried through the
+sandbox in the C++ tests.
+"""
+
+import math
+import os
+import pathlib
+import socket
+import struct
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "core" / "reference"))
+
+import torch  # noqa: E402
+
+from worker import cases, graph, oracle  # noqa: E402
+from worker.loader import Task  # noqa: E402
+from worker.protocol import Channel, Closed, WorkerError, encode_number  # noqa: E402
+from worker.source import Source  # noqa: E402
+from worker.tensors import Outgoing, flat, is_dense, place, span_bytes  # noqa: E402
+
+TASKS = ROOT / "tests" / "data" / "tasks"
+CPU = torch.device("cpu")
+
+
+class SourceTest(unittest.TestCase):
+    def source(self, text, **overrides):
+        with tempfile.NamedTemporaryFile("wb", suffix=".py") as file:
+            file.write(text.encode() if isinstance(text, str) else text)
+            file.flush()
+            return Source(file.name, overrides)
+
+    def run_source(self, text, **overrides):
+        scope = {}
+        exec(self.source(text, **overrides).code(), scope)
+        return scope
+
+    def problem(self, text, **overrides):
+        with self.assertRaises(WorkerError) as caught:
+            self.source(text, **overrides)
+        self.assertEqual(caught.exception.kind, "request")
+        return caught.exception
+
+    def test_finds_what_can_be_set(self):
+        source = self.source("import os\nn = 4\nm: int = 2 * n\na, b = 1, (2, 3)\nf = max(1, 2)\n"
+                             "s = 'text'\nx.y = 3\nlist_ = [1, n]\nd = {}\nif n:\n    hidden = 1\n")
+        self.assertEqual(source.settable(), ["a", "b", "list_", "m", "n", "s"])
+        self.assertEqual(source.plain, {"a", "b", "n", "s"})
+
+    def test_overrides_come_before_what_depends_on_them(self):
+        scope = self.run_source("n = 4\nm = 2 * n\nshape = (n, m)\n", n="8")
+        self.assertEqual(scope["shape"], (8, 16))
+
+    def test_overrides_of_every_form(self):
+        scope = self.run_source("a, b = 1, 2\nc = d = 3\ne: float = 1.0\ns = 'x'\na = 7\n", a="-1",
+                                c="(1, 2)", e="1e-3", s="'new'")
+        self.assertEqual([scope[name] for name in "abcdes"],
+                         [-1, 2, (1, 2), (1, 2), 1e-3, "new"])
+
+    def test_lines_stay(self):
+        scope = self.run_source("n = 1\n\ndef f():\n    raise ValueError(n)\n", n="7")
+        try:
+            scope["f"]()
+        except ValueError as error:
+            self.assertEqual(error.__traceback__.tb_next.tb_lineno, 4)
+
+    def test_refuses_what_is_no_literal(self):
+        for text in ("open('x')", "n", "1 +", "lambda: 1", "[x for x in y]", "", "b'1'", "..."):
+            self.assertIn("not a Python literal", self.problem("n = 1\n", n=text).message)
+
+    def test_names_what_can_be_set(self):
+        error = self.problem("n = 1\nk = 2\n", batch="3")
+        self.assertIn("no module-level constant 'batch'; --set can change k, n", error.message)
+        self.assertIn("it has none to set", self.problem("", batch="3").message)
+
+    def test_refuses_what_is_no_python(self):
+        self.assertEqual(self.problem("x = 1\ny = = 2\n").line, 2)
+        for text in (b"\x00", b"\xff\xfe", "(" * 5000, "# coding: nonsense\n"):
+            self.assertIn("not Python", self.problem(text).message)
+
+
+class ProtocolTest(unittest.TestCase):
+    def setUp(self):
+        ours, theirs = socket.socketpair()
+        self.engine = ours
+        self.channel = Channel(theirs.detach())
+
+    def tearDown(self):
+        self.engine.close()
+        self.channel.socket.close()
+
+    def test_frames(self):
+        body = b'{"request": "quit"}'
+        self.engine.sendall(struct.pack("<II", len(body), 0) + body)
+        self.assertEqual(self.channel.receive(), {"request": "quit"})
+        with tempfile.TemporaryFile() as file:
+            file.write(b"lent")
+            file.flush()
+            self.channel.send({"a": 1}, [file.fileno()])
+        frame, descriptors, _, _ = socket.recv_fds(self.engine, 4096, 4)
+        self.assertEqual(struct.unpack("<II", frame[:8]), (8, 1))
+        self.assertEqual(frame[8:], b'{"a": 1}')
+        self.assertEqual(os.pread(descriptors[0], 4, 0), b"lent")
+        os.close(descriptors[0])
+
+    def test_end_and_nonsense(self):
+        with self.assertRaises(ValueError):
+            self.channel.send({"a": math.nan})
+        with self.assertRaises(WorkerError):
+            self.channel.send({}, range(200))
+        self.engine.sendall(struct.pack("<II", 1 << 30, 0))
+        with self.assertRaises(Closed):
+            self.channel.receive()
+        self.engine.close()
+        with self.assertRaises(Closed):
+            self.channel.receive()
+
+    def test_numbers(self):
+        self.assertEqual(encode_number(-math.inf), {"float": "-inf"})
+        self.assertEqual(encode_number(math.nan), {"float": "nan"})
+        self.assertEqual(encode_number(2.5), 2.5)
+        self.assertIs(encode_number(True), True)
+
+
+class TensorsTest(unittest.TestCase):
+    def read(self, memory, entry):
+        dtype = getattr(torch, entry["dtype"])
+        size = os.fstat(memory.fd).st_size
+        self.assertEqual(size, entry["bytes"])
+        data = bytearray(os.pread(memory.fd, size, 0))
+        holder = type("Holder", (), {"bytes": torch.frombuffer(data, dtype=torch.uint8)})
+        return place(holder, dtype, entry["shape"], entry["strides"], entry["offset"])
+
+    def test_density(self):
+        x = torch.arange(24).reshape(2, 3, 4)
+        self.assertTrue(is_dense(x.permute(2, 0, 1)))
+        self.assertTrue(is_dense(torch.zeros(1, 5, 1)))
+        self.assertTrue(is_dense(torch.tensor(1)))
+        self.assertFalse(is_dense(x[:, ::2]))
+        self.assertFalse(is_dense(torch.zeros(3, 1).expand(3, 4)))
+        self.assertEqual(span_bytes(x), 24 * 8)
+        self.assertEqual(span_bytes(torch.zeros(0, 4)), 0)
+        self.assertEqual(flat(x.permute(2, 0, 1)).tolist(), list(range(24)))
+
+    def test_one_memory_each(self):
+        tensors = [torch.randn(3, 4).t(), torch.zeros(0, 2), torch.tensor(True),
+                   torch.randn(5).to(torch.bfloat16)]
+        with Outgoing(CPU) as outgoing:
+            entries = [outgoing.add(f"in{i}", t) for i, t in enumerate(tensors)]
+            for i, (tensor, entry) in enumerate(zip(tensors, entries)):
+                self.assertEqual((entry["fd"], entry["name"]), (i, f"in{i}"))
+                self.assertTrue(torch.equal(self.read(outgoing.memories[i], entry), tensor))
+            fds = outgoing.fds
+        for fd in fds:
+            with self.assertRaises(OSError):
+                os.fstat(fd)
+
+    def test_all_in_one_memory(self):
+        tensors = [("a", torch.randn(3)), ("b", torch.randn(7, 2).t()), ("c", torch.tensor(5))]
+        with Outgoing(CPU) as outgoing:
+            entries = outgoing.add_all(tensors)
+            self.assertEqual(len(outgoing.memories), 1)
+            for (name, tensor), entry in zip(tensors, entries):
+                self.assertEqual(entry["offset"] % 256, 0)
+                self.assertTrue(torch.equal(self.read(outgoing.memories[0], entry), tensor), name)
+            self.assertEqual(outgoing.add_all([]), [])
+
+
+class CompareTest(unittest.TestCase):
+    """With chunks so small that every tensor has several."""
+
+    def setUp(self):
+        self.chunk, cases.CHUNK = cases.CHUNK, 7
+
+    def tearDown(self):
+        cases.CHUNK = self.chunk
+
+    def test_norms(self):
+        torch.manual_seed(1)
+        oracle_ = torch.randn(6, 5, dtype=torch.float64)
+        for output in (oracle_.float() + 1e-3, (oracle_.t().float() + 1e-3).contiguous().t()):
+            off = output.double() - oracle_
+            got = cases.compare(output, oracle_.clone())
+            self.assertAlmostEqual(got["error_norm"], float(off.norm()), places=12)
+            self.assertAlmostEqual(got["max_error"], float(off.abs().max()), places=12)
+            self.assertAlmostEqual(got["oracle_norm"], float(oracle_.norm()), places=12)
+            self.assertEqual(got["max_oracle"], float(oracle_.abs().max()))
+
+    def test_kinds(self):
+        inf, nan = math.inf, math.nan
+        want = torch.tensor([1.0, inf, -inf, nan, 1e39, inf, nan, 2.0], dtype=torch.float64)
+        got = torch.tensor([1.5, inf, -inf, nan, inf, -inf, 3.0, nan])
+        result = cases.compare(got, want)
+        bits = want.view(torch.int64).tolist()
+        marked = [i for i, value in enumerate(bits) if value == cases.UNCONSTRAINED]
+        self.assertEqual(marked, [4, 5, 6, 7])
+        self.assertEqual(result["error_norm"], 0.5)
+        self.assertEqual(result["max_oracle"], 1.0)
+
+    def test_integers_and_bools(self):
+        want = torch.tensor([3, 1, 0, 2] * 5)
+        got = want.clone()
+        got[3] = 7
+        self.assertEqual(cases.compare(got, want)["oracle_norm"], 0)
+        self.assertEqual(want[3].item(), cases.UNCONSTRAINED_INTEGER)
+        self.assertEqual(int((want == cases.UNCONSTRAINED_INTEGER).sum()), 1)
+        flags = torch.tensor([1, 0, 1])
+        cases.compare(torch.tensor([True, True, True]), flags)
+        self.assertEqual(flags.tolist(), [1, cases.UNCONSTRAINED_INTEGER, 1])
+
+    def test_empty_scalar_and_huge(self):
+        self.assertEqual(cases.compare(torch.zeros(0, 3), torch.zeros(0, 3).double())["max_error"], 0)
+        self.assertEqual(cases.compare(torch.tensor(1.0), torch.tensor(1.0).double())["max_oracle"],
+                         1)
+        huge = cases.difference(torch.tensor([1e200], dtype=torch.float64),
+                                torch.tensor([-1e200], dtype=torch.float64))
+        self.assertEqual(huge["error_norm"], cases.LARGEST_NUMBER)
+
+    def test_disturbance_is_relative_and_small(self):
+        x = torch.full((3, 40), 5.0, dtype=torch.float64).t()
+        cases.disturb(x, 2.0**-24, torch.Generator().manual_seed(1))
+        relative = (x / 5 - 1).abs()
+        self.assertLessEqual(float(relative.max()), 2.0**-24)
+        self.assertGreater(float(relative.max()), 2.0**-26)
+        self.assertGreater(len(set(x.flatten().tolist())), 100)
+
+    def test_transforms(self):
+        def applied(name, *tensors):
+            cases.apply_transform(name, list(tensors), torch.Generator().manual_seed(1))
+            return tensors[0]
+
+        self.assertEqual(int(applied("nan", torch.ones(5000)).isnan().sum()), 5)
+        infinite = applied("inf", torch.ones(40, 50))
+        self.assertEqual((int((infinite > 2).sum()), int((infinite < -2).sum())), (1, 1))
+        self.assertAlmostEqual(float(applied("saturate", torch.randn(9).half()).abs().max()), 6e4,
+                               delta=64)
+        tiny = applied("denormal", torch.tensor([2.0, -1.0]))
+        self.assertAlmostEqual(float(tiny[0]) / 1e-39, 1, places=4)
+        with self.assertRaises(cases.Skipped):
+            applied("denormal", torch.ones(3, dtype=torch.float64))
+        with self.assertRaises(WorkerError):
+            applied("sideways", torch.ones(3))
+
+
+class OracleTest(unittest.TestCase):
+    def test_everything_is_double(self):
+        mode = oracle.InDouble(CPU)
+        plain = torch.ones(3)  # a float32 attribute
+        with mode:
+            value = torch.ones(3, dtype=torch.float64) / 3
+            rounded = value.to(torch.float32).half().float() + plain
+            filled = torch.empty(2, dtype=torch.float32)
+            filled.fill_(1 / 3)
+        self.assertEqual(rounded.dtype, torch.float64)
+        self.assertEqual(float(rounded[0]), 1 + 1 / 3)
+        self.assertEqual(filled.dtype, torch.float64)
+        self.assertEqual(mode.notes, [])
+
+    def test_operator_without_double(self):
+        @torch.library.custom_op("worker_test::single_only", mutates_args=())
+        def single_only(x: torch.Tensor) -> torch.Tensor:
+            if x.dtype == torch.float64:
+                raise NotImplementedError("\"single_only\" not implemented for 'Double'")
+            return x * 2
+
+        mode = oracle.InDouble(CPU)
+        with mode:
+            result = single_only(torch.ones(3, dtype=torch.float64))
+        self.assertEqual(result.dtype, torch.float64)
+        self.assertEqual(result.tolist(), [2, 2, 2])
+        self.assertEqual(len(mode.notes), 1)
+        self.assertIn("no double implementation", mode.notes[0])
+
+    def test_errors_of_the_task_pass(self):
+        with self.assertRaises(RuntimeError), oracle.InDouble(CPU):
+            torch.ones(2, 3) @ torch.ones(2, 3)
+
+
+class GraphTest(unittest.TestCase):
+    def test_encoding(self):
+        self.assertEqual(graph.encode((1, [2.0, math.inf], None, torch.float16, "mean")),
+                         [1, [2.0, {"float": "inf"}], None, {"dtype": "float16"}, "mean"])
+        self.assertIsNone(graph.encode(CPU))
+        with self.assertRaises(graph.Unsupported):
+            graph.encode(1j)
+
+    def test_unsupported_types(self):
+        node = type("Node", (), {"target": "aten.fft", "meta": {"val": torch.zeros(2) * 1j}})
+        with self.assertRaises(graph.Unsupported):
+            graph.tensor_types(node)
+
+
+class TaskTest(unittest.TestCase):
+    """Tasks with one fault: what the author is told."""
+
+    def problem(self, fault):
+        source = Source(str(TASKS / "faulty.py"), {"fault": repr(fault)})
+        with self.assertRaises(WorkerError) as caught:
+            graph.Describer(Task(source, CPU)).describe()
+        self.assertEqual(caught.exception.kind, "request")
+        return caught.exception.message
+
+    def test_messages(self):
+        for fault, part in {
+                "inputs are no list": "get_inputs() returned Tensor",
+                "no tensor": "get_inputs() returned no tensor",
+                "a dictionary": "get_inputs()[1] is a dict",
+                "complex input": "input 0 has the element type complex64",
+                "init raises": "RuntimeError: no weights (while building Model)",
+                "init inputs are no list": "get_init_inputs() returned int",
+                "returns nothing": "forward() returned NoneType",
+                "returns an empty tuple": "forward() returned an empty tuple",
+                "complex output": "output 0 has the element type complex64",
+        }.items():
+            self.assertIn(part, self.problem(fault), fault)
+
+    def test_drawing_is_repeatable_and_leaves_the_model_alone(self):
+        task = Task(Source(str(TASKS / "linear_norm.py"), {}), CPU)
+        again = Task(Source(str(TASKS / "linear_norm.py"), {}), CPU)
+        for ours, theirs in zip(task.model.state_dict().values(),
+                                again.model.state_dict().values()):
+            self.assertTrue(torch.equal(ours, theirs))
+        self.assertTrue(torch.equal(task.draw(5)[0], again.draw(5)[0]))
+        self.assertFalse(torch.equal(task.draw(5)[0], task.draw(6)[0]))
+        self.assertFalse(task.model.training)
+
+
+if __name__ == "__main__":
+    unittest.main()
