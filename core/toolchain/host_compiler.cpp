@@ -258,8 +258,7 @@ class HostCompiler : public Compiler {
         std::ranges::copy(tool_.options, std::back_inserter(argv));
         for (const auto &[name, value] : source.defines)
             argv.push_back(fmt::format("-D{}={}", name, value));
-        for (const char *option :
-             {"-isystem", "/headers", "-include", "cuda_agent_host.h"})
+        for (const char *option : {"-isystem", "/headers", "-include", "cuda_agent_host.h"})
             argv.emplace_back(option);
         argv.push_back(source.path);
         for (const char *option : {"-o", "/out/kernel.so"})
