@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/runner/cuda_library.h"
+
+#include <dlfcn.h>
+
+#ifdef CUDA_AGENT_HAS_CUDNN
+// The interface of version 7 does all that is needed here and is still part of version 9.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#include <cudnn.h>
+#endif
+
+namespace cuda_agent::plan::runner {
+
+#ifdef CUDA_AGENT_HAS_CUDNN
+
+namespace {
+
+constexpr std::size_t mostWorkspace = std::size_t{1} << 30;
+
+#define CUDA_AGENT_CUDNN_FUNCTIONS(apply)                                                          \
+    apply(cudnnAddTensor);                                                                         \
+    apply(cudnnConvolutionBackwardData);                                                           \
+    apply(cudnnConvolutionForward);                                                                \
+    apply(cudnnCreate);                                                                            \
+    apply(cudnnCreateConvolutionDescriptor);                                                       \
+    apply(cudnnCreateFilterDescriptor);                                                            \
+    apply(cudnnCreateTensorDescriptor);                                                            \
+    apply(cudnnGetConvolutionBackwardDataAlgorithm_v7);                                            \
+    apply(cudnnGetConvolutionBackwardDataWorkspaceSize);                                           \
+    apply(cudnnGetConvolutionForwardAlgorithm_v7);                                                 \
+    apply(cudnnGetConvolutionForwardWorkspaceSize);                                                \
+    apply(cudnnGetErrorString);                                                                    \
+    apply(cudnnSetConvolutionGroupCount);                                                          \
+    apply(cudnnSetConvolutionMathType);                                                            \
+    apply(cudnnSetConvolutionNdDescriptor);                                                        \
+    apply(cudnnSetFilterNdDescriptor);                                                             \
+    apply(cudnnSetStream);                                                                         \
+    apply(cudnnSetTensorNdDescriptor)
+
+struct Library {
+#define CUDA_AGENT_DECLARE(name) decltype(&::name) name = nullptr
+    CUDA_AGENT_CUDNN_FUNCTIONS(CUDA_AGENT_DECLARE);
+#undef CUDA_AGENT_DECLARE
+    cudnnHandle_t handle = nullptr;
+
+    Result<void> check(cudnnStatus_t status, std::string_view what) const {
+        if (status == CUDNN_STATUS_SUCCESS)
+            return {};
+        return machineError("cuDNN: {}: {}", what, cudnnGetErrorString(status));
+    }
+};
+
+Result<Library> openCudnn(const CudaCore &core, const Program &program) {
+    void *found = openLibrary(program.libraryFolders, "libcudnn.so.9");
+    if (found == nullptr)
+        return machineError("a convolution step needs libcudnn.so.9, which was not found; set "
+                            "LD_LIBRARY_PATH or install cuDNN 9 (PyPI: nvidia-cudnn-cu13)");
+    Library library;
+#define CUDA_AGENT_FIND(name)                                                                      \
+    library.name = reinterpret_cast<decltype(library.name)>(dlsym(found, #name));                  \
+    if (library.name == nullptr)                                                                   \
+    return machineError("libcudnn.so.9 lacks " #name)
+    CUDA_AGENT_CUDNN_FUNCTIONS(CUDA_AGENT_FIND);
+#undef CUDA_AGENT_FIND
+    CUDA_AGENT_TRY(library.check(library.cudnnCreate(&library.handle), "cudnnCreate"));
+    CUDA_AGENT_TRY(library.check(
+        library.cudnnSetStream(library.handle, reinterpret_cast<cudaStream_t>(core.stream())),
+        "cudnnSetStream"));
+    return library;
+}
+
+cudnnDataType_t cudnnType(DType type) {
+    return type == DType::float16    ? CUDNN_DATA_HALF
+           : type == DType::bfloat16 ? CUDNN_DATA_BFLOAT16
+                                     : CUDNN_DATA_FLOAT;
+}
+
+/// As cuDNN wants them: int, and at least two spatial dimensions.
+std::vector<int> widened(const std::vector<std::int64_t> &values, std::size_t wanted, int fill,
+                         std::size_t at) {
+    std::vector<int> result(values.begin(), values.end());
+    while (result.size() < wanted)
+        result.insert(result.begin() + static_cast<std::ptrdiff_t>(at), fill);
+    return result;
+}
+
+class Convolution final : public CudaConvolution {
+  public:
+    Convolution(std::shared_ptr<const Library> library, const CudaCore &core,
+                const ProgramConvolution &step, std::string label)
+        : library_(std::move(library)), core_(&core), step_(step), label_(std::move(label)) {}
+
+    Result<void> prepare(const Program &program);
+    Result<void> run(const CudaPointers &pointers) override;
+
+  private:
+    Result<cudnnTensorDescriptor_t> tensor(DType type, const std::vector<int> &shape) const;
+    Result<void> choose();
+
+    template <typename Performance>
+    bool usable(const Performance &entry) const {
+        const bool exact = step_.tf32 || entry.mathType == CUDNN_FMA_MATH ||
+                           entry.mathType == CUDNN_DEFAULT_MATH || type_ != DType::float32;
+        return entry.status == CUDNN_STATUS_SUCCESS && entry.memory <= mostWorkspace && exact;
+    }
+
+    std::shared_ptr<const Library> library_;
+    const CudaCore *core_;
+    ProgramConvolution step_;
+    std::string label_;
+    DType type_ = DType::float32;
+    cudnnTensorDescriptor_t input_ = nullptr, output_ = nullptr, bias_ = nullptr;
+    cudnnFilterDescriptor_t weight_ = nullptr;
+    cudnnConvolutionDescriptor_t convolution_ = nullptr;
+    cudnnConvolutionFwdAlgo_t forward_{};
+    cudnnConvolutionBwdDataAlgo_t backward_{};
+    std::size_t workspaceBytes_ = 0;
+    CudaMemory workspace_;
+};
+
+Result<cudnnTensorDescriptor_t> Convolution::tensor(DType type,
+                                                    const std::vector<int> &shape) const {
+    std::vector<int> strides(shape.size(), 1);
+    for (std::size_t i = shape.size(); i-- > 1;)
+        strides[i - 1] = strides[i] * shape[i];
+    cudnnTensorDescriptor_t made = nullptr;
+    CUDA_AGENT_TRY(library_->check(library_->cudnnCreateTensorDescriptor(&made), label_));
+    CUDA_AGENT_TRY(library_->check(
+        library_->cudnnSetTensorNdDescriptor(made, cudnnType(type), static_cast<int>(shape.size()),
+                                             shape.data(), strides.data()),
+        label_));
+    return made;
+}
+
+Result<void> Convolution::prepare(const Program &program) {
+    const auto shapeOf = [&](int buffer) {
+        return widened(program.buffers[buffer].type.shape, 4, 1, 2);
+    };
+    type_ = program.buffers[step_.input].type.dtype;
+    const std::vector<int> output = shapeOf(step_.output), weight = shapeOf(step_.weight);
+    CUDA_AGENT_ASSIGN(input, tensor(type_, shapeOf(step_.input)));
+    CUDA_AGENT_ASSIGN(result, tensor(type_, output));
+    input_ = input, output_ = result;
+    if (step_.bias >= 0) {
+        std::vector<int> shape(output.size(), 1);
+        shape[1] = output[1];
+        CUDA_AGENT_ASSIGN(bias, tensor(type_, shape));
+        bias_ = bias;
+    }
+    CUDA_AGENT_TRY(library_->check(library_->cudnnCreateFilterDescriptor(&weight_), label_));
+    CUDA_AGENT_TRY(library_->check(
+        library_->cudnnSetFilterNdDescriptor(weight_, cudnnType(type_), CUDNN_TENSOR_NCHW,
+                                             static_cast<int>(weight.size()), weight.data()),
+        label_));
+    CUDA_AGENT_TRY(
+        library_->check(library_->cudnnCreateConvolutionDescriptor(&convolution_), label_));
+    const auto padding = widened(step_.padding, 2, 0, 0);
+    const auto stride = widened(step_.stride, 2, 1, 0);
+    const auto dilation = widened(step_.dilation, 2, 1, 0);
+    CUDA_AGENT_TRY(library_->check(
+        library_->cudnnSetConvolutionNdDescriptor(convolution_, static_cast<int>(padding.size()),
+                                                  padding.data(), stride.data(), dilation.data(),
+                                                  CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
+        label_));
+    CUDA_AGENT_TRY(library_->check(
+        library_->cudnnSetConvolutionGroupCount(convolution_, static_cast<int>(step_.groups)),
+        label_));
+    // DEFAULT lets float32 go through TF32 tensor cores; FMA forbids it.
+    const cudnnMathType_t math = type_ != DType::float32 ? CUDNN_TENSOR_OP_MATH
+                                 : step_.tf32            ? CUDNN_DEFAULT_MATH
+                                                         : CUDNN_FMA_MATH;
+    CUDA_AGENT_TRY(
+        library_->check(library_->cudnnSetConvolutionMathType(convolution_, math), label_));
+    CUDA_AGENT_TRY(choose());
+    CUDA_AGENT_ASSIGN(workspace, CudaMemory::make(*core_, workspaceBytes_));
+    workspace_ = std::move(workspace);
+    return {};
+}
+
+/// A transposed convolution is the gradient of one with input and output exchanged.
+Result<void> Convolution::choose() {
+    constexpr int most = 10;
+    int found = 0;
+    if (step_.transposed) {
+        cudnnConvolutionBwdDataAlgoPerf_t entries[most];
+        CUDA_AGENT_TRY(library_->check(
+            library_->cudnnGetConvolutionBackwardDataAlgorithm_v7(
+                library_->handle, weight_, input_, convolution_, output_, most, &found, entries),
+            label_));
+        for (int i = 0; i < found; ++i) {
+            if (!usable(entries[i]))
+                continue;
+            backward_ = entries[i].algo;
+            return library_->check(library_->cudnnGetConvolutionBackwardDataWorkspaceSize(
+                                       library_->handle, weight_, input_, convolution_, output_,
+                                       backward_, &workspaceBytes_),
+                                   label_);
+        }
+    } else {
+        cudnnConvolutionFwdAlgoPerf_t entries[most];
+        CUDA_AGENT_TRY(library_->check(
+            library_->cudnnGetConvolutionForwardAlgorithm_v7(
+                library_->handle, input_, weight_, convolution_, output_, most, &found, entries),
+            label_));
+        for (int i = 0; i < found; ++i) {
+            if (!usable(entries[i]))
+                continue;
+            forward_ = entries[i].algo;
+            return library_->check(library_->cudnnGetConvolutionForwardWorkspaceSize(
+                                       library_->handle, input_, weight_, convolution_, output_,
+                                       forward_, &workspaceBytes_),
+                                   label_);
+        }
+    }
+    return machineError("cuDNN has no algorithm for {}", label_);
+}
+
+Result<void> Convolution::run(const CudaPointers &pointers) {
+    const auto at = [&](int buffer) { return reinterpret_cast<void *>(pointers[buffer]); };
+    const float one = 1, zero = 0;
+    void *workspace = reinterpret_cast<void *>(workspace_.address());
+    const auto status = step_.transposed
+                            ? library_->cudnnConvolutionBackwardData(
+                                  library_->handle, &one, weight_, at(step_.weight), input_,
+                                  at(step_.input), convolution_, backward_, workspace,
+                                  workspaceBytes_, &zero, output_, at(step_.output))
+                            : library_->cudnnConvolutionForward(
+                                  library_->handle, &one, input_, at(step_.input), weight_,
+                                  at(step_.weight), convolution_, forward_, workspace,
+                                  workspaceBytes_, &zero, output_, at(step_.output));
+    CUDA_AGENT_TRY(library_->check(status, label_));
+    if (step_.bias < 0)
+        return {};
+    return library_->check(library_->cudnnAddTensor(library_->handle, &one, bias_, at(step_.bias),
+                                                    &one, output_, at(step_.output)),
+                           label_);
+}
+
+} // namespace
+
+Result<std::unique_ptr<CudaConvolution>> makeCudaConvolution(const CudaCore &core,
+                                                             const Program &program,
+                                                             const ProgramConvolution &convolution,
+                                                             const std::string &label) {
+    static std::shared_ptr<const Library> shared; // one plan a process, one thread
+    if (!shared) {
+        CUDA_AGENT_ASSIGN(library, openCudnn(core, program));
+        shared = std::make_shared<const Library>(std::move(library));
+    }
+    auto made = std::make_unique<Convolution>(shared, core, convolution, label);
+    CUDA_AGENT_TRY(made->prepare(program));
+    return std::unique_ptr<CudaConvolution>(std::move(made));
+}
+
+#else
+
+Result<std::unique_ptr<CudaConvolution>> makeCudaConvolution(const CudaCore &, const Program &,
+                                                             const ProgramConvolution &,
+                                                             const std::string &label) {
+    return machineError("{}: this program was built without cudnn.h; install cuDNN 9 and rebuild",
+                        label);
+}
+
+#endif
+
+} // namespace cuda_agent::plan::runner

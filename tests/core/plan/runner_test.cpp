@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/core/plan/run_cases.h"
+
+#include <thread>
+
+// Plan candidates on the CPU device, in the sandbox.
+
+namespace cuda_agent::plan {
+namespace {
+
+using Runner = RunCases<RunPlan>;
+
+TEST_F(Runner, AddsTwoInputs) {
+    twoInputs();
+}
+TEST_F(Runner, RunsStepsInOrderOverScratch) {
+    twoStepsWithScratch();
+}
+TEST_F(Runner, PassesScalarsOfAllKinds) {
+    scalarsOfAllKinds();
+}
+TEST_F(Runner, CopiesMisplacedViews) {
+    misplacedViews();
+}
+TEST_F(Runner, TimesCalls) {
+    timingIsSane();
+}
+
+TEST_F(Runner, GemmPlain) {
+    gemm({});
+}
+TEST_F(Runner, GemmTransposed) {
+    gemm({.transposeA = true, .transposeB = true});
+}
+TEST_F(Runner, GemmBatchedWithBiasAndScales) {
+    gemm({.transposeB = true, .bias = true, .batch = 3, .alpha = 0.5, .beta = 2});
+}
+
+TEST_F(Runner, Convolution1d) {
+    convolution({{2, 3, 17}, {4, 3, 5}, {2, 4, 8}, {2}, {1}, {1}, {}, 1, false, true});
+}
+TEST_F(Runner, Convolution2dDilatedInGroups) {
+    convolution({{2, 4, 9, 10}, {6, 2, 3, 3}, {2, 6, 5, 10}, {2, 1}, {1, 2}, {1, 2}, {}, 2});
+}
+TEST_F(Runner, Convolution3d) {
+    convolution(
+        {{1, 2, 4, 5, 6}, {3, 2, 2, 3, 3}, {1, 3, 3, 5, 6}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}});
+}
+TEST_F(Runner, ConvolutionTransposed) {
+    convolution(
+        {{2, 4, 5, 6}, {4, 3, 3, 3}, {2, 6, 10, 6}, {2, 1}, {1, 1}, {1, 1}, {1, 0}, 2, true, true});
+}
+
+TEST_F(Runner, KillsAnEndlessKernel) {
+    failsThenNextIsFine(R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+    volatile float *spin = out;
+    while (spin[0] != 12345.0f) { }
+}
+)cu",
+                        "did not finish within 1 s", std::chrono::milliseconds(1000));
+}
+
+TEST_F(Runner, ReportsANullPointer) {
+    failsThenNextIsFine(
+        R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+    float *nowhere = (float *)(out[0] * 0.0f == 1.0f ? out : (float *)8);
+    nowhere[threadIdx.x] = 1.0f;
+}
+)cu",
+        "SIGSEGV (an access to memory that is not there) in kernels/k.cu:k (step 0)");
+}
+
+TEST_F(Runner, ReportsAWriteFarOutOfBounds) {
+    failsThenNextIsFine(R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+    out[(long long)n * 100000 + threadIdx.x] = 1.0f;
+}
+)cu",
+                        "SIGSEGV");
+}
+
+TEST_F(Runner, ReportsAnOverrunOfScratch) {
+    Json plan = pointwisePlan({{{"buffer", "tmp"}}});
+    plan["buffers"].push_back(
+        {{"name", "tmp"}, {"role", "scratch"}, {"dtype", "float32"}, {"shape", {"N"}}});
+    compileCandidate(plan, R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n, float *tmp) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    tmp[i] = in[i % n];
+    if (i < n)
+        out[i] = tmp[i];
+}
+)cu");
+    signature_ = pointwiseSignature(65);
+    ASSERT_TRUE(start()) << problem_.message;
+    CallBuffers buffers;
+    buffers.inputs = {lendFloats(ramp(65), {65})};
+    buffers.outputs = {lendFloats(ramp(65), {65})};
+    EXPECT_MENTIONS(callOnce(buffers), "SIGSEGV");
+    EXPECT_EQ(problem_.kind, ErrorKind::failed);
+}
+
+TEST_F(Runner, ScratchStartsPoisoned) {
+    Json plan = pointwisePlan({{{"buffer", "tmp"}}});
+    plan["buffers"].push_back(
+        {{"name", "tmp"}, {"role", "scratch"}, {"dtype", "float32"}, {"shape", {"N"}}});
+    compileCandidate(plan, R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n, float *tmp) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = tmp[i];
+}
+)cu");
+    signature_ = pointwiseSignature(10);
+    ASSERT_TRUE(start()) << problem_.message;
+    CallBuffers buffers;
+    buffers.inputs = {lendFloats(ramp(10), {10})};
+    buffers.outputs = {lendFloats(ramp(10), {10})};
+    ASSERT_EQ(callOnce(buffers), "");
+    EXPECT_EQ(contents<std::uint32_t>(buffers.outputs[0], 10),
+              std::vector<std::uint32_t>(10, 0xCBCBCBCBu));
+}
+
+TEST_F(Runner, NeedsAsManyArgumentsAsTheKernel) {
+    Json plan = pointwisePlan({{{"int32", 5}}});
+    compileCandidate(plan, doubleKernel);
+    signature_ = pointwiseSignature(10);
+    CallBuffers buffers;
+    buffers.inputs = {lendFloats(ramp(10), {10})};
+    buffers.outputs = {lendFloats(ramp(10), {10})};
+    if (start()) {
+        EXPECT_NE(callOnce(buffers), "");
+    }
+    EXPECT_EQ(problem_.kind, ErrorKind::failed);
+    EXPECT_MENTIONS(problem_.message, "argument");
+}
+
+TEST_F(Runner, UnresolvablePlanIsARequestError) {
+    Json plan = pointwisePlan();
+    plan["requires"] = {"N % 4 == 0"};
+    compileCandidate(plan, doubleKernel);
+    signature_ = pointwiseSignature(7);
+    EXPECT_FALSE(start());
+    EXPECT_EQ(problem_.kind, ErrorKind::request);
+    EXPECT_EQ(problem_.message, "requires: N % 4 == 0 does not hold for N = 7");
+}
+
+TEST_F(Runner, ClustersNeedAGpu) {
+    Json plan = pointwisePlan();
+    plan["steps"][0]["cluster"] = {2};
+    compileCandidate(plan, doubleKernel);
+    signature_ = pointwiseSignature(128);
+    EXPECT_FALSE(start());
+    EXPECT_MENTIONS(problem_.message, "steps[0].cluster: this device has no thread block clusters");
+}
+
+TEST_F(Runner, LentMemoryMustFit) {
+    compileCandidate(pointwisePlan(), doubleKernel);
+    signature_ = pointwiseSignature(100);
+    ASSERT_TRUE(start()) << problem_.message;
+    CallBuffers buffers;
+    buffers.inputs = {lendFloats(ramp(50), {100})};
+    buffers.outputs = {lendFloats(ramp(100), {100})};
+    EXPECT_MENTIONS(callOnce(buffers), "is too small");
+    EXPECT_EQ(problem_.kind, ErrorKind::machine);
+    buffers.inputs.clear();
+    EXPECT_MENTIONS(callOnce(buffers), "no memory was lent for the buffer 'in0'");
+}
+
+TEST_F(Runner, StopsWhenAsked) {
+    compileCandidate(pointwisePlan(), R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+    volatile float *spin = out;
+    while (spin[0] != 12345.0f) { }
+}
+)cu");
+    signature_ = pointwiseSignature(64);
+    std::stop_source source;
+    auto process = startRunner(compiled_, signature_, *device_, {}, source.get_token());
+    ASSERT_TRUE(process) << process.error().message;
+    process_ = std::move(*process);
+    CallBuffers buffers;
+    buffers.inputs = {lendFloats(ramp(64), {64})};
+    buffers.outputs = {lendFloats(ramp(64), {64})};
+    ASSERT_TRUE(process_->bind(0, buffers));
+    std::jthread stopper([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        source.request_stop();
+    });
+    const auto begin = std::chrono::steady_clock::now();
+    const auto called = process_->call(0);
+    ASSERT_FALSE(called);
+    EXPECT_EQ(called.error().kind, ErrorKind::stopped);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+} // namespace
+} // namespace cuda_agent::plan
