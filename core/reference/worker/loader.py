@@ -28,6 +28,7 @@ def is_out_of_memory(error):
         isinstance(error, (RuntimeError, OSError)) and
         any(part in text for part in ("can't allocate memory", "out of memory",
                                       "Cannot allocate memory", "not enough memory",
+                                      "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED",
                                       "No space left on device", "Storage size calculation "
                                       "overflowed", "Trying to resize storage")))
 
