@@ -51,10 +51,10 @@ void addSystem(Arguments &arguments, const Setting &setting, const Descriptors &
         arguments.add("--symlink", target, name);
     for (const auto &file : setting.system.files)
         arguments.add("--ro-bind", file, file);
-    arguments.add("--perms", "0444", "--ro-bind-data", descriptors.passwd, "/etc/passwd");
-    arguments.add("--perms", "0444", "--ro-bind-data", descriptors.group, "/etc/group");
-    arguments.add("--perms", "0444", "--ro-bind-data", descriptors.nameService,
-                  "/etc/nsswitch.conf");
+    // Copies, not mounts: every mount costs time at the start, and the root is sealed later.
+    arguments.add("--perms", "0444", "--file", descriptors.passwd, "/etc/passwd");
+    arguments.add("--perms", "0444", "--file", descriptors.group, "/etc/group");
+    arguments.add("--perms", "0444", "--file", descriptors.nameService, "/etc/nsswitch.conf");
 }
 
 void addEnvironment(Arguments &arguments, const Policy &policy, const Setting &setting,

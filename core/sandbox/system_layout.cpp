@@ -73,11 +73,10 @@ SystemLayout inspectSystem() {
           "/etc/localtime", "/sys/devices/system/cpu", "/sys/devices/system/node"})
         if (isThere(name))
             layout.files.push_back(name);
+    // Only what the mode of the file alone protects; /proc/kcore and others ask for capabilities.
     if (::geteuid() == 0)
-        for (const char *name :
-             {"/proc/kcore", "/proc/kmsg", "/proc/keys", "/proc/key-users", "/proc/kpagecount",
-              "/proc/kpageflags", "/proc/kpagecgroup", "/proc/slabinfo", "/proc/vmallocinfo",
-              "/proc/timer_list", "/proc/sched_debug"})
+        for (const char *name : {"/proc/kpagecount", "/proc/kpageflags", "/proc/kpagecgroup",
+                                 "/proc/slabinfo", "/proc/vmallocinfo", "/proc/timer_list"})
             if (isThere(name))
                 layout.hidden.push_back(name);
     return layout;

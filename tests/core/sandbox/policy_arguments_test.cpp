@@ -62,7 +62,7 @@ TEST(PolicyArguments, FixedPartsAreAlwaysThere) {
                              List{"--symlink", "usr/lib", "/lib"},
                              List{"--seccomp", "5"},
                              List{"--json-status-fd", "4"},
-                             List{"--ro-bind-data", "6", "/etc/passwd"},
+                             List{"--file", "6", "/etc/passwd"},
                              List{"--ro-bind", "/dev/null", "/proc/kcore"},
                              List{"--remount-ro", "/proc"},
                              List{"--remount-ro", "/"},
