@@ -1,0 +1,409 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/base/hash.h"
+#include "core/base/paths.h"
+#include "core/device/nvrtc_library.h"
+#include "core/sandbox/sandbox.h"
+#include "core/toolchain/binary_cache.h"
+#include "core/toolchain/nvrtc_worker/cubin.h"
+#include "core/toolchain/nvrtc_worker/limits.h"
+#include "core/toolchain/nvrtc_worker/protocol.h"
+
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <regex>
+#include <unistd.h>
+
+namespace cuda_agent::toolchain {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t sourceLimit = 1u << 20;
+constexpr std::size_t shownLogLimit = 64u << 10;
+constexpr const char *program = "cuda-agent-nvrtc";
+
+/// Where things lie inside the sandbox.
+constexpr const char *insideProgram = "/worker/cuda-agent-nvrtc";
+constexpr const char *insideLibrary = "/worker/nvrtc";
+constexpr const char *insideHeaders = "/worker/include";
+
+/// What the worker is made of on this machine.
+struct Installation {
+    fs::path program;
+    fs::path library; ///< folder
+    fs::path headers; ///< folder
+};
+
+bool isThere(const fs::path &path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+
+fs::path real(const fs::path &path) {
+    std::error_code error;
+    const auto result = fs::canonical(path, error);
+    return error ? path : result;
+}
+
+Result<Installation> findInstallation() {
+    Installation found;
+    const char *folder = std::getenv("CUDA_AGENT_BIN");
+    found.program = real((folder && *folder ? fs::path(folder) : programDir()) / program);
+    if (!isThere(found.program))
+        return machineError("{} is missing; build or install the program again",
+                            found.program.string());
+    CUDA_AGENT_ASSIGN(library, device::cuda::Nvrtc::findFolder(device::cuda::Nvrtc::folders()));
+    // Links out of the folder would dangle inside: show the folder where the files are.
+    const auto target = real(library / "libnvrtc.so.13").parent_path();
+    found.library = isThere(target / "libnvrtc.so.13") ? target : real(library);
+    for (const auto &headers :
+         {cudaToolkitDir() / "include", library.parent_path() / "include",
+          found.library.parent_path() / "include", fs::path("/usr/local/cuda/include")}) {
+        if (!isThere(headers / "cuda_fp16.h"))
+            continue;
+        found.headers = real(headers / "cuda_fp16.h").parent_path();
+        return found;
+    }
+    return machineError("the CUDA headers (cuda_fp16.h) are missing beside {}; run "
+                        "packaging/setup, or set CUDA_HOME to a CUDA 13 toolkit",
+                        library.string());
+}
+
+/// A running compile worker that has greeted.
+struct Worker {
+    sandbox::Process process;
+    int version = 0;
+};
+
+Result<std::unique_ptr<Worker>> startWorker(const Installation &installation,
+                                            const CompileLimits &limits) {
+    sandbox::Policy policy;
+    policy.name = "compiler";
+    policy.mounts = {{installation.program, insideProgram},
+                     {installation.library, insideLibrary},
+                     {installation.headers, insideHeaders}};
+    // Time and memory of one compile are limited in the worker; these are for the worker as a
+    // whole.
+    policy.limits.wall = 0ms;
+    policy.limits.memoryBytes = limits.memoryBytes + (1ull << 30);
+    policy.limits.processes = 32;
+    policy.limits.scratchBytes = 64ull << 20;
+    policy.limits.outputBytes = 64u << 10;
+    CUDA_AGENT_ASSIGN(process, sandbox::start(policy, {insideProgram, insideLibrary}));
+    auto greeting = process.channel().receive(30s);
+    if (!greeting) {
+        process.kill();
+        const auto record = process.wait();
+        return machineError("the compile worker does not start: {} {}", record.summary(),
+                            record.standardError);
+    }
+    const auto &body = greeting->body;
+    if (const auto error = body.find("error"); error != body.end() && error->is_string())
+        return machineError("the compile worker does not start: {}", error->get<std::string>());
+    const auto version = body.find("version");
+    if (version == body.end() || !version->is_number_integer())
+        return machineError("the compile worker greets in an unknown way");
+    return std::make_unique<Worker>(Worker{std::move(process), version->get<int>()});
+}
+
+bool isDefineName(const std::string &name) {
+    return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+           std::all_of(name.begin(), name.end(),
+                       [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+/// Why the request itself is unusable, or empty.
+std::string problemOf(const Source &source) {
+    if (source.text.size() > sourceLimit)
+        return fmt::format("{} is larger than {} KiB", source.path, sourceLimit >> 10);
+    if (source.text.find('\0') != source.text.npos)
+        return fmt::format("{} contains a zero byte", source.path);
+    for (const auto &[name, value] : source.defines)
+        if (!isDefineName(name) || value.find_first_of(std::string("\n\0", 2)) != value.npos)
+            return fmt::format("the define '{}' is not a macro name with a one-line value", name);
+    return {};
+}
+
+Rejection rejection(const std::string &summary, std::vector<Diagnostic> diagnostics = {},
+                    std::string log = {}) {
+    Rejection result{std::move(diagnostics), std::move(log), summary};
+    if (result.log.size() > shownLogLimit) {
+        result.log.resize(shownLogLimit);
+        result.log += "\n(cut)\n";
+    }
+    if (result.diagnostics.empty())
+        result.diagnostics.push_back({"error", "", 0, 0, summary});
+    return result;
+}
+
+std::string firstError(const std::vector<Diagnostic> &diagnostics, const std::string &otherwise) {
+    for (const auto &diagnostic : diagnostics) {
+        if (diagnostic.severity != "error")
+            continue;
+        if (diagnostic.line == 0)
+            return diagnostic.message;
+        if (diagnostic.column == 0)
+            return fmt::format("{}:{}: {}", diagnostic.file, diagnostic.line, diagnostic.message);
+        return fmt::format("{}:{}:{}: {}", diagnostic.file, diagnostic.line, diagnostic.column,
+                           diagnostic.message);
+    }
+    return otherwise;
+}
+
+/// Reads the lent memory file. It is read, not mapped: its lender could cut it short.
+Result<std::string> readLent(const UniqueFd &file, std::uint64_t bytes) {
+    std::string content(bytes, '\0');
+    std::uint64_t done = 0;
+    while (done < bytes) {
+        const auto count =
+            pread(file.get(), content.data() + done, bytes - done, static_cast<off_t>(done));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return machineError("the compile worker lent less than it announced");
+        done += static_cast<std::uint64_t>(count);
+    }
+    return content;
+}
+
+/// A rejection that names the missing entries, or none.
+std::optional<Rejection> missingEntries(const Source &source, const Binary &binary) {
+    std::string missing;
+    std::string present;
+    for (const auto &entry : binary.entries)
+        present += (present.empty() ? "" : ", ") + entry.name;
+    for (const auto &wanted : source.entries)
+        if (std::none_of(binary.entries.begin(), binary.entries.end(),
+                         [&](const auto &entry) { return entry.name == wanted; }))
+            missing += (missing.empty() ? "'" : ", '") + wanted + "'";
+    if (missing.empty())
+        return std::nullopt;
+    return rejection(fmt::format("{} has no kernel {}; it has {}. A kernel that a plan launches is "
+                                 "declared extern \"C\" __global__",
+                                 source.path, missing, present.empty() ? "none" : present));
+}
+
+/// "sm_90" -> "sm_90a": the features of this very generation (wgmma, setmaxnreg, ...).
+std::string targetOf(const std::string &architecture) {
+    const bool plain = std::isdigit(static_cast<unsigned char>(architecture.back()));
+    const bool hasFeatures = std::atoi(architecture.c_str() + 3) >= 90;
+    return plain && hasFeatures ? architecture + "a" : architecture;
+}
+
+class CudaCompiler final : public Compiler {
+  public:
+    CudaCompiler(std::string target, Installation installation, const CompileLimits &limits,
+                 std::unique_ptr<Worker> first)
+        : target_(std::move(target)), installation_(std::move(installation)), limits_(limits),
+          version_(first->version) {
+        options_ = {"--gpu-architecture=" + target_,
+                    "-std=c++17",
+                    "-lineinfo",
+                    "--no-cache",
+                    "--ptxas-options=-v",
+                    std::string("--include-path=") + insideHeaders};
+        if (isThere(installation_.headers / "cccl"))
+            options_.push_back(std::string("--include-path=") + insideHeaders + "/cccl");
+        idle_.push_back(std::move(first));
+    }
+
+    std::string description() const override {
+        return fmt::format("NVRTC {}.{} for {}", version_ / 1000, version_ % 1000 / 10, target_);
+    }
+
+    Result<Outcome> compile(const Source &source, std::stop_token stop) override {
+        if (const auto problem = problemOf(source); !problem.empty())
+            return rejection(problem);
+        auto options = options_;
+        for (const auto &[name, value] : source.defines)
+            options.push_back(fmt::format("--define-macro={}={}", name, value));
+        const auto hash = hashOf(source, options);
+        if (auto known = cache_.find(hash)) {
+            if (auto missing = missingEntries(source, *known))
+                return std::move(*missing);
+            return std::move(*known);
+        }
+        const auto start = std::chrono::steady_clock::now();
+        CompileRequest request{source.path, source.text, std::move(options), limits_.memoryBytes,
+                               limits_.seconds};
+        CUDA_AGENT_ASSIGN(given, ask(request, stop));
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+        if (auto *refused = std::get_if<Rejection>(&given))
+            return std::move(*refused);
+        return judge(source, hash, std::get<Compiled>(given), spent.count());
+    }
+
+  private:
+    struct Compiled {
+        CompileAnswer answer;
+        std::string cubin;
+    };
+
+    std::string hashOf(const Source &source, const std::vector<std::string> &options) const {
+        // Lengths first, so that no two lists of parts read the same.
+        std::string all = fmt::format("cuda 1 {} {}\n", version_, installation_.library.string());
+        for (const auto &option : options)
+            all += fmt::format("{} {}\n", option.size(), option);
+        all += fmt::format("{} {}\n", source.path.size(), source.path);
+        return sha256Hex(all + source.text);
+    }
+
+    Result<std::unique_ptr<Worker>> takeWorker() {
+        {
+            std::lock_guard lock(mutex_);
+            if (!idle_.empty()) {
+                auto worker = std::move(idle_.back());
+                idle_.pop_back();
+                if (worker->process.running())
+                    return worker;
+            }
+        }
+        return startWorker(installation_, limits_);
+    }
+
+    void giveBack(std::unique_ptr<Worker> worker) {
+        std::lock_guard lock(mutex_);
+        idle_.push_back(std::move(worker));
+    }
+
+    /// Has one source compiled. A worker in which anything went wrong is not used again.
+    Result<std::variant<Compiled, Rejection>> ask(const CompileRequest &request,
+                                                  const std::stop_token &stop) {
+        if (stop.stop_requested())
+            return stoppedError();
+        CUDA_AGENT_ASSIGN(worker, takeWorker());
+        auto &channel = worker->process.channel();
+        auto message = channel.send(toJson(request)).and_then([&] {
+            return channel.receive(std::chrono::seconds(limits_.seconds + 10), stop);
+        });
+        if (!message) {
+            if (message.error().kind == ErrorKind::stopped)
+                return stoppedError();
+            const bool late = message.error().message.starts_with("timed out");
+            worker->process.kill();
+            const auto record = worker->process.wait();
+            const auto hit = [&](const char *limit) {
+                return std::find(record.limitsHit.begin(), record.limitsHit.end(), limit) !=
+                       record.limitsHit.end();
+            };
+            if (late)
+                return tooLong();
+            if (hit("memory"))
+                return tooLarge();
+            return machineError("the compile worker failed: {} {}", record.summary(),
+                                record.standardError);
+        }
+        CUDA_AGENT_ASSIGN(answer, compileAnswerFromJson(message->body));
+        if (answer.end == "time")
+            return tooLong();
+        if (answer.end == "memory")
+            return tooLarge();
+        if (answer.end != "done")
+            return rejection(
+                fmt::format("the compiler crashed on this source ({})", answer.message));
+        Compiled compiled{std::move(answer), {}};
+        if (compiled.answer.cubinBytes > 0) {
+            if (message->fds.size() != 1)
+                return machineError("the compile worker sent no cubin");
+            CUDA_AGENT_ASSIGN(cubin, readLent(message->fds[0], compiled.answer.cubinBytes));
+            compiled.cubin = std::move(cubin);
+        }
+        giveBack(std::move(worker));
+        return compiled;
+    }
+
+    Rejection tooLong() const {
+        return rejection(fmt::format("compiling took longer than {} s", limits_.seconds));
+    }
+    Rejection tooLarge() const {
+        return rejection(
+            fmt::format("compiling needed more than {} MB of memory", limits_.memoryBytes >> 20));
+    }
+
+    Result<Outcome> judge(const Source &source, const std::string &hash, const Compiled &compiled,
+                          double seconds) const {
+        const auto &answer = compiled.answer;
+        auto log = withoutStatistics(answer.log);
+        auto diagnostics = parseDiagnostics(log);
+        switch (static_cast<nvrtcResult>(answer.code)) {
+        case NVRTC_SUCCESS:
+            break;
+        case NVRTC_ERROR_INVALID_OPTION:
+            // The defines are checked before, so an option of ours is meant.
+            return machineError("{} refuses its options: {}", description(), answer.log);
+        case NVRTC_ERROR_BUILTIN_OPERATION_FAILURE:
+            return machineError("{} lacks its built-in declarations; run packaging/setup",
+                                description());
+        case NVRTC_ERROR_OUT_OF_MEMORY:
+            return tooLarge();
+        default:
+            if (const auto why = tooMuchShared(answer.log); diagnostics.empty() && !why.empty())
+                return rejection(why, {}, std::move(log));
+            const auto summary = firstError(diagnostics, answer.message);
+            return rejection(summary, std::move(diagnostics), std::move(log));
+        }
+        CUDA_AGENT_ASSIGN(names, kernelsOfCubin(compiled.cubin));
+        Binary facts;
+        facts.entries = entryFacts(names, answer.log);
+        facts.warnings = std::move(diagnostics);
+        facts.seconds = seconds;
+        if (auto missing = missingEntries(source, facts))
+            return std::move(*missing);
+        CUDA_AGENT_ASSIGN(binary, keep(hash, facts, compiled.cubin));
+        return binary;
+    }
+
+    Result<Binary> keep(const std::string &hash, const Binary &facts,
+                        const std::string &cubin) const {
+        const auto folder = fs::temp_directory_path();
+        std::string pattern = (folder / "cuda-agent-XXXXXX.cubin").string();
+        const UniqueFd file(mkstemps(pattern.data(), 6));
+        if (!file)
+            return machineError("cannot write to {}: {}", folder.string(), std::strerror(errno));
+        Result<Binary> stored;
+        std::ofstream stream(pattern, std::ios::binary);
+        if (stream << cubin << std::flush)
+            stored = cache_.store(hash, facts, pattern);
+        else
+            stored = machineError("cannot write {} bytes to {}", cubin.size(), folder.string());
+        std::error_code ignored;
+        fs::remove(pattern, ignored);
+        return stored;
+    }
+
+    std::string target_;
+    Installation installation_;
+    CompileLimits limits_;
+    int version_;
+    std::vector<std::string> options_;
+    BinaryCache cache_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Worker>> idle_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Compiler>> makeCudaCompiler(std::string architecture) {
+    return makeCudaCompiler(std::move(architecture), CompileLimits());
+}
+
+Result<std::unique_ptr<Compiler>> makeCudaCompiler(std::string architecture,
+                                                   const CompileLimits &limits) {
+    static const std::regex form("sm_[0-9]{2,3}[af]?");
+    if (!std::regex_match(architecture, form))
+        return requestError("'{}' is not a GPU architecture; one looks like sm_90", architecture);
+    CUDA_AGENT_ASSIGN(installation, findInstallation());
+    CUDA_AGENT_ASSIGN(worker, startWorker(installation, limits));
+    return std::make_unique<CudaCompiler>(targetOf(architecture), std::move(installation), limits,
+                                          std::move(worker));
+}
+
+} // namespace cuda_agent::toolchain
