@@ -152,7 +152,12 @@ std::vector<std::string> bubblewrapArguments(const Policy &policy,
         arguments.add("--ro-bind", "/dev/null", file);
     // Where the engine is root, the program owns the kernel settings in /proc/sys (capabilities do
     // not come into it), and bubblewrap's own covering misses them in a user name space.
-    arguments.add("--remount-ro", "/proc");
+    // With a GPU only those stay covered: the CUDA driver writes to its own /proc/self and fails
+    // with error 304 where it cannot.
+    if (setting.gpu)
+        arguments.add("--ro-bind", "/proc/sys", "/proc/sys");
+    else
+        arguments.add("--remount-ro", "/proc");
     // The root and /dev are memory of their own, with no size limit: nothing more may grow there.
     arguments.add("--remount-ro", "/dev", "--remount-ro", "/");
 

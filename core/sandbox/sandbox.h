@@ -90,10 +90,12 @@ struct Record {
 };
 Json toJson(const Record &record);
 
-/// A running sandboxed process group. What is lent over the channel needs care: a program can open
-/// a shared memory file again through /proc/self/fd with more rights than the descriptor has, so
-/// content that must not change is sealed (F_SEAL_WRITE) before it is lent. Destroying it kills
-/// everything inside. Not thread-safe, except kill(), which any thread may call.
+/// A running sandboxed process group. Destroying it kills everything inside.
+/// Not thread-safe, except kill(), which any thread may call.
+///
+/// What is lent over the channel needs care: a program can open a shared memory file again through
+/// /proc/self/fd with more rights than the descriptor has, so content that must not change is
+/// sealed (F_SEAL_WRITE) before it is lent.
 class Process {
   public:
     Process(Process &&) noexcept;
