@@ -119,12 +119,13 @@ Result<std::optional<std::string>> GuardedSet::brokenGuard() const {
             CUDA_AGENT_ASSIGN(after, device_->firstChange(slot.memory, end,
                                                           slot.memory.bytes() - end, guardWord_));
             if (after)
-                return fmt::format("wrote {} bytes after the end of {}", *after - end, slot.name);
+                return fmt::format("wrote outside its tensors, {} bytes after the end of {}",
+                                   *after - end, slot.name);
             CUDA_AGENT_ASSIGN(before,
                               device_->firstChange(slot.memory, 0, slot.offset, guardWord_));
             if (before)
-                return fmt::format("wrote {} bytes before the start of {}", slot.offset - *before,
-                                   slot.name);
+                return fmt::format("wrote outside its tensors, {} bytes before the start of {}",
+                                   slot.offset - *before, slot.name);
         }
     }
     return std::nullopt;

@@ -11,7 +11,7 @@ namespace {
 
 /// Share of the free device memory that sealed cases may take; the rest is for the reference's
 /// temporaries and the candidate's private copies.
-constexpr double poolShare = 0.45;
+constexpr double poolShare = 0.6;
 
 struct Wanted {
     const char *name;
@@ -66,7 +66,16 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::st
         request.transform = wanted.transform ? wanted.transform : "none";
         // Sensitivity is pooled over the random cases; two of them tell enough.
         request.sensitivity = !wanted.transform && pool.random.size() < 2;
-        CUDA_AGENT_ASSIGN(drawn, worker.makeCase(request, stop));
+        auto made = worker.makeCase(request, stop);
+        if (!made) {
+            // Memory that ran out on a further case costs that case, not the task.
+            if (made.error().kind != ErrorKind::request || pool.random.empty())
+                return tl::unexpected(made.error());
+            pool.notes.push_back(
+                fmt::format("case '{}' left out: {}", wanted.name, made.error().message));
+            continue;
+        }
+        auto &drawn = *made;
         if (!drawn.skipped.empty()) {
             pool.notes.push_back(
                 fmt::format("case '{}' does not apply: {}", wanted.name, drawn.skipped));

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *planText = R"({
+constexpr const char *planText = R"json({
   "version": 1,
   "name": "scale and shift",
   "symbols": {"N": "in0.numel"},
@@ -32,7 +32,7 @@ constexpr const char *planText = R"({
      "args": [{"buffer": "in0"}, {"buffer": "out0"}, {"int32": "N"}]
 }
   ]
-  })";
+  })json";
 
 /// A kernel whose body sees x, y, n and one index i a time, four a thread.
 std::string kernel(const std::string &body, const std::string &before = {}) {

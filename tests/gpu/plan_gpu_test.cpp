@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/device/cuda_driver.h"
+#include "tests/core/plan/run_cases.h"
+
+#include <thread>
+
+// Plan candidates on a GPU, in the sandbox.
+
+namespace cuda_agent::plan {
+namespace {
+
+class RunGpuPlan : public RunPlan {
+  protected:
+    void openDevice() override {
+        if (const auto driver = device::cuda::Driver::load(); !driver)
+            GTEST_SKIP() << driver.error().message;
+        auto device = device::openCuda();
+        ASSERT_TRUE(device) << device.error().message;
+        device_ = std::move(*device);
+    }
+
+    bool hasClusters() const { return device_->info().architecture >= "sm_90"; }
+};
+
+using GpuRunner = RunCases<RunGpuPlan>;
+
+TEST_F(GpuRunner, AddsTwoInputs) {
+    twoInputs();
+}
+TEST_F(GpuRunner, RunsStepsInOrderOverScratch) {
+    twoStepsWithScratch();
+}
+TEST_F(GpuRunner, PassesScalarsOfAllKinds) {
+    scalarsOfAllKinds();
+}
+TEST_F(GpuRunner, CopiesMisplacedViews) {
+    misplacedViews();
+}
+TEST_F(GpuRunner, TimesCalls) {
+    timingIsSane();
+}
+
+TEST_F(GpuRunner, GemmPlain) {
+    gemm({});
+}
+TEST_F(GpuRunner, GemmTransposed) {
+    gemm({.transposeA = true, .transposeB = true});
+}
+TEST_F(GpuRunner, GemmBatchedWithBiasAndScales) {
+    gemm({.transposeB = true, .bias = true, .batch = 3, .alpha = 0.5, .beta = 2});
+}
+TEST_F(GpuRunner, Convolution1d) {
+    convolution({{2, 3, 17}, {4, 3, 5}, {2, 4, 8}, {2}, {1}, {1}, {}, 1, false, true});
+}
+TEST_F(GpuRunner, Convolution2dDilatedInGroups) {
+    convolution({{2, 4, 9, 10}, {6, 2, 3, 3}, {2, 6, 5, 10}, {2, 1}, {1, 2}, {1, 2}, {}, 2});
+}
+TEST_F(GpuRunner, Convolution3d) {
+    convolution(
+        {{1, 2, 4, 5, 6}, {3, 2, 2, 3, 3}, {1, 3, 3, 5, 6}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}});
+}
+TEST_F(GpuRunner, ConvolutionTransposed) {
+    convolution(
+        {{2, 4, 5, 6}, {4, 3, 3, 3}, {2, 6, 10, 6}, {2, 1}, {1, 1}, {1, 1}, {1, 0}, 2, true, true});
+}
+
+TEST_F(GpuRunner, KillsAnEndlessKernel) {
+    failsThenNextIsFine(R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+    volatile float *spin = out;
+    while (spin[0] != 12345.0f) { }
+}
+)cu",
+                        "did not finish within 1 s", std::chrono::milliseconds(1000));
+}
+
+TEST_F(GpuRunner, ReportsAnIllegalAddressWithItsStep) {
+    failsThenNextIsFine(R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+    out[(long long)n * 10000000000ll + threadIdx.x] = 1.0f;
+}
+)cu",
+                        "CUDA error 700 an illegal memory access was encountered in "
+                        "kernels/k.cu:k (step 0)");
+}
+
+TEST_F(GpuRunner, ReportsATrap) {
+    failsThenNextIsFine(R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+    if (threadIdx.x == 3)
+        __trap();
+}
+)cu",
+                        "in kernels/k.cu:k (step 0)");
+}
+
+TEST_F(GpuRunner, AFaultInATimedCallIsTheCandidates) {
+    compileCandidate(pointwisePlan(), R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+    out[(long long)n * 10000000000ll + threadIdx.x] = 1.0f;
+}
+)cu");
+    signature_ = pointwiseSignature(100);
+    ASSERT_TRUE(start()) << problem_.message;
+    CallBuffers buffers;
+    buffers.inputs = {lendFloats(ramp(100), {100})};
+    buffers.outputs = {lendFloats(ramp(100), {100})};
+    ASSERT_TRUE(process_->bind(0, buffers));
+    SampleRequest request;
+    request.sets = {0};
+    const auto samples = process_->time(request);
+    ASSERT_FALSE(samples);
+    EXPECT_EQ(samples.error().kind, ErrorKind::failed);
+    EXPECT_MENTIONS(samples.error().message, "CUDA error 700");
+}
+
+TEST_F(GpuRunner, NeedsTheKernelsArguments) {
+    compileCandidate(pointwisePlan({{{"int32", 5}}}), doubleKernel);
+    signature_ = pointwiseSignature(10);
+    EXPECT_FALSE(start());
+    EXPECT_EQ(problem_.kind, ErrorKind::failed);
+    EXPECT_MENTIONS(problem_.message, "the kernel takes fewer than the 4 arguments");
+    Json plan = pointwisePlan();
+    plan["steps"][0]["args"][2] = {{"int64", "N"}};
+    compileCandidate(plan, doubleKernel);
+    EXPECT_FALSE(start());
+    EXPECT_MENTIONS(problem_.message, "argument 2 has 4 bytes in the kernel and 8 in the plan");
+}
+
+TEST_F(GpuRunner, LargeSharedMemory) {
+    Json plan = pointwisePlan();
+    plan["steps"][0]["shared"] = 90000;
+    compileCandidate(plan, R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+    extern __shared__ float tile[];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    tile[22000 + threadIdx.x] = i < n ? in[i] : 0.0f;
+    __syncthreads();
+    if (i < n)
+        out[i] = 2.0f * tile[22000 + threadIdx.x];
+}
+)cu");
+    signature_ = pointwiseSignature(100);
+    ASSERT_TRUE(start()) << problem_.message;
+    const auto in = ramp(100);
+    CallBuffers buffers;
+    buffers.inputs = {lendFloats(in, {100})};
+    buffers.outputs = {lendFloats(std::vector<float>(100), {100})};
+    ASSERT_EQ(callOnce(buffers), "");
+    EXPECT_EQ(contents(buffers.outputs[0], 100)[42], 2 * in[42]);
+}
+
+TEST_F(GpuRunner, Clusters) {
+    if (!hasClusters())
+        GTEST_SKIP() << "clusters need sm_90";
+    for (const int size : {2, 16}) {
+        Json plan = pointwisePlan();
+        plan["steps"][0]["cluster"] = {size};
+        compileCandidate(plan, R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned blocks;
+    asm volatile("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(blocks));
+    if (i < n)
+        out[i] = in[i] + (float)blocks;
+}
+)cu");
+        signature_ = pointwiseSignature(64 * 32);
+        ASSERT_TRUE(start()) << problem_.message;
+        const auto in = ramp(64 * 32);
+        CallBuffers buffers;
+        buffers.inputs = {lendFloats(in, {64 * 32})};
+        buffers.outputs = {lendFloats(in, {64 * 32})};
+        ASSERT_EQ(callOnce(buffers), "");
+        EXPECT_EQ(contents(buffers.outputs[0], 100)[9], in[9] + static_cast<float>(size));
+    }
+}
+
+TEST_F(GpuRunner, FillsWideElements) {
+    Json plan = pointwisePlan({{{"buffer", "wide"}}, {{"buffer", "narrow"}}});
+    plan["buffers"].push_back(
+        {{"name", "wide"}, {"role", "scratch"}, {"dtype", "float64"}, {"shape", {"N"}}});
+    plan["buffers"].push_back(
+        {{"name", "narrow"}, {"role", "scratch"}, {"dtype", "int16"}, {"shape", {"N"}}});
+    plan["steps"].insert(plan["steps"].begin(),
+                         {{"kind", "fill"}, {"buffer", "wide"}, {"value", 0.1}});
+    plan["steps"].insert(plan["steps"].begin(),
+                         {{"kind", "fill"}, {"buffer", "narrow"}, {"value", -3}});
+    compileCandidate(plan, R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n, const double *wide,
+                             const short *narrow) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = wide[i] == 0.1 ? (float)narrow[i] : 99.0f;
+}
+)cu");
+    signature_ = pointwiseSignature(77);
+    ASSERT_TRUE(start()) << problem_.message;
+    CallBuffers buffers;
+    buffers.inputs = {lendFloats(ramp(77), {77})};
+    buffers.outputs = {lendFloats(ramp(77), {77})};
+    ASSERT_EQ(callOnce(buffers), "");
+    EXPECT_EQ(contents(buffers.outputs[0], 77), std::vector<float>(77, -3.0f));
+}
+
+/// The same candidate with and without graph replay: same results, and the graph is no slower.
+TEST_F(GpuRunner, GraphReplaysManySteps) {
+    Json plan = pointwisePlan();
+    const Json step = plan["steps"][0];
+    for (int i = 0; i < 49; ++i)
+        plan["steps"].push_back(step);
+    compileCandidate(plan, doubleKernel);
+    constexpr std::size_t count = 4096;
+    signature_ = pointwiseSignature(count);
+    double seconds[2];
+    for (const bool graph : {false, true}) {
+        RunnerOptions options;
+        options.useGraph = graph;
+        auto process = startRunner(compiled_, signature_, *device_, options);
+        ASSERT_TRUE(process) << process.error().message;
+        process_ = std::move(*process);
+        CallBuffers buffers;
+        buffers.inputs = {lendFloats(ramp(count), {count})};
+        buffers.outputs = {lendFloats(std::vector<float>(count), {count})};
+        ASSERT_TRUE(process_->bind(0, buffers));
+        SampleRequest request;
+        request.sets = {0};
+        const auto samples = process_->time(request);
+        ASSERT_TRUE(samples) << samples.error().message;
+        std::vector<double> sorted;
+        for (const auto &sample : *samples)
+            sorted.push_back(sample.seconds);
+        std::sort(sorted.begin(), sorted.end());
+        seconds[graph] = sorted[sorted.size() / 2];
+        EXPECT_EQ(contents(buffers.outputs[0], count)[77], 2 * ramp(count)[77]);
+    }
+    EXPECT_LT(seconds[1], 1.1 * seconds[0]);
+    RecordProperty("plain_us", static_cast<int>(seconds[0] * 1e6));
+    RecordProperty("graph_us", static_cast<int>(seconds[1] * 1e6));
+}
+
+/// TF32 keeps ten bits of each factor: its error shows, and only where the plan asks for it.
+TEST_F(GpuRunner, GemmTf32OnlyWhenAsked) {
+    constexpr std::int64_t size = 512;
+    double error[2];
+    for (const bool tf32 : {false, true}) {
+        Json plan = Json::parse(R"json({"version": 1,
+          "buffers": [{"name": "a", "role": "input", "index": 0},
+                      {"name": "b", "role": "input", "index": 1},
+                      {"name": "c", "role": "output", "index": 0, "dtype": "float32",
+                       "shape": [512, 512]}],
+          "steps": [{"kind": "gemm", "a": "a", "b": "b", "c": "c",
+                     "m": 512, "n": 512, "k": 512}]})json");
+        plan["steps"][0]["compute"] = tf32 ? "tf32" : "float32";
+        compileCandidate(plan, "");
+        const auto type = contiguousType(DType::float32, {size, size});
+        signature_ = {};
+        signature_.inputs = {type, type};
+        signature_.outputs = {type};
+        ASSERT_TRUE(start()) << problem_.message;
+        std::vector<float> a(size * size), b(size * size);
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            a[i] = std::sin(static_cast<float>(i));
+            b[i] = std::cos(static_cast<float>(3 * i));
+        }
+        CallBuffers buffers;
+        buffers.inputs = {lendFloats(a, {size, size}), lendFloats(b, {size, size})};
+        buffers.outputs = {lendFloats(a, {size, size})};
+        ASSERT_EQ(callOnce(buffers), "");
+        const auto c = contents(buffers.outputs[0], size);
+        error[tf32] = 0;
+        for (std::int64_t column = 0; column < size; ++column) {
+            double sum = 0;
+            for (std::int64_t k = 0; k < size; ++k)
+                sum += double{a[k]} * b[k * size + column];
+            error[tf32] = std::max(error[tf32], std::fabs(c[column] - sum));
+        }
+    }
+    EXPECT_LT(error[0], 1e-4);
+    EXPECT_GT(error[1], 10 * error[0]);
+    EXPECT_LT(error[1], 0.1);
+}
+
+} // namespace
+} // namespace cuda_agent::plan
