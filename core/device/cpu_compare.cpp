@@ -100,57 +100,67 @@ void addInteger(Part &part, std::int64_t index, std::int64_t got, std::int64_t e
 
 /// Elements looked at together.
 constexpr std::int64_t group = 256;
-constexpr std::int64_t lanes = 8;
-typedef double Lanes __attribute__((vector_size(8 * lanes)));
-typedef std::int64_t Bits __attribute__((vector_size(8 * lanes)));
+/// Two elements: a width that every x86-64 and aarch64 processor has, so that comparisons, too, are
+/// one instruction.
+typedef double Pair __attribute__((vector_size(16)));
+typedef std::int64_t Bits __attribute__((vector_size(16)));
 
-/// Sums over a chunk, each lane on its own.
-struct LaneSums {
-    Lanes errorSquared{};
-    Lanes oracleSquared{};
-    Lanes maxOracle{};
+/// Sums over a chunk, one of four independent lanes of pairs, which hide the latency of adding.
+struct Lane {
+    Pair errorSquared{};
+    Pair oracleSquared{};
+    Pair maxOracle{};
+    Pair maxError{}; ///< of the group at hand
+    Bits strange{};  ///< not zero when a value of the group is not finite
+
+    void add(const double *got, const double *expected) {
+        Pair a, b;
+        std::memcpy(&a, got, sizeof a);
+        std::memcpy(&b, expected, sizeof b);
+        const Bits magnitude = Bits{} + std::numeric_limits<std::int64_t>::max();
+        const Pair difference = a - b;
+        const Pair error = (Pair)((Bits)difference & magnitude);
+        const Pair oracle = (Pair)((Bits)b & magnitude);
+        // x - x is +0 for a finite x, else NaN.
+        strange |= (Bits)(a - a) | (Bits)(b - b);
+        errorSquared += difference * difference;
+        oracleSquared += b * b;
+        maxError = error > maxError ? error : maxError;
+        maxOracle = oracle > maxOracle ? oracle : maxOracle;
+    }
+    double largestError() const { return std::max(maxError[0], maxError[1]); }
 };
 
-double total(const Lanes &values) {
-    double sum = 0;
-    for (int i = 0; i < lanes; ++i)
-        sum += values[i];
-    return sum;
-}
+struct LaneSums {
+    Lane lanes[4];
 
-double largest(const Lanes &values) {
-    double result = values[0];
-    for (int i = 1; i < lanes; ++i)
-        result = std::max(result, values[i]);
-    return result;
-}
+    void addTo(ErrorStats &stats) const {
+        for (const auto &lane : lanes) {
+            stats.errorSquared += lane.errorSquared[0] + lane.errorSquared[1];
+            stats.oracleSquared += lane.oracleSquared[0] + lane.oracleSquared[1];
+            stats.maxOracle = std::max({stats.maxOracle, lane.maxOracle[0], lane.maxOracle[1]});
+        }
+    }
+};
 
 /// One group without branches. False when a value is not finite: then nothing was added.
 bool addFiniteGroup(Part &part, LaneSums &sums, std::int64_t index, const double *got,
                     const double *expected) {
-    LaneSums next = sums;
-    Lanes maxError{};
-    Bits strange{};
-    const Bits magnitude = Bits{} + std::numeric_limits<std::int64_t>::max();
-    for (std::int64_t i = 0; i < group; i += lanes) {
-        Lanes a, b;
-        std::memcpy(&a, got + i, sizeof a);
-        std::memcpy(&b, expected + i, sizeof b);
-        const Lanes difference = a - b;
-        // x - x is +0 for a finite x, else NaN.
-        strange |= (Bits)(a - a) | (Bits)(b - b);
-        next.errorSquared += difference * difference;
-        next.oracleSquared += b * b;
-        const Lanes error = (Lanes)((Bits)difference & magnitude);
-        const Lanes oracle = (Lanes)((Bits)b & magnitude);
-        maxError = error > maxError ? error : maxError;
-        next.maxOracle = oracle > next.maxOracle ? oracle : next.maxOracle;
+    // Four variables, since an array of them would live in memory.
+    Lane a = sums.lanes[0], b = sums.lanes[1], c = sums.lanes[2], d = sums.lanes[3];
+    a.maxError = b.maxError = c.maxError = d.maxError = Pair{};
+    for (std::int64_t i = 0; i < group; i += 8) {
+        a.add(got + i, expected + i);
+        b.add(got + i + 2, expected + i + 2);
+        c.add(got + i + 4, expected + i + 4);
+        d.add(got + i + 6, expected + i + 6);
     }
-    for (int i = 0; i < lanes; ++i)
-        if (strange[i] != 0)
-            return false;
-    sums = next;
-    const double size = largest(maxError);
+    const Bits strange = a.strange | b.strange | c.strange | d.strange;
+    if ((strange[0] | strange[1]) != 0)
+        return false;
+    const double size =
+        std::max({a.largestError(), b.largestError(), c.largestError(), d.largestError()});
+    sums = {{a, b, c, d}};
     if (size > part.stats.maxError) {
         std::int64_t i = 0;
         while (std::abs(got[i] - expected[i]) != size)
@@ -251,9 +261,7 @@ ErrorStats overGroups(const Sides &sides, Convert convert, AddGroup addGroup) {
                         addGroup(part, sums, index + at, got, expected, count);
                     }
                 });
-        part.stats.errorSquared += total(sums.errorSquared);
-        part.stats.oracleSquared += total(sums.oracleSquared);
-        part.stats.maxOracle = std::max(part.stats.maxOracle, largest(sums.maxOracle));
+        sums.addTo(part.stats);
         parts[static_cast<std::size_t>(i)] = part;
     });
     return finished(parts, sides.elements);
