@@ -270,11 +270,6 @@ sandbox::Record RunnerProcess::finish() {
 
 // --- starting ------------------------------------------------------------------------------
 
-fs::path runnerFolder() {
-    const char *folder = std::getenv("CUDA_AGENT_BIN");
-    return folder != nullptr && *folder != '\0' ? fs::path(folder) : programDir();
-}
-
 bool usesLibraries(const Program &program) {
     return std::any_of(program.steps.begin(), program.steps.end(), [](const auto &step) {
         return std::holds_alternative<ProgramGemm>(step.work) ||
@@ -287,11 +282,11 @@ Result<sandbox::Policy> makePolicy(const CompiledPlan &compiled, const device::I
                                    Program &program) {
     sandbox::Policy policy;
     policy.name = "candidate";
-    const fs::path runner = runnerFolder() / "cuda-agent-runner";
+    const fs::path runner = workerDir() / "cuda-agent-runner";
     if (!fs::exists(runner))
         return machineError("'{}' is missing; build the target cuda-agent-runner", runner.string());
     policy.mounts.push_back({runner, insideFolder / "bin/cuda-agent-runner"});
-    if (const fs::path adapter = runnerFolder() / "libcuda-agent-onednn.so"; fs::exists(adapter))
+    if (const fs::path adapter = workerDir() / "libcuda-agent-onednn.so"; fs::exists(adapter))
         policy.mounts.push_back({adapter, insideFolder / "bin" / adapter.filename()});
     const auto sources = compiled.candidate->plan.sources();
     for (std::size_t i = 0; i < sources.size(); ++i) {

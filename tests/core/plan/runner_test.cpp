@@ -52,6 +52,42 @@ TEST_F(Runner, ConvolutionTransposed) {
         {{2, 4, 5, 6}, {4, 3, 3, 3}, {2, 6, 10, 6}, {2, 1}, {1, 1}, {1, 1}, {1, 0}, 2, true, true});
 }
 
+/// The fenced block of that language in the room's README.
+std::string fromReadme(const std::string &language) {
+    const auto text =
+        readTextFile(std::filesystem::path(CUDA_AGENT_SOURCE_DIR) / "core/plan/README.md");
+    EXPECT_TRUE(text);
+    const std::string fence = "```" + language + "\n";
+    const auto begin = text->find(fence) + fence.size();
+    return text->substr(begin, text->find("```", begin) - begin);
+}
+
+TEST_F(Runner, TheReadmesExampleIsASoftmax) {
+    const auto plan = parseJson(fromReadme("json"), "README");
+    ASSERT_TRUE(plan) << plan.error().message;
+    std::ofstream(folder_ / "kernels/softmax.cu") << fromReadme("cuda");
+    compileCandidate(*plan, "");
+    constexpr std::size_t rows = 3, columns = 300;
+    const auto type = contiguousType(DType::float32, {rows, columns});
+    signature_.inputs = {type};
+    signature_.outputs = {type};
+    signature_.scalars = {{1, 0.25}};
+    ASSERT_TRUE(start()) << problem_.message;
+    const auto in = ramp(rows * columns);
+    CallBuffers buffers;
+    buffers.inputs = {lendFloats(in, {rows, columns})};
+    buffers.outputs = {lendFloats(in, {rows, columns})};
+    ASSERT_EQ(callOnce(buffers), "");
+    const auto out = contents(buffers.outputs[0], rows * columns);
+    for (std::size_t row = 0; row < rows; ++row) {
+        double sum = 0;
+        for (std::size_t i = 0; i < columns; ++i)
+            sum += std::exp(0.25 * in[row * columns + i]);
+        for (std::size_t i = 0; i < columns; ++i)
+            ASSERT_NEAR(out[row * columns + i], std::exp(0.25 * in[row * columns + i]) / sum, 1e-6);
+    }
+}
+
 TEST_F(Runner, KillsAnEndlessKernel) {
     failsThenNextIsFine(R"cu(
 extern "C" __global__ void k(const float *in, float *out, int n) {
