@@ -19,12 +19,12 @@ function(cuda_agent_room name)
   endif()
 endfunction()
 
-# cuda_agent_test(<name> SOURCES ... DEPENDS ... [LABELS ...] [ENVIRONMENT ...] [TIMEOUT seconds]
+# cuda_agent_test(<name> SOURCES ... DEPENDS ... [LABELS label] [ENVIRONMENT NAME=VALUE] [TIMEOUT seconds]
 #                 [WHOLE])
 # One GoogleTest program; its cases are CTest tests named <name>.<Suite>.<Case>. With WHOLE it is one
 # CTest test, for suites whose set-up is dear.
 function(cuda_agent_test name)
-  cmake_parse_arguments(ARG "WHOLE" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE" "TIMEOUT;LABELS;ENVIRONMENT" "SOURCES;DEPENDS" ${ARGN})
   if(NOT CUDA_AGENT_TESTS)
     return()
   endif()
@@ -46,19 +46,23 @@ function(cuda_agent_test name)
     test_${name} PRIVATE CUDA_AGENT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                          CUDA_AGENT_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   target_precompile_headers(test_${name} REUSE_FROM cuda_agent_base)
-  list(APPEND ARG_ENVIRONMENT "CUDA_AGENT_SHARE=${CMAKE_BINARY_DIR}/share/cuda-agent"
-       "CUDA_AGENT_BIN=${CMAKE_BINARY_DIR}/bin")
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit) # an empty value would vanish and shift the others
+  endif()
+  set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABELS})
+  if(ARG_ENVIRONMENT)
+    list(APPEND properties ENVIRONMENT ${ARG_ENVIRONMENT})
+  endif()
   if(ARG_WHOLE)
     add_test(NAME ${name} COMMAND test_${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
-                                            ENVIRONMENT "${ARG_ENVIRONMENT}")
+    set_tests_properties(${name} PROPERTIES ${properties})
     return()
   endif()
   gtest_discover_tests(
     test_${name}
     TEST_PREFIX "${name}."
     DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" ENVIRONMENT "${ARG_ENVIRONMENT}")
+    PROPERTIES ${properties})
 endfunction()
 
 # Links rooms by their short names and anything else as it is.

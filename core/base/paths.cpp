@@ -33,6 +33,12 @@ fs::path programDir() {
     return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
 
+fs::path workerDir() {
+    if (auto path = fromEnvironment("CUDA_AGENT_BIN"); !path.empty())
+        return path;
+    return (programDir() / ".." / "bin").lexically_normal();
+}
+
 fs::path shareDir() {
     if (auto path = fromEnvironment("CUDA_AGENT_SHARE"); !path.empty())
         return path;

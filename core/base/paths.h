@@ -9,6 +9,10 @@ namespace cuda_agent {
 /// Folder of the running program (`bin` of a build or an installation).
 std::filesystem::path programDir();
 
+/// Where the worker programs (plan runner, NVRTC worker) lie: `$CUDA_AGENT_BIN`, else
+/// `<programDir>/../bin`, which also serves the test programs of a build tree.
+std::filesystem::path workerDir();
+
 /// Files the program reads at run time (Python worker, host CUDA headers, sample tasks):
 /// `$CUDA_AGENT_SHARE`, else `<programDir>/../share/cuda-agent`.
 std::filesystem::path shareDir();

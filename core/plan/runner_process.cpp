@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/hash.h"
 #include "core/base/paths.h"
 #include "core/plan/library_folders.h"
 #include "core/plan/make_program.h"
@@ -101,7 +102,11 @@ Result<Json> RunnerProcess::ask(const Json &body, milliseconds timeout, std::str
                                 std::span<const int> fds) {
     if (failure_)
         return tl::unexpected(*failure_);
-    if (!process_.channel().send(body, fds))
+    // A random number per message: what a kernel put on the channel ahead of time answers nothing.
+    const std::uint64_t id = randomSeed();
+    Json numbered = body;
+    numbered["id"] = id;
+    if (!process_.channel().send(numbered, fds))
         return gone(doing);
     auto message = process_.channel().receive(timeout, stop_);
     if (!message) {
@@ -122,8 +127,10 @@ Result<Json> RunnerProcess::ask(const Json &body, milliseconds timeout, std::str
         return fail({ErrorKind::failed, text("fault")});
     if (answer.contains("error"))
         return fail({ErrorKind::machine, text("error")});
-    if (!answer.contains("ok"))
-        return fail({ErrorKind::failed, "the candidate's process sent an answer of no known form"});
+    if (!answer.contains("ok") || !answer.contains("id") || answer["id"] != id)
+        return fail(
+            {ErrorKind::failed,
+             fmt::format("the candidate's process did not answer as it must during {}", doing)});
     return std::move(message->body);
 }
 

@@ -55,8 +55,7 @@ fs::path real(const fs::path &path) {
 
 Result<Installation> findInstallation() {
     Installation found;
-    const char *folder = std::getenv("CUDA_AGENT_BIN");
-    found.program = real((folder && *folder ? fs::path(folder) : programDir()) / program);
+    found.program = real(workerDir() / program);
     if (!isThere(found.program))
         return machineError("{} is missing; build or install the program again",
                             found.program.string());

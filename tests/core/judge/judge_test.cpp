@@ -36,204 +36,201 @@ constexpr const char *planText = R"json({
 
 /// A kernel whose body sees x, y, n and one index i a time, four a thread.
 std::string kernel(const std::string &body, const std::string &before = {}) {
-      return before +
-             "\nextern \"C\" __global__ void k(const float *x, float *y, int n) {\n"
-             "    for (int j = 0; j < 4; ++j) {\n"
-             "        int i = blockIdx.x * 1024 + j * 256 + threadIdx.x;\n"
-             "        if (i >= n) return;\n        " +
-             body + "\n    }\n}\n";
-  }
+    return before +
+           "\nextern \"C\" __global__ void k(const float *x, float *y, int n) {\n"
+           "    for (int j = 0; j < 4; ++j) {\n"
+           "        int i = blockIdx.x * 1024 + j * 256 + threadIdx.x;\n"
+           "        if (i >= n) return;\n        " +
+           body + "\n    }\n}\n";
+}
 
-  class JudgeTest : public testing::Test {
-    protected:
-      static void SetUpTestSuite() {
-          auto spec =
-              task::openSpec(fs::path(CUDA_AGENT_TEST_DATA) / "judge/scale_and_shift.py", {});
-          ASSERT_TRUE(spec) << spec.error().message;
-          auto prepared = Judge::prepare(*spec, device::openCpu().value(), {}, {}, {});
-          ASSERT_TRUE(prepared) << prepared.error().message;
-          judge_ = prepared->release();
-      }
-      static void TearDownTestSuite() {
-          delete judge_;
-          judge_ = nullptr;
-      }
-      void SetUp() override {
-          ASSERT_NE(judge_, nullptr);
-          folder_ = fs::path(testing::TempDir()) / fmt::format("judge-{:x}", randomSeed());
-          fs::create_directories(folder_ / "kernels");
-      }
-      void TearDown() override { fs::remove_all(folder_); }
+class JudgeTest : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        auto spec = task::openSpec(fs::path(CUDA_AGENT_TEST_DATA) / "judge/scale_and_shift.py", {});
+        ASSERT_TRUE(spec) << spec.error().message;
+        auto prepared = Judge::prepare(*spec, device::openCpu().value(), {}, {}, {});
+        ASSERT_TRUE(prepared) << prepared.error().message;
+        judge_ = prepared->release();
+    }
+    static void TearDownTestSuite() {
+        delete judge_;
+        judge_ = nullptr;
+    }
+    void SetUp() override {
+        ASSERT_NE(judge_, nullptr);
+        folder_ = fs::path(testing::TempDir()) / fmt::format("judge-{:x}", randomSeed());
+        fs::create_directories(folder_ / "kernels");
+    }
+    void TearDown() override { fs::remove_all(folder_); }
 
-      Result<Verdict> judge(const std::string &source, const std::string &plan = planText) {
-          std::ofstream(folder_ / "plan.json") << plan;
-          std::ofstream(folder_ / "kernels/k.cu") << source;
-          CUDA_AGENT_ASSIGN(candidate, plan::readCandidate(folder_));
-          return judge_->judge(candidate, verify::Strength::training, {});
-      }
-      /// The verdict of a candidate that must be judged wrong, not end in an error.
-      Verdict wrong(const std::string &source) {
-          auto verdict = judge(source);
-          EXPECT_TRUE(verdict) << (verdict ? "" : verdict.error().message);
-          if (!verdict)
-              return {};
-          EXPECT_FALSE(verdict->correct);
-          EXPECT_EQ(verdict->reward, -1);
-          EXPECT_FALSE(verdict->problem.empty());
-          return *verdict;
-      }
-      void expectStillWorking() {
-          auto verdict = judge(kernel("y[i] = 2 * x[i] + 1;"));
-          ASSERT_TRUE(verdict) << verdict.error().message;
-          EXPECT_TRUE(verdict->correct) << verdict->problem;
-      }
+    Result<Verdict> judge(const std::string &source, const std::string &plan = planText) {
+        std::ofstream(folder_ / "plan.json") << plan;
+        std::ofstream(folder_ / "kernels/k.cu") << source;
+        CUDA_AGENT_ASSIGN(candidate, plan::readCandidate(folder_));
+        return judge_->judge(candidate, verify::Strength::training, {});
+    }
+    /// The verdict of a candidate that must be judged wrong, not end in an error.
+    Verdict wrong(const std::string &source) {
+        auto verdict = judge(source);
+        EXPECT_TRUE(verdict) << (verdict ? "" : verdict.error().message);
+        if (!verdict)
+            return {};
+        EXPECT_FALSE(verdict->correct);
+        EXPECT_EQ(verdict->reward, -1);
+        EXPECT_FALSE(verdict->problem.empty());
+        return *verdict;
+    }
+    void expectStillWorking() {
+        auto verdict = judge(kernel("y[i] = 2 * x[i] + 1;"));
+        ASSERT_TRUE(verdict) << verdict.error().message;
+        EXPECT_TRUE(verdict->correct) << verdict->problem;
+    }
 
-      static inline Judge *judge_ = nullptr;
-      fs::path folder_;
-  };
+    static inline Judge *judge_ = nullptr;
+    fs::path folder_;
+};
 
-  TEST_F(JudgeTest, GivesAWholeVerdict) {
-      auto verdict = judge(kernel("y[i] = 2 * x[i] + 1;"));
-      ASSERT_TRUE(verdict) << verdict.error().message;
-      EXPECT_TRUE(verdict->correct) << verdict->problem;
-      EXPECT_GE(verdict->reward, 1);
-      const auto json = toJson(*verdict);
-      for (const auto *key :
-           {"compiled", "correct", "reward", "device", "numerics", "times", "speedup", "best_stock",
-            "fraction_of_limit", "checks", "flags", "unenforced"})
-          EXPECT_TRUE(json.contains(key)) << key;
-      for (const auto *name : {"candidate", "eager", "compile"})
-          EXPECT_GT(json["times"][name]["seconds"].get<double>(), 0) << name;
-  }
+TEST_F(JudgeTest, GivesAWholeVerdict) {
+    auto verdict = judge(kernel("y[i] = 2 * x[i] + 1;"));
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_TRUE(verdict->correct) << verdict->problem;
+    EXPECT_GE(verdict->reward, 1);
+    const auto json = toJson(*verdict);
+    for (const auto *key :
+         {"compiled", "correct", "reward", "device", "numerics", "times", "speedup", "best_stock",
+          "fraction_of_limit", "checks", "flags", "unenforced"})
+        EXPECT_TRUE(json.contains(key)) << key;
+    for (const auto *name : {"candidate", "eager", "compile"})
+        EXPECT_GT(json["times"][name]["seconds"].get<double>(), 0) << name;
+}
 
-  TEST_F(JudgeTest, RejectsAWrongKernel) {
-      const auto verdict = wrong(kernel("y[i] = 2 * x[i] + (i == 777 ? 1.01f : 1);"));
-      ASSERT_NE(verdict.verification.failed(), nullptr);
-      EXPECT_EQ(verdict.verification.failed()->evidence.at("index"), Json::array({0, 777}));
-  }
+TEST_F(JudgeTest, RejectsAWrongKernel) {
+    const auto verdict = wrong(kernel("y[i] = 2 * x[i] + (i == 777 ? 1.01f : 1);"));
+    ASSERT_NE(verdict.verification.failed(), nullptr);
+    EXPECT_EQ(verdict.verification.failed()->evidence.at("index"), Json::array({0, 777}));
+}
 
-  TEST_F(JudgeTest, NamesTheLineThatDoesNotCompile) {
-      const auto verdict = wrong(kernel("y[i] = 2 * z[i] + 1;"));
-      EXPECT_FALSE(verdict.compiled);
-      ASSERT_FALSE(verdict.diagnostics.empty());
-      EXPECT_EQ(verdict.diagnostics[0].file, "kernels/k.cu");
-      EXPECT_EQ(verdict.diagnostics[0].line, 6);
-      EXPECT_GT(verdict.diagnostics[0].column, 0);
-  }
+TEST_F(JudgeTest, NamesTheLineThatDoesNotCompile) {
+    const auto verdict = wrong(kernel("y[i] = 2 * z[i] + 1;"));
+    EXPECT_FALSE(verdict.compiled);
+    ASSERT_FALSE(verdict.diagnostics.empty());
+    EXPECT_EQ(verdict.diagnostics[0].file, "kernels/k.cu");
+    EXPECT_EQ(verdict.diagnostics[0].line, 6);
+    EXPECT_GT(verdict.diagnostics[0].column, 0);
+}
 
-  TEST_F(JudgeTest, KillsAKernelThatNeverEnds) {
-      const auto verdict = wrong(kernel("volatile float *p = y; while (p[i] != 12345.0f) { }"));
-      EXPECT_NE(verdict.problem.find("did not finish"), std::string::npos) << verdict.problem;
-      expectStillWorking();
-  }
+TEST_F(JudgeTest, KillsAKernelThatNeverEnds) {
+    const auto verdict = wrong(kernel("volatile float *p = y; while (p[i] != 12345.0f) { }"));
+    EXPECT_NE(verdict.problem.find("did not finish"), std::string::npos) << verdict.problem;
+    expectStillWorking();
+}
 
-  TEST_F(JudgeTest, SurvivesAFault) {
-      wrong(kernel("*(volatile float *)16 = x[i];"));
-      expectStillWorking();
-  }
+TEST_F(JudgeTest, SurvivesAFault) {
+    wrong(kernel("*(volatile float *)16 = x[i];"));
+    expectStillWorking();
+}
 
-  TEST_F(JudgeTest, CatchesWritesOutOfBounds) {
-      const auto verdict = wrong(kernel("y[i] = 2 * x[i] + 1; if (i == 0) y[n] = 1;"));
-      EXPECT_NE(verdict.problem.find("after the end of output 0"), std::string::npos)
-          << verdict.problem;
-  }
+TEST_F(JudgeTest, CatchesWritesOutOfBounds) {
+    const auto verdict = wrong(kernel("y[i] = 2 * x[i] + 1; if (i == 0) y[n] = 1;"));
+    EXPECT_NE(verdict.problem.find("after the end of output 0"), std::string::npos)
+        << verdict.problem;
+}
 
-  TEST_F(JudgeTest, CatchesAKernelThatGivesUp) {
-      wrong(kernel("exit(0);", "extern \"C\" void exit(int);"));
-      expectStillWorking();
-  }
+TEST_F(JudgeTest, CatchesAKernelThatGivesUp) {
+    wrong(kernel("exit(0);", "extern \"C\" void exit(int);"));
+    expectStillWorking();
+}
 
-  TEST_F(JudgeTest, AHostileKernelReachesNothing) {
-      // The kernel is host code here, so it may call into libc; each try writes a wrong answer only
-      // when the sandbox let it through.
-      const auto secret = fs::path(testing::TempDir()) / fmt::format("secret-{:x}", randomSeed());
-      std::ofstream(secret) << "secret";
-      auto verdict = judge(kernel(
-          fmt::format("bool through = false;\n"
-                      "if (i == 0) {{ through = open(\"{}\", 0) >= 0 || socket(2, 1, 0) >= 0 || "
-                      "open(\"/etc/shadow\", 0) >= 0 || open(\"{}\", 0) >= 0; }}\n"
-                      "y[i] = through ? 0.0f : 2 * x[i] + 1;",
-                      secret.string(), (fs::path(CUDA_AGENT_TEST_DATA) / "judge").string()),
-          "extern \"C\" int open(const char *, int, ...); extern \"C\" int socket(int, int, "
-          "int);"));
-      fs::remove(secret);
-      ASSERT_TRUE(verdict) << verdict.error().message;
-      EXPECT_TRUE(verdict->correct) << verdict->problem;
-  }
+TEST_F(JudgeTest, AHostileKernelReachesNothing) {
+    // The kernel is host code here, so it may call into libc; each try writes a wrong answer only
+    // when the sandbox let it through.
+    const auto secret = fs::path(testing::TempDir()) / fmt::format("secret-{:x}", randomSeed());
+    std::ofstream(secret) << "secret";
+    auto verdict = judge(kernel(
+        fmt::format("bool through = false;\n"
+                    "if (i == 0) {{ through = open(\"{}\", 0) >= 0 || socket(2, 1, 0) >= 0 || "
+                    "open(\"/etc/shadow\", 0) >= 0 || open(\"{}\", 0) >= 0; }}\n"
+                    "y[i] = through ? 0.0f : 2 * x[i] + 1;",
+                    secret.string(), (fs::path(CUDA_AGENT_TEST_DATA) / "judge").string()),
+        "extern \"C\" int open(const char *, int, ...); extern \"C\" int socket(int, int, "
+        "int);"));
+    fs::remove(secret);
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_TRUE(verdict->correct) << verdict->problem;
+}
 
-  TEST_F(JudgeTest, AForkBombIsContained) {
-      auto verdict = judge(kernel("if (i == 0) for (int f = 0; f < 100000; ++f) if (fork() == 0) "
-                                  "for (;;) fork();\n y[i] = 0;",
-                                  "extern \"C\" int fork(void);"));
-      ASSERT_TRUE(verdict) << verdict.error().message;
-      EXPECT_FALSE(verdict->correct);
-      expectStillWorking();
-  }
+TEST_F(JudgeTest, AForkBombIsContained) {
+    auto verdict = judge(kernel("if (i == 0) for (int f = 0; f < 100000; ++f) if (fork() == 0) "
+                                "for (;;) fork();\n y[i] = 0;",
+                                "extern \"C\" int fork(void);"));
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_FALSE(verdict->correct);
+    expectStillWorking();
+}
 
-  TEST_F(JudgeTest, AFullDiskInsideStaysInside) {
-      const auto before = fs::space(fs::temp_directory_path()).available;
-      auto verdict = judge(kernel(
-          "if (i == 0) { static char block[1 << 20]; int f = open(\"/tmp/fill\", 0102, 0600);\n"
-          "for (int m = 0; m < 8192; ++m) if (write(f, block, 1 << 20) <= 0) break; }\n"
-          "y[i] = 2 * x[i] + 1;",
-          "extern \"C\" int open(const char *, int, ...);"
-          "extern \"C\" long write(int, const void *, unsigned long);"));
-      // Whether it dies of SIGXFSZ or goes on after ENOSPC, the machine's disk is untouched.
-      ASSERT_TRUE(verdict) << verdict.error().message;
-      const auto after = fs::space(fs::temp_directory_path()).available;
-      EXPECT_LT(before > after ? before - after : 0, 2ull << 30);
-      expectStillWorking();
-  }
+TEST_F(JudgeTest, AFullDiskInsideStaysInside) {
+    const auto before = fs::space(fs::temp_directory_path()).available;
+    auto verdict = judge(kernel(
+        "if (i == 0) { static char block[1 << 20]; int f = open(\"/tmp/fill\", 0102, 0600);\n"
+        "for (int m = 0; m < 8192; ++m) if (write(f, block, 1 << 20) <= 0) break; }\n"
+        "y[i] = 2 * x[i] + 1;",
+        "extern \"C\" int open(const char *, int, ...);"
+        "extern \"C\" long write(int, const void *, unsigned long);"));
+    // Whether it dies of SIGXFSZ or goes on after ENOSPC, the machine's disk is untouched.
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    const auto after = fs::space(fs::temp_directory_path()).available;
+    EXPECT_LT(before > after ? before - after : 0, 2ull << 30);
+    expectStillWorking();
+}
 
-  TEST_F(JudgeTest, RefusesUnusablePlans) {
-      const auto with = [&](std::string_view from, std::string_view to) {
-          std::string text = planText;
-          text.replace(text.find(from), from.size(), to);
-          auto verdict = judge(kernel("y[i] = 2 * x[i] + 1;"), text);
-          EXPECT_FALSE(verdict);
-          if (verdict)
-              return std::string();
-          EXPECT_EQ(verdict.error().kind, ErrorKind::request);
-          return verdict.error().message;
-      };
-      EXPECT_NE(with("{\"buffer\": \"in0\"}", "{\"buffer\": \"in7\"}").find("in7"),
-                std::string::npos);
-      EXPECT_NE(with("\"in0.shape[0]\",", "\"0 - 3\",").find("shape"), std::string::npos);
-      EXPECT_NE(with("\"cdiv(N, 1024)\"", "\"N * N * N\"").find("grid"), std::string::npos);
-      EXPECT_NE(with("kernels/k.cu", "../k.cu").find("source"), std::string::npos);
-  }
+TEST_F(JudgeTest, RefusesUnusablePlans) {
+    const auto with = [&](std::string_view from, std::string_view to) {
+        std::string text = planText;
+        text.replace(text.find(from), from.size(), to);
+        auto verdict = judge(kernel("y[i] = 2 * x[i] + 1;"), text);
+        EXPECT_FALSE(verdict);
+        if (verdict)
+            return std::string();
+        EXPECT_EQ(verdict.error().kind, ErrorKind::request);
+        return verdict.error().message;
+    };
+    EXPECT_NE(with("{\"buffer\": \"in0\"}", "{\"buffer\": \"in7\"}").find("in7"),
+              std::string::npos);
+    EXPECT_NE(with("\"in0.shape[0]\",", "\"0 - 3\",").find("shape"), std::string::npos);
+    EXPECT_NE(with("\"cdiv(N, 1024)\"", "\"N * N * N\"").find("grid"), std::string::npos);
+    EXPECT_NE(with("kernels/k.cu", "../k.cu").find("source"), std::string::npos);
+}
 
-  TEST_F(JudgeTest, ComparesTwoCandidates) {
-      const auto write = [&](const char *name, const std::string &source) {
-          const auto folder = folder_ / name;
-          fs::create_directories(folder / "kernels");
-          std::ofstream(folder / "plan.json") << planText;
-          std::ofstream(folder / "kernels/k.cu") << source;
-          return plan::readCandidate(folder).value();
-      };
-      const auto fast = write("fast", kernel("y[i] = 2 * x[i] + 1;"));
-      const auto slow = write("slow", kernel("float s = x[i]; for (int r = 0; r < 200; ++r) s = "
-                                             "__int_as_float(__float_as_int(s) ^ r); "
-                                             "for (int r = 0; r < 200; ++r) s = "
-                                             "__int_as_float(__float_as_int(s) ^ r); "
-                                             "y[i] = 2 * s + 1 + 0 * sinf(s);"));
-      auto comparison = judge_->compare(fast, slow, {});
-      ASSERT_TRUE(comparison) << comparison.error().message;
-      ASSERT_TRUE(comparison->times) << comparison->a.problem << comparison->b.problem;
-      EXPECT_LT(comparison->times->difference.relative, 0);
-      EXPECT_TRUE(comparison->times->difference.significant());
-  }
+TEST_F(JudgeTest, ComparesTwoCandidates) {
+    const auto write = [&](const char *name, const std::string &source) {
+        const auto folder = folder_ / name;
+        fs::create_directories(folder / "kernels");
+        std::ofstream(folder / "plan.json") << planText;
+        std::ofstream(folder / "kernels/k.cu") << source;
+        return plan::readCandidate(folder).value();
+    };
+    const auto fast = write("fast", kernel("y[i] = 2 * x[i] + 1;"));
+    const auto slow =
+        write("slow", kernel("for (int r = 0; r < 50; ++r) ((volatile float *)y)[i] = "
+                             "2 * x[i] + 1;"));
+    auto comparison = judge_->compare(fast, slow, {});
+    ASSERT_TRUE(comparison) << comparison.error().message;
+    ASSERT_TRUE(comparison->times) << comparison->a.problem << comparison->b.problem;
+    EXPECT_LT(comparison->times->difference.relative, 0);
+    EXPECT_TRUE(comparison->times->difference.significant());
+}
 
-  TEST_F(JudgeTest, StopsWhenAsked) {
-      std::ofstream(folder_ / "plan.json") << planText;
-      std::ofstream(folder_ / "kernels/k.cu") << kernel("y[i] = 2 * x[i] + 1;");
-      std::stop_source source;
-      source.request_stop();
-      auto verdict = judge_->judge(plan::readCandidate(folder_).value(), verify::Strength::training,
-                                   source.get_token());
-      ASSERT_FALSE(verdict);
-      EXPECT_EQ(verdict.error().kind, ErrorKind::stopped);
-  }
+TEST_F(JudgeTest, StopsWhenAsked) {
+    std::ofstream(folder_ / "plan.json") << planText;
+    std::ofstream(folder_ / "kernels/k.cu") << kernel("y[i] = 2 * x[i] + 1;");
+    std::stop_source source;
+    source.request_stop();
+    auto verdict = judge_->judge(plan::readCandidate(folder_).value(), verify::Strength::training,
+                                 source.get_token());
+    ASSERT_FALSE(verdict);
+    EXPECT_EQ(verdict.error().kind, ErrorKind::stopped);
+}
 
-  } // namespace
-  } // namespace cuda_agent::judge
+} // namespace
+} // namespace cuda_agent::judge
