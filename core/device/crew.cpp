@@ -32,17 +32,21 @@ void Crew::run(std::int64_t parts, const std::function<void(std::int64_t)> &part
     }
     if (threads_.empty())
         start();
+    // No more threads than parts: waking many costs more than a small job takes.
+    const auto helpers = std::min<std::int64_t>(parts - 1, size_ - 1);
     {
         std::lock_guard lock(mutex_);
         part_ = &part;
         parts_ = parts;
         next_ = 0;
-        busy_ = static_cast<int>(threads_.size());
-        ++round_;
+        wanted_ = static_cast<int>(helpers);
     }
-    wake_.notify_all();
+    for (std::int64_t i = 0; i < helpers; ++i)
+        wake_.notify_one();
     work();
+    // All parts are taken; who has not joined by now need not.
     std::unique_lock lock(mutex_);
+    wanted_ = 0;
     done_.wait(lock, [this] { return busy_ == 0; });
 }
 
@@ -52,13 +56,13 @@ void Crew::work() {
 }
 
 void Crew::serve() {
-    std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     while (true) {
-        wake_.wait(lock, [&] { return quit_ || round_ != seen; });
+        wake_.wait(lock, [this] { return quit_ || wanted_ > 0; });
         if (quit_)
             return;
-        seen = round_;
+        --wanted_;
+        ++busy_;
         lock.unlock();
         work();
         lock.lock();

@@ -41,8 +41,8 @@ class Crew {
     const std::function<void(std::int64_t)> *part_ = nullptr;
     std::int64_t parts_ = 0;
     std::atomic<std::int64_t> next_{0};
-    std::uint64_t round_ = 0;
-    int busy_ = 0;
+    int wanted_ = 0; ///< threads that may still join the job at hand
+    int busy_ = 0;   ///< threads that have joined it
     bool quit_ = false;
     std::vector<std::thread> threads_;
 };
