@@ -106,7 +106,7 @@ class BadTasks(Case):
             self.expect(run("replay", session), 0, "ended:")
 
     def test_not_python(self):
-        self.bad("this is not Python\n", "line 1")
+        self.bad("this is (no Python\n", "task.py:1")
 
     def test_no_model(self):
         self.bad(GOOD_TASK.replace("class Model", "class Modell"), "Model")
