@@ -24,6 +24,7 @@ constexpr std::size_t descriptorsPerMessage = 100; ///< a channel carries 128
 constexpr milliseconds loadTimeout{60'000};
 constexpr milliseconds bindTimeout{30'000};
 constexpr milliseconds quitTimeout{2'000};
+constexpr milliseconds diagnosisTimeout{500};
 constexpr milliseconds longestTiming{600'000};
 const fs::path insideFolder = "/candidate";
 
@@ -63,6 +64,7 @@ class RunnerProcess final : public CandidateProcess {
                      std::span<const int> fds = {});
     tl::unexpected<Error> fail(Error error);
     tl::unexpected<Error> gone(std::string_view doing);
+    void endedWithin(milliseconds timeout);
     Result<const device::TensorView *> viewOf(const Buffer &buffer,
                                               const CallBuffers &buffers) const;
     milliseconds timeoutOf(const SampleRequest &request) const;
@@ -84,6 +86,7 @@ tl::unexpected<Error> RunnerProcess::fail(Error error) {
 }
 
 tl::unexpected<Error> RunnerProcess::gone(std::string_view doing) {
+    endedWithin(diagnosisTimeout); // how it ends by itself says more than that it was killed
     process_.kill();
     record_ = process_.wait();
     if (!record_->problem.empty())
@@ -259,13 +262,17 @@ Result<std::vector<Sample>> RunnerProcess::time(const SampleRequest &request) {
     return samples;
 }
 
+void RunnerProcess::endedWithin(milliseconds timeout) {
+    const auto begin = Clock::now();
+    while (process_.running() && Clock::now() - begin < timeout)
+        std::this_thread::sleep_for(milliseconds(2));
+}
+
 sandbox::Record RunnerProcess::finish() {
     if (record_)
         return *record_;
     if (!failure_ && process_.channel().send({{"op", "quit"}})) {
-        const auto begin = Clock::now();
-        while (process_.running() && Clock::now() - begin < quitTimeout)
-            std::this_thread::sleep_for(milliseconds(2));
+        endedWithin(quitTimeout);
     }
     if (process_.running())
         process_.kill();

@@ -90,8 +90,8 @@ Result<void> CpuBackend::load(Program program) {
     for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
         if (!program_.buffers[i].scratch)
             continue;
-        CUDA_AGENT_ASSIGN(pages,
-                          GuardedPages::make(bytesOf(program_.buffers[i].type), scratchPoison));
+        CUDA_AGENT_ASSIGN(pages, GuardedPages::make(bytesOf(program_.buffers[i].type),
+                                                    program_.buffers[i].alignment, scratchPoison));
         scratch_.emplace(i, std::move(pages));
     }
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
@@ -111,8 +111,9 @@ Result<void> CpuBackend::load(Program program) {
 Result<std::byte *> CpuBackend::staging(std::size_t buffer) {
     auto found = staging_.find(buffer);
     if (found == staging_.end()) {
-        CUDA_AGENT_ASSIGN(
-            pages, GuardedPages::make(bytesOf(program_.buffers[buffer].type), scratchPoison));
+        CUDA_AGENT_ASSIGN(pages,
+                          GuardedPages::make(bytesOf(program_.buffers[buffer].type),
+                                             program_.buffers[buffer].alignment, scratchPoison));
         found = staging_.emplace(buffer, std::move(pages)).first;
     }
     return found->second.data();

@@ -42,7 +42,8 @@ GuardedPages::~GuardedPages() {
         munmap(reservation_, reserved_);
 }
 
-Result<GuardedPages> GuardedPages::make(std::uint64_t bytes, unsigned char poison) {
+Result<GuardedPages> GuardedPages::make(std::uint64_t bytes, std::uint32_t alignment,
+                                        unsigned char poison) {
     if (bytes > maxBytes)
         return machineError("{} bytes of memory are more than this machine has", bytes);
     GuardedPages pages;
@@ -58,7 +59,7 @@ Result<GuardedPages> GuardedPages::make(std::uint64_t bytes, unsigned char poiso
     if (mprotect(begin, mapped, PROT_READ | PROT_WRITE) != 0)
         return machineError("out of memory for {} bytes: {}", bytes, std::strerror(errno));
     std::memset(begin, poison, mapped);
-    pages.data_ = begin + (mapped - roundUp(bytes, 64));
+    pages.data_ = begin + (mapped - roundUp(bytes, std::max<std::size_t>(alignment, 64)));
     return pages;
 }
 

@@ -18,9 +18,10 @@ class GuardedPages {
     GuardedPages &operator=(GuardedPages &&other) noexcept;
     ~GuardedPages();
 
-    /// Anonymous memory whose last byte (rounded up to 64) touches the unmapped band, filled with
-    /// `poison`. Errors: machine (out of memory).
-    static Result<GuardedPages> make(std::uint64_t bytes, unsigned char poison);
+    /// Anonymous memory whose last byte (rounded up to 64, or to `alignment` where that is more)
+    /// touches the unmapped band, filled with `poison`. Errors: machine (out of memory).
+    static Result<GuardedPages> make(std::uint64_t bytes, std::uint32_t alignment,
+                                     unsigned char poison);
     /// A lent shared memory file from its start. Errors: machine.
     static Result<GuardedPages> map(int fd, std::uint64_t bytes);
 

@@ -124,6 +124,7 @@ int serve() {
             return 0; // the engine is gone
         if (message->body.value("op", "") == "quit")
             return 0;
+        const Json id = message->body.value("id", Json());
         Json answer;
         try {
             answer = reply(session.answer(std::move(*message)));
@@ -132,6 +133,7 @@ int serve() {
         } catch (const std::exception &problem) {
             answer = {{"error", fmt::format("the runner failed: {}", problem.what())}};
         }
+        answer["id"] = id;
         // A fault leaves a GPU context unusable and a host process in doubt: nothing goes on.
         const bool fault = answer.contains("fault");
         if (!channel.send(answer) || fault)

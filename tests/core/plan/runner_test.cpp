@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/scalar_bits.h"
 #include "tests/core/plan/run_cases.h"
 
 #include <thread>
@@ -35,6 +36,43 @@ TEST_F(Runner, GemmTransposed) {
 }
 TEST_F(Runner, GemmBatchedWithBiasAndScales) {
     gemm({.transposeB = true, .bias = true, .batch = 3, .alpha = 0.5, .beta = 2});
+}
+
+TEST_F(Runner, GemmOf16BitElements) {
+    for (const DType type : {DType::float16, DType::bfloat16}) {
+        const Json plan = {{"version", 1},
+                           {"buffers",
+                            {{{"name", "a"}, {"role", "input"}, {"index", 0}},
+                             {{"name", "c"},
+                              {"role", "output"},
+                              {"index", 0},
+                              {"dtype", nameOf(type)},
+                              {"shape", {2, 2}}}}},
+                           {"steps",
+                            {{{"kind", "gemm"},
+                              {"a", "a"},
+                              {"b", "a"},
+                              {"c", "c"},
+                              {"m", 2},
+                              {"n", 2},
+                              {"k", 2},
+                              {"beta", 1}}}}};
+        compileCandidate(plan, "");
+        const auto square = contiguousType(type, {2, 2});
+        signature_.inputs = signature_.outputs = {square};
+        ASSERT_TRUE(start()) << problem_.message;
+        const auto bits = [&](std::vector<double> values) {
+            std::vector<std::uint16_t> result;
+            for (const double value : values)
+                result.push_back(static_cast<std::uint16_t>(elementBits(type, value).bits));
+            return result;
+        };
+        CallBuffers buffers;
+        buffers.inputs = {lend(bits({1, -2, 0.5, 3}), square)};
+        buffers.outputs = {lend(bits({8, 8, 8, 8}), square)};
+        ASSERT_EQ(callOnce(buffers), "");
+        EXPECT_EQ(contents<std::uint16_t>(buffers.outputs[0], 4), bits({8, 0, 10, 16}));
+    }
 }
 
 TEST_F(Runner, Convolution1d) {
@@ -137,6 +175,27 @@ extern "C" __global__ void k(const float *in, float *out, int n, float *tmp) {
     buffers.outputs = {lendFloats(ramp(65), {65})};
     EXPECT_MENTIONS(callOnce(buffers), "SIGSEGV");
     EXPECT_EQ(problem_.kind, ErrorKind::failed);
+}
+
+TEST_F(Runner, ScratchIsAlignedAsDeclared) {
+    Json plan = pointwisePlan({{{"buffer", "tmp"}}});
+    plan["buffers"].push_back({{"name", "tmp"},
+                               {"role", "scratch"},
+                               {"dtype", "float32"},
+                               {"shape", {1}},
+                               {"alignment", 256}});
+    compileCandidate(plan, R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n, float *tmp) {
+    out[threadIdx.x] = (float)((unsigned long long)tmp % 256);
+}
+)cu");
+    signature_ = pointwiseSignature(64);
+    ASSERT_TRUE(start()) << problem_.message;
+    CallBuffers buffers;
+    buffers.inputs = {lendFloats(ramp(64), {64})};
+    buffers.outputs = {lendFloats(ramp(64), {64})};
+    ASSERT_EQ(callOnce(buffers), "");
+    EXPECT_EQ(contents(buffers.outputs[0], 1)[0], 0);
 }
 
 TEST_F(Runner, ScratchStartsPoisoned) {
