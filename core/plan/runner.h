@@ -36,7 +36,8 @@ struct RunnerOptions {
 
 /// Starts `cuda-agent-runner` in the sandbox with the compiled plan. The runner is not trusted:
 /// it sees the binaries and the lent buffers, nothing else.
-/// Errors: machine; request, when the plan does not resolve for the signature.
+/// Errors: machine; request, when the plan does not resolve for the signature; failed, when a
+/// kernel is missing or takes other arguments than the plan gives.
 Result<std::unique_ptr<CandidateProcess>>
 startRunner(const CompiledPlan &plan, const Signature &signature, device::Device &device,
             const RunnerOptions &options, std::stop_token stop = {});
