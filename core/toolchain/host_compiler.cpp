@@ -256,10 +256,12 @@ class HostCompiler : public Compiler {
     std::vector<std::string> arguments(const Source &source) const {
         std::vector<std::string> argv = {tool_.program};
         std::ranges::copy(tool_.options, std::back_inserter(argv));
-        for (const auto &[name, value] : source.defines)
-            argv.push_back(fmt::format("-D{}={}", name, value));
-        for (const char *option : {"-isystem", "/headers", "-include", "cuda_agent_host.h"})
-            argv.emplace_back(option);
+        // Our own headers come before the candidate's macros, which may have any name.
+        argv.insert(argv.end(), {"-isystem", "/headers", "-include", "cuda_agent_host.h"});
+        for (const char *header : {"cuda_fp16.h", "cuda_bf16.h"})
+            if (source.text.find(header) != std::string::npos)
+                argv.insert(argv.end(), {"-include", header});
+        argv.insert(argv.end(), {"-include", "/defines/defines.h"});
         argv.push_back(source.path);
         for (const char *option : {"-o", "/out/kernel.so"})
             argv.emplace_back(option);
@@ -274,15 +276,23 @@ class HostCompiler : public Compiler {
                           const std::string &hash, std::stop_token stop) {
         CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make());
         const fs::path in = folder.path() / "in";
+        const fs::path defines = folder.path() / "defines";
         const fs::path out = folder.path() / "out";
         std::error_code error;
         fs::create_directories((in / source.path).parent_path(), error);
+        fs::create_directories(defines, error);
         fs::create_directories(out, error);
         if (!(std::ofstream(in / source.path, std::ios::binary) << rewritten.text).flush())
             return machineError("cannot write to {}", in.string());
+        std::ofstream macros(defines / "defines.h");
+        for (const auto &[name, value] : source.defines)
+            macros << "#define " << name << ' ' << value << '\n';
+        if (!macros.flush())
+            return machineError("cannot write to {}", defines.string());
 
         auto policy = compilerPolicy();
-        policy.mounts = {{in, "/candidate"}, {headers_, "/headers"}, {out, "/out", true}};
+        policy.mounts = {
+            {in, "/candidate"}, {headers_, "/headers"}, {defines, "/defines"}, {out, "/out", true}};
         policy.workingDirectory = "/candidate";
         CUDA_AGENT_ASSIGN(record, sandbox::run(policy, arguments(source), {}, stop));
         auto diagnostics = readDiagnostics(record.standardError, source, rewritten);

@@ -60,6 +60,20 @@ const char *barrierName(int kind) {
 std::uint32_t bit(int lane) {
     return 1u << lane;
 }
+int warpOf(int thread) {
+    return static_cast<int>(static_cast<unsigned>(thread) / 32);
+}
+int laneOf(int thread) {
+    return static_cast<int>(static_cast<unsigned>(thread) % 32);
+}
+std::size_t at(int index) {
+    return static_cast<std::size_t>(index);
+}
+
+/// Stacks that began at the same offset in a page would share the same few cache sets.
+char *topOf(char *mapping, std::size_t number) {
+    return mapping + guardBytes + stackBytes - number * 192 % 4096;
+}
 
 } // namespace
 
@@ -81,44 +95,55 @@ char *FiberBlock::takeStack() {
     auto *bottom = static_cast<char *>(mapping);
     // Without the guard (too many mappings on a machine with very many cores) it still works.
     (void)mprotect(bottom, guardBytes, PROT_NONE);
-    // Stacks that begin at the same offset in a page would share the same few cache sets.
-    const std::size_t stagger = (stacks_.size() * 192) % 4096;
     stacks_.push_back(bottom);
-    return bottom + guardBytes + stackBytes - stagger;
+    return topOf(bottom, stacks_.size() - 1);
 }
 
 bool FiberBlock::run(CudaAgentHostBlock &block, CudaAgentHostRunThread thread, void *closure) {
     block_ = &block;
     thread_ = thread;
     closure_ = closure;
-    threads_ = static_cast<int>(block.blockDim[0] * block.blockDim[1] * block.blockDim[2]);
+    passExited_ = (block.launch->flags & CUDA_AGENT_HOST_EXITED_THREADS_PASS) != 0;
+    const auto *dim = block.blockDim;
+    threads_ = static_cast<int>(dim[0] * dim[1] * dim[2]);
+    if (indexed_[0] != dim[0] || indexed_[1] != dim[1] || indexed_[2] != dim[2]) {
+        indexed_ = {dim[0], dim[1], dim[2]};
+        for (std::uint32_t t = 0; t < static_cast<std::uint32_t>(threads_); ++t)
+            index_[t] = {t % dim[0], t / dim[0] % dim[1], t / (dim[0] * dim[1])};
+    }
     warps_ = (threads_ + 31) / 32;
     finished_ = arrived_ = predicates_ = 0;
+    differs_ = -1;
     failed_ = false;
     runnableWarps_ = warps_ == 32 ? ~0u : bit(warps_) - 1;
     for (int w = 0; w < warps_; ++w) {
         const int lanes = std::min(32, threads_ - w * 32);
         const std::uint32_t all = lanes == 32 ? ~0u : bit(lanes) - 1;
-        warp_[static_cast<std::size_t>(w)] = {.exists = all, .runnable = all};
+        warp_[at(w)] = {.exists = all, .runnable = all};
     }
+    std::fill_n(point_.begin(), threads_, nullptr);
     current_ = 0;
-    warp_[0].started |= 1;
-    char *top = takeStack();
-    if (!top) {
-        problem_ = noStacks;
-        block_ = nullptr;
-        return false;
-    }
-    stack_[0] = top;
-    switchFiber(&main_, prepareFiber(top, stackBytes - 4096, &fiberMain, this));
+    if (FiberPoint first = start(0))
+        switchFiber(&main_, first);
+    else
+        failed_ = true, problem_ = noStacks;
     block_ = nullptr;
     if (failed_) {
         // Fibers that are still waiting are dropped where they stand.
         freeStacks_.clear();
         for (std::size_t i = 0; i < stacks_.size(); ++i)
-            freeStacks_.push_back(stacks_[i] + guardBytes + stackBytes - (i * 192) % 4096);
+            freeStacks_.push_back(topOf(stacks_[i], i));
     }
     return !failed_;
+}
+
+/// A fiber for a thread that has not begun, or null when there is no memory for a stack.
+FiberPoint FiberBlock::start(int thread) {
+    char *top = takeStack();
+    if (!top)
+        return nullptr;
+    stack_[at(thread)] = top;
+    return prepareFiber(top, stackBytes - 4096, &fiberMain, this);
 }
 
 void FiberBlock::fiberMain(void *self) {
@@ -128,30 +153,23 @@ void FiberBlock::fiberMain(void *self) {
 /// The life of a fiber: runs a thread and, when it has returned, the next one that has not begun.
 void FiberBlock::threads() {
     for (;;) {
-        const auto thread = static_cast<std::uint32_t>(current_);
-        const auto *dim = block_->blockDim;
-        block_->threadIdx[0] = thread % dim[0];
-        block_->threadIdx[1] = thread / dim[0] % dim[1];
-        block_->threadIdx[2] = thread / (dim[0] * dim[1]);
+        setIndex();
         thread_(closure_, block_);
 
         const int self = current_;
-        Warp &warp = warp_[static_cast<std::size_t>(self / 32)];
-        warp.done |= bit(self % 32);
+        const int w = warpOf(self);
+        Warp &warp = warp_[at(w)];
+        warp.done |= bit(laneOf(self));
         clearRunnable(self);
         ++finished_;
-        if (passExited()) {
+        if (passExited_) {
             releaseBarrierIfComplete();
-            if (warp.atWarp != 0)
-                for (std::uint32_t left = warp.atWarp; left != 0; left &= left - 1)
-                    completeWarp(
-                        self / 32,
-                        warpWait_[static_cast<std::size_t>(self / 32 * 32 + std::countr_zero(left))]
-                            .mask);
+            for (std::uint32_t left = warp.atWarp; left != 0; left &= left - 1)
+                completeWarp(w, warpWait_[at(w * 32 + std::countr_zero(left))].mask);
         }
-        char *top = stack_[static_cast<std::size_t>(self)];
-        const int after = next();
+        char *top = stack_[at(self)];
         FiberPoint unused = nullptr;
+        const int after = next();
         if (after < 0) {
             if (finished_ != threads_)
                 fault(stuck());
@@ -159,76 +177,66 @@ void FiberBlock::threads() {
             switchFiber(&unused, main_);
             std::abort();
         }
-        Warp &afterWarp = warp_[static_cast<std::size_t>(after / 32)];
-        if (!(afterWarp.started & bit(after % 32))) {
-            afterWarp.started |= bit(after % 32);
-            stack_[static_cast<std::size_t>(after)] = top;
-            current_ = after;
+        current_ = after;
+        if (!point_[at(after)]) {
+            stack_[at(after)] = top;
+            point_[at(after)] = top; // begun; the switch away from it will say where
             continue;
         }
         freeStacks_.push_back(top);
-        current_ = after;
-        switchFiber(&unused, point_[static_cast<std::size_t>(after)]);
+        switchFiber(&unused, point_[at(after)]);
         std::abort();
     }
 }
 
 /// A runnable thread other than the current one, or -1.
-int FiberBlock::next() const {
-    const int lane = current_ % 32;
-    const int w = current_ / 32;
-    const std::uint32_t own = warp_[static_cast<std::size_t>(w)].runnable & ~bit(lane);
+inline int FiberBlock::next() const {
+    const int lane = laneOf(current_);
+    const int w = warpOf(current_);
+    const std::uint32_t own = warp_[at(w)].runnable & ~bit(lane);
     if (own != 0) {
-        const std::uint32_t above = own & ~((bit(lane) << 1) - 1) & (lane == 31 ? 0u : ~0u);
+        const std::uint32_t above = own & (~1u << lane);
         return w * 32 + std::countr_zero(above != 0 ? above : own);
     }
     const std::uint32_t others = runnableWarps_ & ~bit(w);
     if (others == 0)
         return -1;
-    const std::uint32_t above = others & ~((bit(w) << 1) - 1) & (w == 31 ? 0u : ~0u);
+    const std::uint32_t above = others & (~1u << w);
     const int chosen = std::countr_zero(above != 0 ? above : others);
-    return chosen * 32 + std::countr_zero(warp_[static_cast<std::size_t>(chosen)].runnable);
+    return chosen * 32 + std::countr_zero(warp_[at(chosen)].runnable);
 }
 
-void FiberBlock::setRunnable(int warp, std::uint32_t lanes) {
-    warp_[static_cast<std::size_t>(warp)].runnable |= lanes;
+inline void FiberBlock::setRunnable(int warp, std::uint32_t lanes) {
+    warp_[at(warp)].runnable |= lanes;
     if (lanes != 0)
         runnableWarps_ |= bit(warp);
 }
 
-void FiberBlock::clearRunnable(int thread) {
-    Warp &warp = warp_[static_cast<std::size_t>(thread / 32)];
-    warp.runnable &= ~bit(thread % 32);
+inline void FiberBlock::clearRunnable(int thread) {
+    Warp &warp = warp_[at(warpOf(thread))];
+    warp.runnable &= ~bit(laneOf(thread));
     if (warp.runnable == 0)
-        runnableWarps_ &= ~bit(thread / 32);
+        runnableWarps_ &= ~bit(warpOf(thread));
 }
 
 /// Goes over to `thread` and comes back when this one is resumed.
-void FiberBlock::enter(int thread) {
+inline void FiberBlock::enter(int thread) {
     const int self = current_;
-    const std::array<std::uint32_t, 3> index = {block_->threadIdx[0], block_->threadIdx[1],
-                                                block_->threadIdx[2]};
-    Warp &warp = warp_[static_cast<std::size_t>(thread / 32)];
-    if (!(warp.started & bit(thread % 32))) {
-        char *top = takeStack();
-        if (!top)
+    FiberPoint there = point_[at(thread)];
+    if (!there) [[unlikely]] {
+        there = start(thread);
+        if (!there)
             fault(noStacks);
-        warp.started |= bit(thread % 32);
-        stack_[static_cast<std::size_t>(thread)] = top;
-        point_[static_cast<std::size_t>(thread)] =
-            prepareFiber(top, stackBytes - 4096, &fiberMain, this);
     }
     current_ = thread;
-    switchFiber(&point_[static_cast<std::size_t>(self)], point_[static_cast<std::size_t>(thread)]);
-    block_->threadIdx[0] = index[0];
-    block_->threadIdx[1] = index[1];
-    block_->threadIdx[2] = index[2];
+    point_[at(thread)] = there;
+    switchFiber(&point_[at(self)], there);
 }
 
-void FiberBlock::waitForOthers() {
+inline void FiberBlock::waitForOthers() {
     clearRunnable(current_);
     const int after = next();
-    if (after < 0)
+    if (after < 0) [[unlikely]]
         fault(stuck());
     enter(after);
 }
@@ -239,23 +247,22 @@ void FiberBlock::pause() {
         enter(after);
 }
 
-bool FiberBlock::passExited() const {
-    return (block_->launch->flags & CUDA_AGENT_HOST_EXITED_THREADS_PASS) != 0;
-}
-
 int FiberBlock::barrier(int kind, int predicate, int line) {
     const int self = current_;
-    barrierWait_[static_cast<std::size_t>(self)] = {kind, line};
-    warp_[static_cast<std::size_t>(self / 32)].atBarrier |= bit(self % 32);
+    barrierWait_[at(self)] = {kind, line};
+    warp_[at(warpOf(self))].atBarrier |= bit(laneOf(self));
     predicates_ += predicate != 0;
-    ++arrived_;
+    if (arrived_++ == 0)
+        firstArrived_ = self;
+    else if (barrierWait_[at(firstArrived_)].line != line && differs_ < 0) [[unlikely]]
+        differs_ = self;
     if (!releaseBarrierIfComplete())
         waitForOthers();
     switch (kind) {
     case CUDA_AGENT_HOST_SYNC_COUNT:
         return barrierResult_;
     case CUDA_AGENT_HOST_SYNC_AND:
-        return barrierResult_ == threads_ - (passExited() ? finished_ : 0);
+        return barrierResult_ == threads_ - (passExited_ ? finished_ : 0);
     case CUDA_AGENT_HOST_SYNC_OR:
         return barrierResult_ != 0;
     default:
@@ -263,75 +270,114 @@ int FiberBlock::barrier(int kind, int predicate, int line) {
     }
 }
 
-bool FiberBlock::releaseBarrierIfComplete() {
-    if (arrived_ == 0 || arrived_ != threads_ - (passExited() ? finished_ : 0))
+inline bool FiberBlock::releaseBarrierIfComplete() {
+    if (arrived_ == 0 || arrived_ != threads_ - (passExited_ ? finished_ : 0))
         return false;
-    releaseBarrier();
-    return true;
-}
-
-void FiberBlock::releaseBarrier() {
-    int first = -1;
+    if (differs_ >= 0 && !passExited_)
+        fault(fmt::format("line {}: divergent barrier: {}, but {}; all threads of a block must "
+                          "reach the same barrier",
+                          barrierWait_[at(firstArrived_)].line, whereIs(firstArrived_),
+                          whereIs(differs_)));
     for (int w = 0; w < warps_; ++w) {
-        Warp &warp = warp_[static_cast<std::size_t>(w)];
-        if (!passExited())
-            for (std::uint32_t left = warp.atBarrier; left != 0; left &= left - 1) {
-                const int thread = w * 32 + std::countr_zero(left);
-                if (first < 0)
-                    first = thread;
-                else if (barrierWait_[static_cast<std::size_t>(thread)].line !=
-                         barrierWait_[static_cast<std::size_t>(first)].line)
-                    fault(fmt::format("divergent barrier: {}, but {}; all threads of a block must "
-                                      "reach the same barrier",
-                                      whereIs(first), whereIs(thread)));
-            }
-        setRunnable(w, warp.atBarrier);
-        warp.atBarrier = 0;
+        setRunnable(w, warp_[at(w)].atBarrier);
+        warp_[at(w)].atBarrier = 0;
     }
     barrierResult_ = predicates_;
     arrived_ = predicates_ = 0;
+    differs_ = -1;
+    return true;
 }
 
 std::uint64_t FiberBlock::warp(int kind, std::uint32_t mask, std::uint64_t value,
                                std::uint32_t control, int line) {
     const int self = current_;
-    const int w = self / 32;
-    Warp &own = warp_[static_cast<std::size_t>(w)];
-    if (!(mask & bit(self % 32)))
+    const int w = warpOf(self);
+    Warp &own = warp_[at(w)];
+    if (!(mask & bit(laneOf(self)))) [[unlikely]]
         fault(fmt::format("line {}: {}: the mask 0x{:08x} leaves out the calling lane {}", line,
-                          nameOf(kind), mask, self % 32));
-    auto &wait = warpWait_[static_cast<std::size_t>(self)];
-    wait = {value, 0, mask & own.exists, control, kind, line};
-    own.atWarp |= bit(self % 32);
-    if (!completeWarp(w, wait.mask))
+                          nameOf(kind), mask, laneOf(self)));
+    mask &= own.exists;
+    auto &wait = warpWait_[at(self)];
+    wait.value = value;
+    wait.mask = mask;
+    wait.control = control;
+    wait.kind = kind;
+    wait.line = line;
+    if (own.atWarp == 0) {
+        own.mask = mask;
+        own.kind = kind;
+        own.uniform = true;
+    } else if (own.mask != mask || own.kind != kind) {
+        own.uniform = false;
+    }
+    own.atWarp |= bit(laneOf(self));
+    if (!completeWarp(w, mask))
         waitForOthers();
     return wait.result;
 }
 
 /// Releases the lanes of `mask` when all of them wait with this mask.
-bool FiberBlock::completeWarp(int w, std::uint32_t mask) {
-    Warp &warp = warp_[static_cast<std::size_t>(w)];
-    const std::uint32_t needed = passExited() ? mask & ~warp.done : mask;
+inline bool FiberBlock::completeWarp(int w, std::uint32_t mask) {
+    Warp &warp = warp_[at(w)];
+    const std::uint32_t needed = passExited_ ? mask & ~warp.done : mask;
     if (needed == 0 || (warp.atWarp & needed) != needed)
         return false;
-    const auto *waits = &warpWait_[static_cast<std::size_t>(w * 32)];
+    if (!warp.uniform && !agree(w, needed, mask))
+        return false;
+    computeWarp(w, needed, warpWait_[at(w * 32 + std::countr_zero(needed))].kind);
+    warp.atWarp &= ~needed;
+    setRunnable(w, needed);
+    return true;
+}
+
+/// Whether the lanes in `needed` all wait with that mask. Different operations are a fault.
+bool FiberBlock::agree(int w, std::uint32_t needed, std::uint32_t mask) {
+    const auto *waits = &warpWait_[at(w * 32)];
     const int first = std::countr_zero(needed);
     for (std::uint32_t left = needed; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
         if (waits[lane].mask != mask)
             return false;
         if (waits[lane].kind != waits[first].kind)
-            fault(fmt::format("divergent warp operation: {}, but {}", whereIs(w * 32 + first),
-                              whereIs(w * 32 + lane)));
+            fault(fmt::format("line {}: divergent warp operation: {}, but {}", waits[first].line,
+                              whereIs(w * 32 + first), whereIs(w * 32 + lane)));
     }
-    computeWarp(w, needed, waits[first].kind);
-    warp.atWarp &= ~needed;
-    setRunnable(w, needed);
     return true;
 }
 
+/// A lane reads from itself where the source lies outside its group, or takes no part: that has no
+/// defined value on a GPU either.
+void FiberBlock::shuffle(WarpWait *waits, std::uint32_t mask, int kind) {
+    const auto move = [&](auto &&sourceOf) {
+        for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+            const int lane = std::countr_zero(left);
+            const int width = static_cast<int>(waits[lane].control >> 16);
+            const int operand = static_cast<int>(waits[lane].control & 0xffff);
+            const int source = sourceOf(lane, operand, lane & -width, width);
+            const bool there = source < 32 && (mask & bit(source));
+            waits[lane].result = waits[there ? source : lane].value;
+        }
+    };
+    if (kind == CUDA_AGENT_HOST_SHFL_XOR)
+        move([](int lane, int operand, int begin, int width) {
+            // A lower group may be read, a higher one not.
+            return (lane ^ operand) >= begin + width ? lane : lane ^ operand;
+        });
+    else if (kind == CUDA_AGENT_HOST_SHFL_DOWN)
+        move([](int lane, int operand, int begin, int width) {
+            return lane + operand >= begin + width ? lane : lane + operand;
+        });
+    else if (kind == CUDA_AGENT_HOST_SHFL_UP)
+        move([](int lane, int operand, int begin, int) {
+            return lane - operand < begin ? lane : lane - operand;
+        });
+    else
+        move(
+            [](int, int operand, int begin, int width) { return begin + (operand & (width - 1)); });
+}
+
 void FiberBlock::computeWarp(int w, std::uint32_t mask, int kind) {
-    auto *waits = &warpWait_[static_cast<std::size_t>(w * 32)];
+    auto *waits = &warpWait_[at(w * 32)];
     const auto each = [&](auto &&body) {
         for (std::uint32_t left = mask; left != 0; left &= left - 1)
             body(std::countr_zero(left));
@@ -351,23 +397,7 @@ void FiberBlock::computeWarp(int w, std::uint32_t mask, int kind) {
     case CUDA_AGENT_HOST_SHFL_UP:
     case CUDA_AGENT_HOST_SHFL_DOWN:
     case CUDA_AGENT_HOST_SHFL_XOR:
-        each([&](int lane) {
-            const int width = static_cast<int>(waits[lane].control >> 16);
-            const int operand = static_cast<int>(waits[lane].control & 0xffff);
-            const int begin = lane & ~(width - 1);
-            int source = lane;
-            if (kind == CUDA_AGENT_HOST_SHFL)
-                source = begin + (operand & (width - 1));
-            else if (kind == CUDA_AGENT_HOST_SHFL_UP)
-                source = lane - operand < begin ? lane : lane - operand;
-            else if (kind == CUDA_AGENT_HOST_SHFL_DOWN)
-                source = lane + operand >= begin + width ? lane : lane + operand;
-            else
-                source = (lane ^ operand) >= begin + width ? lane : lane ^ operand;
-            // A lane that takes no part has no defined value on a GPU either.
-            const bool there = source < 32 && (mask & bit(source));
-            waits[lane].result = waits[there ? source : lane].value;
-        });
+        shuffle(waits, mask, kind);
         break;
     case CUDA_AGENT_HOST_BALLOT:
     case CUDA_AGENT_HOST_ANY:
@@ -417,7 +447,7 @@ void FiberBlock::computeWarp(int w, std::uint32_t mask, int kind) {
 }
 
 std::uint32_t FiberBlock::activeMask() const {
-    const Warp &warp = warp_[static_cast<std::size_t>(current_ / 32)];
+    const Warp &warp = warp_[at(warpOf(current_))];
     return warp.exists & ~warp.done;
 }
 
@@ -436,10 +466,10 @@ std::string FiberBlock::position(int thread) const {
 }
 
 std::string FiberBlock::whereIs(int thread) const {
-    const Warp &warp = warp_[static_cast<std::size_t>(thread / 32)];
-    const std::uint32_t self = bit(thread % 32);
-    const auto &barrier = barrierWait_[static_cast<std::size_t>(thread)];
-    const auto &wait = warpWait_[static_cast<std::size_t>(thread)];
+    const Warp &warp = warp_[at(warpOf(thread))];
+    const std::uint32_t self = bit(laneOf(thread));
+    const auto &barrier = barrierWait_[at(thread)];
+    const auto &wait = warpWait_[at(thread)];
     if (warp.done & self)
         return position(thread) + " has returned";
     if (warp.atBarrier & self)
@@ -453,37 +483,37 @@ std::string FiberBlock::whereIs(int thread) const {
 
 /// Nobody can go on: says who waits where, and for whom.
 std::string FiberBlock::stuck() const {
-    const auto *at = block_->blockIdx;
-    const std::string where = fmt::format(" (block ({},{},{}))", at[0], at[1], at[2]);
+    const auto *index = block_->blockIdx;
+    const std::string where = fmt::format(" (block ({},{},{}))", index[0], index[1], index[2]);
     if (arrived_ > 0) {
         int waiting = -1;
         int missing = -1;
         for (int t = 0; t < threads_; ++t) {
-            const bool here = warp_[static_cast<std::size_t>(t / 32)].atBarrier & bit(t % 32);
+            const bool here = warp_[at(warpOf(t))].atBarrier & bit(laneOf(t));
             if (here && waiting < 0)
                 waiting = t;
             if (!here && missing < 0)
                 missing = t;
         }
-        const auto &wait = barrierWait_[static_cast<std::size_t>(waiting)];
+        const auto &wait = barrierWait_[at(waiting)];
         return fmt::format("line {}: divergent barrier: {} is reached by {} of {} threads of the "
                            "block, while {}{}",
                            wait.line, barrierName(wait.kind), arrived_, threads_, whereIs(missing),
                            where);
     }
     for (int t = 0; t < threads_; ++t) {
-        const Warp &warp = warp_[static_cast<std::size_t>(t / 32)];
-        if (!(warp.atWarp & bit(t % 32)))
+        const Warp &warp = warp_[at(warpOf(t))];
+        if (!(warp.atWarp & bit(laneOf(t))))
             continue;
-        const auto &wait = warpWait_[static_cast<std::size_t>(t)];
-        for (std::uint32_t left = wait.mask & ~bit(t % 32); left != 0; left &= left - 1) {
-            const int other = t / 32 * 32 + std::countr_zero(left);
-            const auto &theirs = warpWait_[static_cast<std::size_t>(other)];
-            const bool meets = (warp.atWarp & bit(other % 32)) && theirs.mask == wait.mask;
+        const auto &wait = warpWait_[at(t)];
+        for (std::uint32_t left = wait.mask & ~bit(laneOf(t)); left != 0; left &= left - 1) {
+            const int other = warpOf(t) * 32 + std::countr_zero(left);
+            const auto &theirs = warpWait_[at(other)];
+            const bool meets = (warp.atWarp & bit(laneOf(other))) && theirs.mask == wait.mask;
             if (!meets)
                 return fmt::format(
                     "line {}: {} with mask 0x{:08x} waits for lane {} for ever: {}{}", wait.line,
-                    nameOf(wait.kind), wait.mask, other % 32, whereIs(other), where);
+                    nameOf(wait.kind), wait.mask, laneOf(other), whereIs(other), where);
         }
     }
     return "the block's threads wait for each other for ever" + where;

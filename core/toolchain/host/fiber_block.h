@@ -35,6 +35,11 @@ class FiberBlock {
                        int line);
     std::uint32_t activeMask() const;
     void pause();
+    /// Brings the block's threadIdx up to date for the running thread.
+    void setIndex() {
+        for (std::size_t i = 0; i < 3; ++i)
+            block_->threadIdx[i] = index_[static_cast<std::size_t>(current_)][i];
+    }
     [[noreturn]] void fault(std::string problem);
 
   private:
@@ -49,10 +54,13 @@ class FiberBlock {
     struct Warp {
         std::uint32_t exists = 0;
         std::uint32_t runnable = 0;
-        std::uint32_t started = 0;
         std::uint32_t done = 0;
         std::uint32_t atBarrier = 0;
         std::uint32_t atWarp = 0;
+        // Of the first lane that waits in a warp operation, and whether all that wait agree.
+        std::uint32_t mask = 0;
+        int kind = 0;
+        bool uniform = true;
     };
     struct BarrierWait {
         int kind = 0;
@@ -66,15 +74,16 @@ class FiberBlock {
     void clearRunnable(int thread);
     void enter(int thread);
     void waitForOthers();
-    void releaseBarrier();
     bool releaseBarrierIfComplete();
     bool completeWarp(int warp, std::uint32_t mask);
+    bool agree(int warp, std::uint32_t needed, std::uint32_t mask);
     void computeWarp(int warp, std::uint32_t mask, int kind);
-    bool passExited() const;
+    void shuffle(WarpWait *waits, std::uint32_t mask, int kind);
     std::string stuck() const;
     std::string position(int thread) const;
     std::string whereIs(int thread) const;
     char *takeStack();
+    FiberPoint start(int thread);
 
     CudaAgentHostBlock *block_ = nullptr;
     CudaAgentHostRunThread thread_ = nullptr;
@@ -83,15 +92,20 @@ class FiberBlock {
     int finished_ = 0;
     int current_ = 0;
     int warps_ = 0;
+    bool passExited_ = false;
     std::uint32_t runnableWarps_ = 0;
     std::array<Warp, maxBlockThreads / 32> warp_{};
     std::array<WarpWait, maxBlockThreads> warpWait_{};
     std::array<BarrierWait, maxBlockThreads> barrierWait_{};
-    std::array<FiberPoint, maxBlockThreads> point_{};
-    std::array<char *, maxBlockThreads> stack_{}; ///< the one a started thread is on
+    std::array<FiberPoint, maxBlockThreads> point_{}; ///< null: the thread has not begun
+    std::array<char *, maxBlockThreads> stack_{};     ///< the one a started thread is on
+    std::array<std::array<std::uint32_t, 3>, maxBlockThreads> index_{}; ///< threadIdx
+    std::array<std::uint32_t, 3> indexed_{}; ///< the block size that index_ was made for
     int arrived_ = 0;
     int predicates_ = 0;
     int barrierResult_ = 0;
+    int firstArrived_ = 0;
+    int differs_ = -1; ///< a thread that came to another line's barrier
 
     FiberPoint main_ = nullptr;
     std::vector<char *> stacks_;     ///< all mappings

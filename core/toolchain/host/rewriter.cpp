@@ -110,18 +110,18 @@ class Rewriter {
             replace(kernel.global, "static    ");
         const bool none = kernel.close == kernel.open + 1;
         const bool isVoid = kernel.close == kernel.open + 2 && token(kernel.open + 1).is("void");
+        const std::string parameter = "const CudaAgentHostChunk &__cah_chunk";
         if (isVoid)
-            blank(kernel.open + 1);
-        insert(token(kernel.open).offset + 1, none || isVoid
-                                                  ? "const CudaAgentHostChunk &__cah_chunk"
-                                                  : "const CudaAgentHostChunk &__cah_chunk, ");
+            replace(kernel.open + 1, parameter);
+        else
+            insert(token(kernel.open).offset + 1, none ? parameter : parameter + ", ");
         if (kernel.bodyBegin == 0)
             return;
         const Engine engine = engineOf(kernel);
-        insert(token(kernel.bodyBegin).offset + 1, engine == Engine::fibers ? " __CAH_FIBERS"
+        insert(token(kernel.bodyBegin).offset + 1, engine == Engine::fibers ? " __CAH_FIBERS "
                                                    : engine == Engine::loops
-                                                       ? " __CAH_LOOPS"
-                                                       : " __CAH_CONTEXT_LOOPS");
+                                                       ? " __CAH_LOOPS "
+                                                       : " __CAH_CONTEXT_LOOPS ");
         insert(token(kernel.bodyEnd).offset, "__CAH_END ");
         if (kernel.externC && !kernel.isTemplate)
             result_.kernels.push_back({kernel.name, kernel.qualified, engine});
@@ -183,7 +183,7 @@ class Rewriter {
         insert(token(name).offset, rows ? "(*const " : "*const ");
         replace(open, rows ? ")" : " ");
         replace(close, " ");
-        insert(token(end).offset, " = __cah_t.dynamicShared()");
+        insert(token(end).offset, " = __cah_t.cah_dynamicShared()");
     }
 
     /// `[...] __device__ (...)`: only nvcc takes the word there.
@@ -197,6 +197,10 @@ class Rewriter {
 
     std::vector<Diagnostic> checkEntries() {
         std::vector<Diagnostic> problems;
+        if (source_.entries.empty() && result_.kernels.empty())
+            problems.push_back(
+                {"error", source_.path, 0, 0,
+                 "there is no kernel: write extern \"C\" __global__ void name(...)"});
         for (const auto &wanted : source_.entries) {
             if (std::ranges::any_of(result_.kernels, [&](auto &k) { return k.name == wanted; }))
                 continue;

@@ -195,6 +195,8 @@ void runBlock(CudaAgentHostBlock *block, CudaAgentHostRunThread thread, void *cl
 }
 
 std::string atPlace(int line, const char *what) {
+    if (worker->fibers.active())
+        worker->fibers.setIndex();
     const auto &block = worker->block;
     return fmt::format("line {}: {} (block ({},{},{}), thread ({},{},{}))", line, what,
                        block.blockIdx[0], block.blockIdx[1], block.blockIdx[2], block.threadIdx[0],
@@ -203,7 +205,7 @@ std::string atPlace(int line, const char *what) {
 
 /// The choice between the engines was made from the text; here it turns out wrong.
 void needFibers(int line, const char *what) {
-    if (!worker->fibers.active())
+    if (!worker->fibers.active()) [[unlikely]]
         raise(fmt::format("line {}: {} is reached in a kernel that does not seem to synchronise; "
                           "call it by name in the kernel's own file",
                           line, what));
@@ -227,7 +229,12 @@ const CudaAgentHostRuntime &hostRuntime() {
         .version = CUDA_AGENT_HOST_ABI,
         .run = &runLaunch,
         .runBlock = &runBlock,
-        .current = [] { return &worker->block; },
+        .current =
+            [] {
+                if (worker->fibers.active())
+                    worker->fibers.setIndex();
+                return &worker->block;
+            },
         .barrier = &barrier,
         .warp = &warp,
         .activeMask =

@@ -213,6 +213,28 @@ extern "C" __global__ void fill(float *x) { x[threadIdx.x] = VALUE; }
     EXPECT_EQ(x[7], 2.5f);
 }
 
+TEST(HostRun, MacrosOfTheCandidateMayHaveAnyName) {
+    Kernels kernels(R"(#include <cuda_fp16.h>
+#define T float
+#define x0 launch
+#define chunk chunk
+#define launch 3
+#define blockSize 8
+#define barrier(a) (a)
+#define value_ 9
+#define run run run
+extern "C" __global__ void exp(T *x, int count, __half h) {
+    if (threadIdx.x < N) x[threadIdx.x] = barrier(blockSize) + launch + blockDim.x + __half2float(h);
+}
+)",
+                    {{"N", "4"}, {"A", "1"}, {"I", "x"}, {"a", "b"}, {"block", "("}});
+    std::vector<float> x(8);
+    std::uint16_t h = 0x3c00; // 1
+    ASSERT_EQ(kernels.run("exp", shape(1, 8), x.data(), 1, h), "");
+    EXPECT_EQ(x[3], 8 + 3 + 8 + 1);
+    EXPECT_EQ(x[4], 0);
+}
+
 TEST(HostRun, WrongLaunches) {
     Kernels kernels("extern \"C\" __global__ void one(float *x) { x[0] = 1; }\n");
     float x = 0;

@@ -29,7 +29,8 @@ struct __cah_any_pointer {
 template <class Self>
 struct __cah_operations {
     template <class T>
-    CAH_MEMBER T shuffle(int kind, unsigned mask, T value, int operand, int width, int line) const {
+    CAH_MEMBER T cah_shuffle(int kind, unsigned mask, T value, int operand, int width,
+                             int line) const {
         static_assert(sizeof(T) <= 8, "shuffles take values of at most 8 bytes");
         uint64_t bits = 0;
         __builtin_memcpy(&bits, &value, sizeof(T));
@@ -39,38 +40,40 @@ struct __cah_operations {
         return value;
     }
     template <class T>
-    CAH_MEMBER T shfl(int line, unsigned mask, T value, int lane, int width = 32) const {
-        return shuffle(CUDA_AGENT_HOST_SHFL, mask, value, lane, width, line);
+    CAH_MEMBER T cah_shfl(int line, unsigned mask, T value, int lane, int width = 32) const {
+        return cah_shuffle(CUDA_AGENT_HOST_SHFL, mask, value, lane, width, line);
     }
     template <class T>
-    CAH_MEMBER T shflUp(int line, unsigned mask, T value, unsigned delta, int width = 32) const {
-        return shuffle(CUDA_AGENT_HOST_SHFL_UP, mask, value, int(delta), width, line);
+    CAH_MEMBER T cah_shflUp(int line, unsigned mask, T value, unsigned delta,
+                            int width = 32) const {
+        return cah_shuffle(CUDA_AGENT_HOST_SHFL_UP, mask, value, int(delta), width, line);
     }
     template <class T>
-    CAH_MEMBER T shflDown(int line, unsigned mask, T value, unsigned delta, int width = 32) const {
-        return shuffle(CUDA_AGENT_HOST_SHFL_DOWN, mask, value, int(delta), width, line);
+    CAH_MEMBER T cah_shflDown(int line, unsigned mask, T value, unsigned delta,
+                              int width = 32) const {
+        return cah_shuffle(CUDA_AGENT_HOST_SHFL_DOWN, mask, value, int(delta), width, line);
     }
     template <class T>
-    CAH_MEMBER T shflXor(int line, unsigned mask, T value, int lanes, int width = 32) const {
-        return shuffle(CUDA_AGENT_HOST_SHFL_XOR, mask, value, lanes, width, line);
+    CAH_MEMBER T cah_shflXor(int line, unsigned mask, T value, int lanes, int width = 32) const {
+        return cah_shuffle(CUDA_AGENT_HOST_SHFL_XOR, mask, value, lanes, width, line);
     }
-    CAH_MEMBER int barrier(int line, int kind, int predicate = 0) const {
+    CAH_MEMBER int cah_barrier(int line, int kind, int predicate = 0) const {
         return __cah_runtime->barrier(kind, predicate, line);
     }
-    CAH_MEMBER unsigned vote(int line, int kind, unsigned mask, bool predicate) const {
+    CAH_MEMBER unsigned cah_vote(int line, int kind, unsigned mask, bool predicate) const {
         return unsigned(__cah_runtime->warp(kind, mask, predicate, 0, line));
     }
-    CAH_MEMBER void syncwarp(int line, unsigned mask = 0xffffffffu) const {
+    CAH_MEMBER void cah_syncwarp(int line, unsigned mask = 0xffffffffu) const {
         __cah_runtime->warp(CUDA_AGENT_HOST_SYNCWARP, mask, 0, 0, line);
     }
     template <class T>
-    CAH_MEMBER unsigned match(int line, unsigned mask, T value) const {
+    CAH_MEMBER unsigned cah_match(int line, unsigned mask, T value) const {
         uint64_t bits = 0;
         __builtin_memcpy(&bits, &value, sizeof(T));
         return unsigned(__cah_runtime->warp(CUDA_AGENT_HOST_MATCH_ANY, mask, bits, 0, line));
     }
     template <class T>
-    CAH_MEMBER unsigned matchAll(int line, unsigned mask, T value, int *all) const {
+    CAH_MEMBER unsigned cah_matchAll(int line, unsigned mask, T value, int *all) const {
         uint64_t bits = 0;
         __builtin_memcpy(&bits, &value, sizeof(T));
         const unsigned same =
@@ -78,10 +81,11 @@ struct __cah_operations {
         *all = same != 0;
         return same;
     }
-    CAH_MEMBER int reduce(int line, int onSigned, int, unsigned mask, int value) const {
+    CAH_MEMBER int cah_reduce(int line, int onSigned, int, unsigned mask, int value) const {
         return int(__cah_runtime->warp(onSigned, mask, uint64_t(int64_t(value)), 0, line));
     }
-    CAH_MEMBER unsigned reduce(int line, int, int onUnsigned, unsigned mask, unsigned value) const {
+    CAH_MEMBER unsigned cah_reduce(int line, int, int onUnsigned, unsigned mask,
+                                   unsigned value) const {
         return unsigned(__cah_runtime->warp(onUnsigned, mask, value, 0, line));
     }
 };
@@ -91,12 +95,12 @@ struct __cah_thread : __cah_operations<__cah_thread> {
     dim3 size, blocks;
     CudaAgentHostBlock *block;
 
-    CAH_MEMBER uint3 threadIndex() const { return thread; }
-    CAH_MEMBER uint3 blockIndex() const { return index; }
-    CAH_MEMBER dim3 blockSize() const { return size; }
-    CAH_MEMBER dim3 gridSize() const { return blocks; }
-    CAH_MEMBER __cah_any_pointer dynamicShared() const { return {block->dynamicShared}; }
-    [[noreturn]] void fault(int line, const char *what) const {
+    CAH_MEMBER uint3 cah_threadIdx() const { return thread; }
+    CAH_MEMBER uint3 cah_blockIdx() const { return index; }
+    CAH_MEMBER dim3 cah_blockDim() const { return size; }
+    CAH_MEMBER dim3 cah_gridDim() const { return blocks; }
+    CAH_MEMBER __cah_any_pointer cah_dynamicShared() const { return {block->dynamicShared}; }
+    [[noreturn]] void cah_fault(int line, const char *what) const {
         block->threadIdx[0] = thread.x;
         block->threadIdx[1] = thread.y;
         block->threadIdx[2] = thread.z;
@@ -109,12 +113,14 @@ struct __cah_thread : __cah_operations<__cah_thread> {
 
 struct __cah_lookup : __cah_operations<__cah_lookup> {
     static uint3 three(const uint32_t *v) { return {v[0], v[1], v[2]}; }
-    uint3 threadIndex() const { return three(__cah_runtime->current()->threadIdx); }
-    uint3 blockIndex() const { return three(__cah_runtime->current()->blockIdx); }
-    dim3 blockSize() const { return three(__cah_runtime->current()->blockDim); }
-    dim3 gridSize() const { return three(__cah_runtime->current()->gridDim); }
-    __cah_any_pointer dynamicShared() const { return {__cah_runtime->current()->dynamicShared}; }
-    [[noreturn]] void fault(int line, const char *what) const {
+    uint3 cah_threadIdx() const { return three(__cah_runtime->current()->threadIdx); }
+    uint3 cah_blockIdx() const { return three(__cah_runtime->current()->blockIdx); }
+    dim3 cah_blockDim() const { return three(__cah_runtime->current()->blockDim); }
+    dim3 cah_gridDim() const { return three(__cah_runtime->current()->gridDim); }
+    __cah_any_pointer cah_dynamicShared() const {
+        return {__cah_runtime->current()->dynamicShared};
+    }
+    [[noreturn]] void cah_fault(int line, const char *what) const {
         __cah_runtime->fault(line, what);
         __builtin_unreachable();
     }
@@ -124,28 +130,29 @@ static constexpr __cah_lookup __cah_t{};
 /// `extern __shared__ T x[]` at namespace scope.
 template <class T>
 struct __cah_shared_view {
-    operator T *() const { return __cah_t.dynamicShared(); }
+    operator T *() const { return __cah_t.cah_dynamicShared(); }
 };
 
 static constexpr int warpSize = 32;
 
-#define __syncthreads() __cah_t.barrier(__LINE__, CUDA_AGENT_HOST_SYNC)
-#define __syncthreads_count(p) __cah_t.barrier(__LINE__, CUDA_AGENT_HOST_SYNC_COUNT, (p) != 0)
-#define __syncthreads_and(p) __cah_t.barrier(__LINE__, CUDA_AGENT_HOST_SYNC_AND, (p) != 0)
-#define __syncthreads_or(p) __cah_t.barrier(__LINE__, CUDA_AGENT_HOST_SYNC_OR, (p) != 0)
-#define __syncwarp(...) __cah_t.syncwarp(__LINE__ __VA_OPT__(, ) __VA_ARGS__)
-#define __shfl_sync(...) __cah_t.shfl(__LINE__, __VA_ARGS__)
-#define __shfl_up_sync(...) __cah_t.shflUp(__LINE__, __VA_ARGS__)
-#define __shfl_down_sync(...) __cah_t.shflDown(__LINE__, __VA_ARGS__)
-#define __shfl_xor_sync(...) __cah_t.shflXor(__LINE__, __VA_ARGS__)
-#define __ballot_sync(mask, p) __cah_t.vote(__LINE__, CUDA_AGENT_HOST_BALLOT, mask, (p) != 0)
-#define __any_sync(mask, p) int(__cah_t.vote(__LINE__, CUDA_AGENT_HOST_ANY, mask, (p) != 0))
-#define __all_sync(mask, p) int(__cah_t.vote(__LINE__, CUDA_AGENT_HOST_ALL, mask, (p) != 0))
-#define __activemask() (__cah_runtime->activeMask())
-#define __match_any_sync(...) __cah_t.match(__LINE__, __VA_ARGS__)
-#define __match_all_sync(...) __cah_t.matchAll(__LINE__, __VA_ARGS__)
+#define __syncthreads() __cah_t.cah_barrier(__LINE__, CUDA_AGENT_HOST_SYNC)
+#define __syncthreads_count(p) __cah_t.cah_barrier(__LINE__, CUDA_AGENT_HOST_SYNC_COUNT, (p) != 0)
+#define __syncthreads_and(p) __cah_t.cah_barrier(__LINE__, CUDA_AGENT_HOST_SYNC_AND, (p) != 0)
+#define __syncthreads_or(p) __cah_t.cah_barrier(__LINE__, CUDA_AGENT_HOST_SYNC_OR, (p) != 0)
+#define __syncwarp(...) __cah_t.cah_syncwarp(__LINE__ __VA_OPT__(, ) __VA_ARGS__)
+#define __shfl_sync(...) __cah_t.cah_shfl(__LINE__, __VA_ARGS__)
+#define __shfl_up_sync(...) __cah_t.cah_shflUp(__LINE__, __VA_ARGS__)
+#define __shfl_down_sync(...) __cah_t.cah_shflDown(__LINE__, __VA_ARGS__)
+#define __shfl_xor_sync(...) __cah_t.cah_shflXor(__LINE__, __VA_ARGS__)
+#define __ballot_sync(mask, p) __cah_t.cah_vote(__LINE__, CUDA_AGENT_HOST_BALLOT, mask, (p) != 0)
+#define __any_sync(mask, p) int(__cah_t.cah_vote(__LINE__, CUDA_AGENT_HOST_ANY, mask, (p) != 0))
+#define __all_sync(mask, p) int(__cah_t.cah_vote(__LINE__, CUDA_AGENT_HOST_ALL, mask, (p) != 0))
+#define __activemask() __cah_active_mask()
+#define __match_any_sync(...) __cah_t.cah_match(__LINE__, __VA_ARGS__)
+#define __match_all_sync(...) __cah_t.cah_matchAll(__LINE__, __VA_ARGS__)
 #define CAH_REDUCE(onSigned, onUnsigned, ...)                                                      \
-    __cah_t.reduce(__LINE__, CUDA_AGENT_HOST_##onSigned, CUDA_AGENT_HOST_##onUnsigned, __VA_ARGS__)
+    __cah_t.cah_reduce(__LINE__, CUDA_AGENT_HOST_##onSigned, CUDA_AGENT_HOST_##onUnsigned,         \
+                       __VA_ARGS__)
 #define __reduce_add_sync(...) CAH_REDUCE(ADD, ADD, __VA_ARGS__)
 #define __reduce_min_sync(...) CAH_REDUCE(MIN_SIGNED, MIN_UNSIGNED, __VA_ARGS__)
 #define __reduce_max_sync(...) CAH_REDUCE(MAX_SIGNED, MAX_UNSIGNED, __VA_ARGS__)
@@ -153,17 +160,23 @@ static constexpr int warpSize = 32;
 #define __reduce_or_sync(...) CAH_REDUCE(OR, OR, __VA_ARGS__)
 #define __reduce_xor_sync(...) CAH_REDUCE(XOR, XOR, __VA_ARGS__)
 
-#define __trap() __cah_t.fault(__LINE__, "__trap()")
+#define __trap() __cah_t.cah_fault(__LINE__, "__trap()")
 #define __brkpt() ((void)0)
 #undef assert
 #ifdef NDEBUG
 #define assert(...) ((void)0)
 #else
 #define assert(...)                                                                                \
-    ((__VA_ARGS__) ? (void)0 : __cah_t.fault(__LINE__, "assertion failed: " #__VA_ARGS__))
+    ((__VA_ARGS__) ? (void)0 : __cah_t.cah_fault(__LINE__, "assertion failed: " #__VA_ARGS__))
 #endif
-#define __nanosleep(ns) ((void)(ns), __cah_runtime->pause())
+#define __nanosleep(ns) __cah_pause(ns)
 
+CAH_FUNCTION unsigned __cah_active_mask() {
+    return __cah_runtime->activeMask();
+}
+CAH_FUNCTION void __cah_pause(unsigned) {
+    __cah_runtime->pause();
+}
 CAH_FUNCTION void __threadfence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

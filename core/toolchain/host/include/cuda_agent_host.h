@@ -51,7 +51,7 @@
 #include "cuda_agent_launch.h"
 
 // Last, since the headers above use these words for what they stand for.
-#define threadIdx (__cah_t.threadIndex())
-#define blockIdx (__cah_t.blockIndex())
-#define blockDim (__cah_t.blockSize())
-#define gridDim (__cah_t.gridSize())
+#define threadIdx (__cah_t.cah_threadIdx())
+#define blockIdx (__cah_t.cah_blockIdx())
+#define blockDim (__cah_t.cah_blockDim())
+#define gridDim (__cah_t.cah_gridDim())

@@ -128,21 +128,26 @@ CAH_FUNCTION void __cah_unpack(void (*kernel)(const CudaAgentHostChunk &, A...),
     __cah_call(kernel, chunk, chunk.block->launch->arguments, __cah_sequence<sizeof...(A)>{});
 }
 
-#define CAH_EXPORT extern "C" __attribute__((visibility("default")))
-#define __CAH_ENTRY(name, kernel)                                                                  \
-    static void __cah_chunk_##name(const CudaAgentHostChunk *chunk) {                              \
-        __cah_unpack(&kernel, *chunk);                                                             \
+CAH_FUNCTION int __cah_start(const CudaAgentHostLaunch *launch, CudaAgentHostRunChunk chunk) {
+    __cah_runtime = launch->runtime;
+    return launch->runtime->run(launch, chunk);
+}
+
+// Used after the candidate's text: only names that it has no business with.
+#define CAH_EXPORT extern "C" __attribute__((__visibility__("default")))
+#define __CAH_ENTRY(__cah_name, __cah_kernel)                                                      \
+    static void __cah_chunk_##__cah_name(const CudaAgentHostChunk *__cah_chunk) {                  \
+        __cah_unpack(&__cah_kernel, *__cah_chunk);                                                 \
     }                                                                                              \
-    CAH_EXPORT int cuda_agent_launch_##name(const CudaAgentHostLaunch *launch) {                   \
-        __cah_runtime = launch->runtime;                                                           \
-        return launch->runtime->run(launch, &__cah_chunk_##name);                                  \
+    CAH_EXPORT int cuda_agent_launch_##__cah_name(const CudaAgentHostLaunch *__cah_launch) {       \
+        return __cah_start(__cah_launch, &__cah_chunk_##__cah_name);                               \
     }
 #define __CAH_LIBRARY_BEGIN static const CudaAgentHostEntry __cah_entries[] = {
-#define __CAH_LIBRARY_ENTRY(name, kernel, fibers)                                                  \
-    {#name, __cah_count(&kernel), fibers, &cuda_agent_launch_##name},
-#define __CAH_LIBRARY_END(count)                                                                   \
+#define __CAH_LIBRARY_ENTRY(__cah_name, __cah_kernel, __cah_engine)                                \
+    {#__cah_name, __cah_count(&__cah_kernel), __cah_engine, &cuda_agent_launch_##__cah_name},
+#define __CAH_LIBRARY_END(__cah_size)                                                              \
     }                                                                                              \
     ;                                                                                              \
     CAH_EXPORT const CudaAgentHostLibrary cuda_agent_host_library;                                 \
-    const CudaAgentHostLibrary cuda_agent_host_library = {CUDA_AGENT_HOST_ABI, count,              \
+    const CudaAgentHostLibrary cuda_agent_host_library = {CUDA_AGENT_HOST_ABI, __cah_size,         \
                                                           __cah_entries};
