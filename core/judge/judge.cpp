@@ -312,8 +312,14 @@ Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength 
             verdict.kernels.push_back(entry);
     }
 
-    CUDA_AGENT_ASSIGN(started, state.startCandidate(compiled, stop));
-    auto &[process, set] = started;
+    auto started = state.startCandidate(compiled, stop);
+    if (!started) {
+        if (started.error().kind != ErrorKind::failed)
+            return tl::unexpected(started.error());
+        verdict.problem = started.error().message; // its kernels cannot even be called
+        return conclude();
+    }
+    auto &[process, set] = *started;
     CUDA_AGENT_ASSIGN(report,
                       verify::verify(*process, set, state.pool, *state.device, strength, stop));
     verdict.verification = std::move(report);

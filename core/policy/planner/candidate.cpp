@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/candidate.h"
+
+namespace cuda_agent::policy {
+
+namespace {
+
+constexpr const char *sourcePath = "kernels/planner.cu";
+/// Groups without reductions: rows at least this long are walked one after the other, so that what
+/// belongs to a row is loaded once; shorter ones are flattened.
+constexpr std::int64_t shortestRun = 1024;
+
+std::vector<int> groupRoots(const Group &group) {
+    std::vector<int> roots = group.reduces;
+    for (const Store &store : group.stores)
+        roots.push_back(store.value);
+    return roots;
+}
+
+std::string shapeText(const BufferInfo &buffer) {
+    return fmt::format("{} [{}]", buffer.name, fmt::join(buffer.shape, ", "));
+}
+
+Json bufferJson(const BufferInfo &buffer) {
+    Json json{{"name", buffer.name}};
+    switch (buffer.role) {
+    case BufferRole::input:
+        json["role"] = "input";
+        json["index"] = buffer.index;
+        return json;
+    case BufferRole::parameter:
+        json["role"] = "parameter";
+        json["key"] = buffer.key;
+        return json;
+    case BufferRole::output:
+        json["role"] = "output";
+        json["index"] = buffer.index;
+        break;
+    case BufferRole::scratch:
+        json["role"] = "scratch";
+        break;
+    }
+    json["dtype"] = nameOf(buffer.dtype);
+    json["shape"] = Json::array();
+    for (const std::string &expression : buffer.expressions)
+        json["shape"].push_back(expression);
+    return json;
+}
+
+} // namespace
+
+std::vector<ScheduledGroup> groupsOf(const Fused &fused) {
+    std::vector<ScheduledGroup> result;
+    for (const Unit &unit : fused.units) {
+        if (!unit.group)
+            continue;
+        ScheduledGroup group;
+        group.group = &*unit.group;
+        group.nest = makeNest(fused.program, *unit.group, shortestRun);
+        group.name =
+            fmt::format("{}{}", unit.group->hasReductions() ? "reduce" : "map", result.size());
+        result.push_back(std::move(group));
+    }
+    return result;
+}
+
+std::string describeGroup(const Program &program, const Group &group) {
+    std::vector<std::string> reads, ops, writes;
+    std::set<std::string> seen;
+    for (const int id : reachableFrom(program, groupRoots(group))) {
+        const Value &value = program.values[id];
+        if (value.kind == Kind::load && seen.insert(program.buffers[value.buffer].name).second)
+            reads.push_back(shapeText(program.buffers[value.buffer]));
+        if (value.kind == Kind::pointwise && value.op != "cast")
+            ops.push_back(value.op);
+        if (value.kind == Kind::reduce)
+            ops.push_back(value.op + " over the row");
+    }
+    for (const Store &store : group.stores)
+        writes.push_back(shapeText(program.buffers[store.buffer]));
+    std::string text = reads.empty() ? "" : fmt::format("reads {}; ", fmt::join(reads, ", "));
+    if (!ops.empty())
+        text += fmt::format("{}; ", fmt::join(ops, ", "));
+    return text + fmt::format("writes {}", fmt::join(writes, ", "));
+}
+
+std::int64_t groupBytes(const Program &program, const Group &group) {
+    std::int64_t bytes = 0;
+    std::set<int> seen;
+    for (const int id : reachableFrom(program, groupRoots(group))) {
+        const Value &value = program.values[id];
+        if (value.kind == Kind::load && seen.insert(value.buffer).second)
+            bytes += program.bytesOf(value.buffer);
+    }
+    for (const Store &store : group.stores)
+        bytes += program.bytesOf(store.buffer);
+    return bytes;
+}
+
+CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGroup> &groups,
+                             const std::vector<Schedule> &schedules, const std::string &name,
+                             const std::vector<std::string> &reasons) {
+    const Program &program = fused.program;
+    Json plan{{"version", 1}, {"name", name}};
+    std::vector<std::string> requirements;
+    std::set<std::string> used;
+    std::set<std::string> helpers;
+    std::set<DType> types;
+    std::vector<BufferInfo> extra;
+    Json steps = Json::array();
+    std::string kernels;
+    std::string header = "// Written by the planner. Launched as plan.json says.\n//\n";
+
+    std::size_t next = 0;
+    for (const Unit &unit : fused.units) {
+        if (!unit.group) {
+            const LibraryStep &step = program.library[unit.library];
+            steps.push_back(step.step);
+            for (const int buffer : step.reads)
+                used.insert(program.buffers[buffer].name);
+            used.insert(program.buffers[step.writes].name);
+            continue;
+        }
+        const ScheduledGroup &group = groups[next];
+        const Schedule &schedule = schedules[next];
+        KernelSource source = writeKernels(program, *group.group, group.nest, schedule, group.name);
+        header += fmt::format("// {}: {}.\n//   Schedule {}: {}\n", group.name,
+                              describeGroup(program, *group.group), schedule.text(),
+                              next < reasons.size() ? reasons[next] : "");
+        ++next;
+        kernels += source.text;
+        helpers.merge(source.helpers);
+        for (const BufferInfo &buffer : source.scratch)
+            extra.push_back(buffer);
+        for (const std::string &buffer : source.zeroed)
+            steps.push_back({{"kind", "fill"}, {"buffer", buffer}, {"value", 0}});
+        for (const Launch &launch : source.launches) {
+            Json step{{"kind", "kernel"}, {"source", sourcePath}, {"entry", launch.entry}};
+            step["grid"] = {launch.grid[0], launch.grid[1], launch.grid[2]};
+            step["block"] = {launch.block[0], launch.block[1], launch.block[2]};
+            step["args"] = launch.arguments;
+            for (const Json &argument : launch.arguments) {
+                if (argument.contains("buffer"))
+                    used.insert(argument["buffer"].get<std::string>());
+            }
+            steps.push_back(std::move(step));
+        }
+        for (const std::string &requirement : group.nest.requirements) {
+            if (std::find(requirements.begin(), requirements.end(), requirement) ==
+                requirements.end())
+                requirements.push_back(requirement);
+        }
+        // Vectors must not step over the end of an open length.
+        if (schedule.form == Schedule::Form::row && schedule.vector > 1 &&
+            group.nest.runtimeOuter && group.nest.dims[0].element &&
+            (group.nest.elements() / group.nest.dims[0].size) % schedule.vector != 0)
+            requirements.push_back(
+                fmt::format("({}) % {} == 0", group.nest.dims[0].expression, schedule.vector));
+        if (schedule.form == Schedule::Form::column && schedule.vector > 1 &&
+            group.nest.runtimeOuter && !group.nest.dims[0].element &&
+            group.nest.dims.back().axes == group.nest.dims[0].axes)
+            requirements.push_back(
+                fmt::format("({}) % {} == 0", group.nest.dims[0].expression, schedule.vector));
+    }
+    for (const std::string &line : std::vector<std::string>(
+             reasons.begin() + static_cast<std::ptrdiff_t>(std::min(next, reasons.size())),
+             reasons.end()))
+        header += fmt::format("// {}\n", line);
+
+    Json buffers = Json::array();
+    for (const BufferInfo &buffer : program.buffers) {
+        if (!used.contains(buffer.name))
+            continue;
+        types.insert(buffer.dtype);
+        buffers.push_back(bufferJson(buffer));
+    }
+    for (const BufferInfo &buffer : extra)
+        buffers.push_back(bufferJson(buffer));
+    if (!requirements.empty())
+        plan["requires"] = requirements;
+    plan["buffers"] = std::move(buffers);
+    plan["steps"] = std::move(steps);
+
+    CandidateFiles result;
+    result.name = name;
+    result.files["plan.json"] = plan.dump(2) + "\n";
+    if (!kernels.empty())
+        result.files[sourcePath] = header + "\n" + preludeText(helpers, types) + kernels;
+    return result;
+}
+
+} // namespace cuda_agent::policy

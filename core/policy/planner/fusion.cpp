@@ -1,0 +1,412 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/fusion.h"
+
+#include <algorithm>
+
+namespace cuda_agent::policy {
+
+std::vector<int> reachableFrom(const Program &program, const std::vector<int> &roots) {
+    std::vector<int> order;
+    std::set<int> seen;
+    const std::function<void(int)> visit = [&](int id) {
+        if (!seen.insert(id).second)
+            return;
+        for (const int arg : program.values[id].args)
+            visit(arg);
+        order.push_back(id);
+    };
+    for (const int root : roots)
+        visit(root);
+    return order;
+}
+
+bool areMoments(const Program &program, int first, int second) {
+    const auto &values = program.values;
+    const Value &sum = values[first];
+    const Value &squares = values[second];
+    if (sum.op != "sum" || squares.op != "sum" || !isFloating(sum.dtype) ||
+        program.axes.atoms(sum.axes) != program.axes.atoms(squares.axes))
+        return false;
+    const Value &square = values[squares.args[0]];
+    if (square.op != "mul" || square.args[0] != square.args[1])
+        return false;
+    const Value &distance = values[square.args[0]];
+    if (distance.op != "sub" || distance.args[0] != sum.args[0])
+        return false;
+    const Value &mean = values[distance.args[1]];
+    return mean.op == "div" && mean.args[0] == first && values[mean.args[1]].kind == Kind::count &&
+           program.axes.atoms(values[mean.args[1]].axes) == program.axes.atoms(sum.axes);
+}
+
+bool areMaxAndSumOfExp(const Program &program, int first, int second) {
+    const auto &values = program.values;
+    const Value &largest = values[first];
+    const Value &sum = values[second];
+    if (largest.op != "max" || sum.op != "sum" || !isFloating(sum.dtype) ||
+        program.axes.atoms(largest.axes) != program.axes.atoms(sum.axes))
+        return false;
+    const Value &power = values[sum.args[0]];
+    if (power.op != "exp")
+        return false;
+    const Value &shifted = values[power.args[0]];
+    return shifted.op == "sub" && shifted.args[0] == largest.args[0] && shifted.args[1] == first;
+}
+
+Axes memoryOrder(const Program &program, const std::set<Axis> &wanted,
+                 const std::vector<int> &values, const std::vector<Store> &stores) {
+    // Candidates: the axes of each access, outermost first; the one that moves most bytes leads.
+    std::vector<std::pair<std::int64_t, Axes>> accesses;
+    const auto consider = [&](const Axes &axes, int buffer, bool store) {
+        Axes list;
+        std::int64_t bytes = static_cast<std::int64_t>(sizeOf(program.buffers[buffer].dtype));
+        for (const Axis atom : program.axes.atoms(axes)) {
+            if (wanted.contains(atom)) {
+                list.push_back(atom);
+                bytes *= program.axes.size(atom);
+            }
+        }
+        accesses.emplace_back(2 * bytes + (store ? 1 : 0), std::move(list));
+    };
+    for (const int id : values) {
+        const Value &value = program.values[id];
+        if (value.kind != Kind::load)
+            continue;
+        Axes all;
+        for (const LoadDim &dimension : value.dims)
+            all.insert(all.end(), dimension.axes.begin(), dimension.axes.end());
+        consider(all, value.buffer, false);
+    }
+    for (const Store &store : stores) {
+        Axes all;
+        for (const Axes &dimension : store.dims)
+            all.insert(all.end(), dimension.begin(), dimension.end());
+        consider(all, store.buffer, true);
+    }
+    std::stable_sort(accesses.begin(), accesses.end(),
+                     [](const auto &a, const auto &b) { return a.first > b.first; });
+    Axes order;
+    for (const auto &[bytes, list] : accesses) {
+        // Axes not seen yet go outside of those that are.
+        Axes fresh;
+        for (const Axis atom : list) {
+            if (std::find(order.begin(), order.end(), atom) == order.end())
+                fresh.push_back(atom);
+        }
+        order.insert(order.begin(), fresh.begin(), fresh.end());
+    }
+    for (const Axis atom : wanted) {
+        if (std::find(order.begin(), order.end(), atom) == order.end())
+            order.insert(order.begin(), atom);
+    }
+    return order;
+}
+
+namespace {
+
+class Fusion {
+  public:
+    Fusion(Program program, const FusionOptions &options)
+        : program_(std::move(program)), options_(options) {}
+
+    Fused run() {
+        for (std::size_t i = 0; i < program_.library.size(); ++i)
+            libraryWriting_[program_.library[i].writes] = static_cast<int>(i);
+        const std::vector<Store> stores = program_.stores;
+        for (const Store &store : stores) {
+            for (const int id : reachableFrom(program_, {store.value})) {
+                if (program_.values[id].kind == Kind::reduce && !groupOfReduce_.contains(id))
+                    placeReduce(id);
+            }
+            placeStore(store);
+        }
+        return finish();
+    }
+
+  private:
+    // Units are numbered: groups 0, 1, ..., library steps -1, -2, ...
+    static int libraryUnit(int index) { return -1 - index; }
+
+    const std::set<Axis> &axesOf(int value) {
+        if (!axesCache_.contains(value))
+            axesCache_[value] = program_.axesOf(value);
+        return axesCache_[value];
+    }
+
+    /// Units whose results a value reads directly.
+    const std::set<int> &directUnits(int value) {
+        if (const auto known = unitsCache_.find(value); known != unitsCache_.end())
+            return known->second;
+        std::set<int> units;
+        const Value &v = program_.values[value];
+        if (v.kind == Kind::reduce) {
+            units.insert(groupOfReduce_.at(value));
+        } else if (v.kind == Kind::load) {
+            if (const auto step = libraryWriting_.find(v.buffer); step != libraryWriting_.end())
+                units.insert(libraryUnit(step->second));
+            else if (const auto group = groupWriting_.find(v.buffer); group != groupWriting_.end())
+                units.insert(group->second);
+        }
+        if (v.kind != Kind::reduce) {
+            for (const int arg : v.args) {
+                for (const int unit : directUnits(arg))
+                    units.insert(unit);
+            }
+        }
+        return unitsCache_[value] = units;
+    }
+
+    std::set<int> needs(int unit) {
+        if (unit < 0) {
+            std::set<int> result;
+            for (const int buffer : program_.library[-1 - unit].reads) {
+                if (const auto group = groupWriting_.find(buffer); group != groupWriting_.end())
+                    result.insert(group->second);
+                if (const auto step = libraryWriting_.find(buffer); step != libraryWriting_.end())
+                    result.insert(libraryUnit(step->second));
+            }
+            return result;
+        }
+        return needsOfGroup_[unit];
+    }
+
+    bool reaches(int from, int to) {
+        if (from == to)
+            return true;
+        for (const int unit : needs(from)) {
+            if (reaches(unit, to))
+                return true;
+        }
+        return false;
+    }
+
+    /// Whether a value computed from `units` may be computed in `group` without a cycle.
+    bool mayJoin(int group, const std::set<int> &units) {
+        return std::all_of(units.begin(), units.end(),
+                           [&](int unit) { return unit == group || !reaches(unit, group); });
+    }
+
+    int makeGroup(std::set<Axis> rows, std::set<Axis> reduced) {
+        groups_.push_back({std::move(rows), std::move(reduced), {}, {}});
+        needsOfGroup_.emplace_back();
+        return static_cast<int>(groups_.size()) - 1;
+    }
+
+    bool longRows(const Group &group) const {
+        std::int64_t length = 1;
+        for (const Axis atom : group.reduced)
+            length *= program_.axes.size(atom);
+        return length > options_.longestFusedRow;
+    }
+
+    void join(int group, const std::set<int> &units) {
+        for (const int unit : units) {
+            if (unit != group)
+                needsOfGroup_[group].insert(unit);
+        }
+    }
+
+    void placeReduce(int id) {
+        const Value &value = program_.values[id];
+        const Axes over = program_.axes.atoms(value.axes);
+        const std::set<Axis> reduced(over.begin(), over.end());
+        const std::set<Axis> rows = axesOf(id);
+        const std::set<int> units = directUnits(value.args[0]);
+        int chosen = -1;
+        for (int g = 0; g < static_cast<int>(groups_.size()) && chosen < 0; ++g) {
+            const Group &group = groups_[g];
+            if (!group.hasReductions() || group.reduced != reduced || group.rows != rows ||
+                !mayJoin(g, units))
+                continue;
+            if (units.contains(g) && longRows(group)) {
+                const bool together =
+                    std::any_of(group.reduces.begin(), group.reduces.end(), [&](int other) {
+                        return areMoments(program_, other, id) ||
+                               areMaxAndSumOfExp(program_, other, id);
+                    });
+                if (!together)
+                    continue;
+            }
+            chosen = g;
+        }
+        if (chosen < 0)
+            chosen = makeGroup(rows, reduced);
+        groups_[chosen].reduces.push_back(id);
+        groupOfReduce_[id] = chosen;
+        join(chosen, units);
+    }
+
+    void placeStore(const Store &store) {
+        std::set<Axis> space;
+        for (const Axes &dimension : store.dims) {
+            for (const Axis atom : program_.axes.atoms(dimension))
+                space.insert(atom);
+        }
+        const std::set<int> units = directUnits(store.value);
+        int chosen = -1;
+        for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
+            const Group &group = groups_[g];
+            std::set<Axis> all = group.rows;
+            all.insert(group.reduced.begin(), group.reduced.end());
+            const bool perRow = group.hasReductions() && space == group.rows;
+            const bool perElement = space == all;
+            if ((!perRow && !perElement) || !mayJoin(g, units))
+                continue;
+            if (perElement && !perRow && longRows(group))
+                continue;
+            // Join what it depends on, or what works on the same space anyway.
+            if (perRow && !units.contains(g))
+                continue;
+            chosen = g;
+            if (units.contains(g))
+                break;
+        }
+        if (chosen < 0)
+            chosen = makeGroup(space, {});
+        groups_[chosen].stores.push_back(store);
+        groupWriting_[store.buffer] = chosen;
+        join(chosen, units);
+    }
+
+    // --- what crosses between groups ---------------------------------------------------------
+
+    /// The value as a load from scratch memory that `group` fills.
+    int crossing(int group, int value) {
+        const auto key = std::pair{group, value};
+        if (const auto known = crossings_.find(key); known != crossings_.end())
+            return known->second;
+        const Group &g = groups_[group];
+        std::vector<int> roots = g.reduces;
+        roots.push_back(value);
+        const Axes order = memoryOrder(program_, axesOf(value), reachableFrom(program_, roots), {});
+        std::vector<Axes> dims;
+        for (const Axis atom : order)
+            dims.push_back({atom});
+        const int buffer = program_.addScratch(program_.values[value].dtype, dims);
+        groups_[group].stores.push_back({value, dims, buffer});
+        groupWriting_[buffer] = group;
+        return crossings_[key] = program_.load(buffer, dims);
+    }
+
+    /// The group that could hand this value over ready-made, or -1.
+    int makerOf(int value, int reader) {
+        const std::set<int> units = directUnits(value);
+        if (units.contains(reader))
+            return -1;
+        for (const int unit : units) {
+            if (unit >= 0 && groups_[unit].hasReductions() && groups_[unit].rows == axesOf(value) &&
+                mayJoin(unit, units))
+                return unit;
+        }
+        return -1;
+    }
+
+    int rewrite(int group, int id) {
+        auto &done = rewritten_[group];
+        if (const auto known = done.find(id); known != done.end())
+            return known->second;
+        const Value value = program_.values[id];
+        int result = id;
+        if (value.kind == Kind::reduce && groupOfReduce_.at(id) != group) {
+            result = crossing(groupOfReduce_.at(id), id);
+        } else if (value.kind == Kind::pointwise && makerOf(id, group) >= 0) {
+            result = crossing(makerOf(id, group), id);
+        } else if (!value.args.empty()) {
+            Value copy = value;
+            for (int &arg : copy.args)
+                arg = rewrite(group, arg);
+            if (copy.args != value.args) {
+                result = program_.add(std::move(copy));
+                unitsCache_.erase(result);
+            }
+        }
+        return done[id] = result;
+    }
+
+    Fused finish() {
+        rewritten_.resize(groups_.size());
+        std::vector<std::size_t> storesDone(groups_.size(), 0);
+        std::vector<std::size_t> reducesDone(groups_.size(), 0);
+        for (bool again = true; again;) {
+            again = false;
+            for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
+                while (reducesDone[g] < groups_[g].reduces.size()) {
+                    const int renamed = rewrite(g, groups_[g].reduces[reducesDone[g]]);
+                    groups_[g].reduces[reducesDone[g]++] = renamed;
+                    again = true;
+                }
+                while (storesDone[g] < groups_[g].stores.size()) {
+                    const int renamed = rewrite(g, groups_[g].stores[storesDone[g]].value);
+                    groups_[g].stores[storesDone[g]++].value = renamed;
+                    again = true;
+                }
+            }
+        }
+        auto units = ordered(); // reads program_, so it comes before the move
+        return {std::move(program_), std::move(units)};
+    }
+
+    /// Units in an order in which everything is written before it is read.
+    std::vector<Unit> ordered() {
+        std::vector<Unit> units;
+        for (std::size_t i = 0; i < program_.library.size(); ++i)
+            units.push_back({std::nullopt, static_cast<int>(i)});
+        for (Group &group : groups_)
+            units.push_back({group, -1});
+        std::map<int, std::size_t> writer;
+        for (std::size_t u = 0; u < units.size(); ++u) {
+            if (units[u].library >= 0)
+                writer[program_.library[units[u].library].writes] = u;
+            else
+                for (const Store &store : units[u].group->stores)
+                    writer[store.buffer] = u;
+        }
+        std::vector<Unit> result;
+        std::set<std::size_t> done;
+        const std::function<void(std::size_t)> visit = [&](std::size_t u) {
+            if (!done.insert(u).second)
+                return;
+            std::vector<int> reads;
+            if (units[u].library >= 0) {
+                reads = program_.library[units[u].library].reads;
+            } else {
+                std::vector<int> roots = units[u].group->reduces;
+                for (const Store &store : units[u].group->stores)
+                    roots.push_back(store.value);
+                for (const int id : reachableFrom(program_, roots)) {
+                    if (program_.values[id].kind == Kind::load)
+                        reads.push_back(program_.values[id].buffer);
+                }
+            }
+            for (const int buffer : reads) {
+                if (const auto found = writer.find(buffer);
+                    found != writer.end() && found->second != u)
+                    visit(found->second);
+            }
+            result.push_back(units[u]);
+        };
+        for (std::size_t u = 0; u < units.size(); ++u)
+            visit(u);
+        return result;
+    }
+
+    Program program_;
+    FusionOptions options_;
+    std::vector<Group> groups_;
+    std::vector<std::set<int>> needsOfGroup_;
+    std::map<int, int> groupOfReduce_;
+    std::map<int, int> groupWriting_;   ///< buffer -> group
+    std::map<int, int> libraryWriting_; ///< buffer -> library step
+    std::map<int, std::set<int>> unitsCache_;
+    std::map<int, std::set<Axis>> axesCache_;
+    std::map<std::pair<int, int>, int> crossings_;
+    std::vector<std::map<int, int>> rewritten_;
+};
+
+} // namespace
+
+Fused fuse(Program program, const FusionOptions &options) {
+    return Fusion(std::move(program), options).run();
+}
+
+} // namespace cuda_agent::policy

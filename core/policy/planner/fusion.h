@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/policy/planner/ir.h"
+
+#include <limits>
+
+namespace cuda_agent::policy {
+
+/// What one kernel computes: values over one iteration space. `rows` is what results of its
+/// reductions are indexed by, `reduced` what they sum over; a group without reductions has all of
+/// its axes in `rows`.
+struct Group {
+    std::set<Axis> rows;
+    std::set<Axis> reduced;
+    std::vector<int> reduces; ///< in the order of their dependence
+    std::vector<Store> stores;
+    bool hasReductions() const { return !reduces.empty(); }
+};
+
+/// A step of the plan: a group, or a library step by its number.
+struct Unit {
+    std::optional<Group> group;
+    int library = -1;
+};
+
+struct FusionOptions {
+    /// Rows longer than this are not swept again in the same kernel: each dependent reduction and
+    /// each elementwise result becomes a kernel of its own, so that a row may be shared by blocks
+    /// that do not wait for each other.
+    std::int64_t longestFusedRow = std::numeric_limits<std::int64_t>::max();
+};
+
+/// Splits a program into units in an order in which they can run. Values that cross between groups
+/// are stored in new scratch buffers of the returned program.
+struct Fused {
+    Program program;
+    std::vector<Unit> units;
+};
+Fused fuse(Program program, const FusionOptions &options);
+
+/// True when `second` sums the squared distances from the mean that `first` sums for.
+bool areMoments(const Program &program, int first, int second);
+/// True when `first` is the maximum and `second` the sum of exponentials relative to it.
+bool areMaxAndSumOfExp(const Program &program, int first, int second);
+
+/// The axes of the given set in the memory order of the largest thing that is read or written.
+Axes memoryOrder(const Program &program, const std::set<Axis> &axes, const std::vector<int> &values,
+                 const std::vector<Store> &stores);
+/// All values that the roots are computed from, arguments first, stopping at nothing.
+std::vector<int> reachableFrom(const Program &program, const std::vector<int> &roots);
+
+} // namespace cuda_agent::policy

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/ir.h"
+
+#include <fmt/ranges.h>
+
+namespace cuda_agent::policy {
+
+int Program::add(Value value) {
+    values.push_back(std::move(value));
+    return static_cast<int>(values.size()) - 1;
+}
+
+int Program::constant(double number, DType dtype) {
+    Value value;
+    value.number = number;
+    value.dtype = dtype;
+    return add(std::move(value));
+}
+
+int Program::pointwise(std::string op, std::vector<int> args, DType dtype) {
+    Value value;
+    value.kind = Kind::pointwise;
+    value.op = std::move(op);
+    value.args = std::move(args);
+    value.dtype = dtype;
+    return add(std::move(value));
+}
+
+int Program::reduce(std::string op, int arg, Axes over, DType dtype) {
+    Value value;
+    value.kind = Kind::reduce;
+    value.op = std::move(op);
+    value.args = {arg};
+    value.axes = std::move(over);
+    value.dtype = dtype;
+    return add(std::move(value));
+}
+
+int Program::addBuffer(BufferInfo buffer) {
+    buffers.push_back(std::move(buffer));
+    return static_cast<int>(buffers.size()) - 1;
+}
+
+int Program::addScratch(DType dtype, const std::vector<Axes> &dims) {
+    int count = 0;
+    for (const BufferInfo &buffer : buffers)
+        count += buffer.role == BufferRole::scratch;
+    BufferInfo buffer;
+    buffer.name = fmt::format("tmp{}", count);
+    buffer.dtype = dtype;
+    for (const Axes &dimension : dims) {
+        const Axes atoms = axes.atoms(dimension);
+        buffer.shape.push_back(axes.size(atoms));
+        buffer.expressions.push_back(axes.expression(atoms));
+    }
+    return addBuffer(std::move(buffer));
+}
+
+int Program::load(int buffer, const std::vector<Axes> &dims) {
+    Value value;
+    value.kind = Kind::load;
+    value.buffer = buffer;
+    value.dtype = buffers[buffer].dtype;
+    for (const Axes &dimension : dims)
+        value.dims.push_back({dimension, 0, 1});
+    return add(std::move(value));
+}
+
+std::set<Axis> Program::axesOf(int value) const {
+    std::map<int, std::set<Axis>> cache;
+    return axesOf(value, cache);
+}
+
+std::set<Axis> Program::axesOf(int id, std::map<int, std::set<Axis>> &cache) const {
+    if (const auto known = cache.find(id); known != cache.end())
+        return known->second;
+    const Value &value = values[id];
+    std::set<Axis> result;
+    const auto include = [&](const Axes &list) {
+        for (const Axis atom : axes.atoms(list))
+            result.insert(atom);
+    };
+    for (const LoadDim &dimension : value.dims)
+        include(dimension.axes);
+    if (value.kind == Kind::index)
+        include(value.axes);
+    for (const int arg : value.args)
+        result.merge(axesOf(arg, cache));
+    if (value.kind == Kind::reduce) {
+        for (const Axis atom : axes.atoms(value.axes))
+            result.erase(atom);
+    }
+    return cache[id] = result;
+}
+
+std::vector<std::int64_t> Program::stridesOf(int buffer) const {
+    const Shape &shape = buffers[buffer].shape;
+    std::vector<std::int64_t> strides(shape.size(), 1);
+    for (std::size_t d = shape.size(); d-- > 1;)
+        strides[d - 1] = strides[d] * shape[d];
+    return strides;
+}
+
+std::int64_t Program::bytesOf(int buffer) const {
+    std::int64_t bytes = static_cast<std::int64_t>(sizeOf(buffers[buffer].dtype));
+    for (const std::int64_t extent : buffers[buffer].shape)
+        bytes *= extent;
+    return bytes;
+}
+
+namespace {
+
+/// Values that stores reach, arguments first.
+std::vector<int> reachable(const Program &program) {
+    std::vector<int> order;
+    std::set<int> seen;
+    const auto visit = [&](const auto &self, int id) -> void {
+        if (!seen.insert(id).second)
+            return;
+        for (const int arg : program.values[id].args)
+            self(self, arg);
+        order.push_back(id);
+    };
+    for (const Store &store : program.stores)
+        visit(visit, store.value);
+    return order;
+}
+
+bool sameShape(const Program &program, const Value &a, const Value &b) {
+    if (a.buffer != b.buffer || a.dims.size() != b.dims.size())
+        return false;
+    for (std::size_t d = 0; d < a.dims.size(); ++d) {
+        if (a.dims[d].offset != b.dims[d].offset || a.dims[d].step != b.dims[d].step ||
+            program.axes.size(program.axes.atoms(a.dims[d].axes)) !=
+                program.axes.size(program.axes.atoms(b.dims[d].axes)))
+            return false;
+    }
+    return true;
+}
+
+std::string keyOf(const Program &program, const Value &value) {
+    std::string key = fmt::format("{} {} {} {:a} {} {} |", static_cast<int>(value.kind),
+                                  static_cast<int>(value.dtype), value.op, value.number,
+                                  value.buffer, value.args);
+    key += fmt::format("{}", program.axes.atoms(value.axes));
+    for (const LoadDim &dimension : value.dims)
+        key += fmt::format("{}+{}*{}", dimension.offset, dimension.step,
+                           program.axes.atoms(dimension.axes));
+    return key;
+}
+
+} // namespace
+
+bool Program::mustStayApart(Axis a, Axis b, const std::vector<std::vector<Axes>> &more) const {
+    std::map<int, std::set<Axis>> cache;
+    const auto both = [&](const std::set<Axis> &all) { return all.contains(a) && all.contains(b); };
+    for (int id = 0; id < static_cast<int>(values.size()); ++id) {
+        const bool reduces = values[id].kind == Kind::reduce;
+        std::set<Axis> all = axesOf(reduces ? values[id].args[0] : id, cache);
+        for (const Axis atom : axes.atoms(values[id].axes))
+            all.insert(atom);
+        if (both(all))
+            return true;
+    }
+    const auto list = [&](const std::vector<Axes> &dims) {
+        std::set<Axis> all;
+        for (const Axes &dimension : dims) {
+            for (const Axis atom : axes.atoms(dimension))
+                all.insert(atom);
+        }
+        return both(all);
+    };
+    for (const Store &store : stores) {
+        if (list(store.dims))
+            return true;
+    }
+    for (const auto &dims : more) {
+        if (list(dims))
+            return true;
+    }
+    return false;
+}
+
+void Program::simplify() {
+    const std::vector<int> order = reachable(*this);
+    std::vector<int> loads;
+    for (const int id : order) {
+        if (values[id].kind == Kind::load)
+            loads.push_back(id);
+    }
+    const auto apart = [&](Axis a, Axis b) { return mustStayApart(a, b); };
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (!sameShape(*this, values[loads[i]], values[loads[j]]))
+                continue;
+            for (std::size_t d = 0; d < values[loads[i]].dims.size(); ++d)
+                axes.join(values[loads[j]].dims[d].axes, values[loads[i]].dims[d].axes, apart);
+        }
+    }
+    std::map<std::string, int> known;
+    std::map<int, int> representative;
+    for (const int id : order) {
+        for (int &arg : values[id].args)
+            arg = representative.at(arg);
+        representative[id] = known.emplace(keyOf(*this, values[id]), id).first->second;
+    }
+    for (Store &store : stores)
+        store.value = representative.at(store.value);
+}
+
+std::string Program::text() const {
+    std::string result;
+    for (const int id : reachable(*this)) {
+        const Value &value = values[id];
+        result += fmt::format("v{} = ", id);
+        switch (value.kind) {
+        case Kind::load:
+            result += buffers[value.buffer].name + "[";
+            for (std::size_t d = 0; d < value.dims.size(); ++d)
+                result += fmt::format("{}{}", d > 0 ? ", " : "", axes.atoms(value.dims[d].axes));
+            result += "]";
+            break;
+        case Kind::constant:
+            result += fmt::format("{:g}", value.number);
+            break;
+        case Kind::index:
+        case Kind::count:
+            result += fmt::format("{}{}", value.kind == Kind::index ? "index" : "count",
+                                  axes.atoms(value.axes));
+            break;
+        case Kind::pointwise:
+            result += fmt::format("{}({})", value.op, fmt::join(value.args, ", "));
+            break;
+        case Kind::reduce:
+            result +=
+                fmt::format("{} of v{} over {}", value.op, value.args[0], axes.atoms(value.axes));
+            break;
+        }
+        result += fmt::format(" : {}\n", nameOf(value.dtype));
+    }
+    for (const Store &store : stores) {
+        result += fmt::format("{}[", buffers[store.buffer].name);
+        for (std::size_t d = 0; d < store.dims.size(); ++d)
+            result += fmt::format("{}{}", d > 0 ? ", " : "", axes.atoms(store.dims[d]));
+        result += fmt::format("] = v{}\n", store.value);
+    }
+    return result;
+}
+
+} // namespace cuda_agent::policy

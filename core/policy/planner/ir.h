@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/json.h"
+#include "core/base/tensor_type.h"
+#include "core/policy/planner/axes.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace cuda_agent::policy {
+
+/// The planner's own form of a task: scalar functions of loop variables. A value has no shape and
+/// no layout, only the axes it depends on, so views cost nothing and fusion is set arithmetic.
+enum class Kind {
+    load,      ///< an element of a buffer
+    constant,  ///< a number
+    index,     ///< the row-major position within a list of axes (arange, argmax, gather)
+    count,     ///< number of positions of a list of axes, as a floating value
+    pointwise, ///< `op` of `args`
+    reduce,    ///< `op` ("sum", "argmax", ...) of args[0] over `axes`
+};
+
+/// One dimension of a loaded buffer: position = offset + step * (position within `axes`).
+struct LoadDim {
+    Axes axes;
+    std::int64_t offset = 0;
+    std::int64_t step = 1;
+};
+
+struct Value {
+    Kind kind = Kind::constant;
+    DType dtype = DType::float32;
+    std::string op;
+    std::vector<int> args;
+    Axes axes;         ///< index, count, reduce
+    double number = 0; ///< constant
+    int buffer = -1;   ///< load
+    /// load: one per buffer dimension, or a single one for the whole buffer as one long row.
+    std::vector<LoadDim> dims;
+};
+
+enum class BufferRole { input, parameter, output, scratch };
+
+/// Contiguous memory that kernels and library steps read and write.
+struct BufferInfo {
+    std::string name; ///< in the plan and in kernels: "in0", "out0", "tmp0", "ln_weight"
+    BufferRole role = BufferRole::scratch;
+    int index = -1;  ///< input, output
+    std::string key; ///< parameter
+    DType dtype = DType::float32;
+    Shape shape;
+    std::vector<std::string> expressions; ///< plan expressions of the sizes
+};
+
+/// A tensor while lowering: a value and how its axes make dimensions.
+struct View {
+    int value = -1;
+    std::vector<Axes> dims;
+};
+
+/// Writes a value to a whole buffer, whose dimensions are `dims`.
+struct Store {
+    int value = -1;
+    std::vector<Axes> dims;
+    int buffer = -1;
+};
+
+/// A GEMM or convolution between buffers: a step of the plan, verbatim.
+struct LibraryStep {
+    Json step;
+    std::vector<int> reads;
+    int writes = -1;
+};
+
+/// All of a task.
+struct Program {
+    AxisTable axes;
+    std::vector<Value> values;
+    std::vector<BufferInfo> buffers;
+    std::vector<Store> stores;
+    std::vector<LibraryStep> library;
+
+    int add(Value value);
+    int constant(double number, DType dtype = DType::float32);
+    int pointwise(std::string op, std::vector<int> args, DType dtype);
+    int reduce(std::string op, int arg, Axes axes, DType dtype);
+    int addBuffer(BufferInfo buffer);
+    int addScratch(DType dtype, const std::vector<Axes> &dims);
+    /// A value that reads a buffer whose dimensions are `dims`.
+    int load(int buffer, const std::vector<Axes> &dims);
+
+    /// Atoms that a value depends on. `cache` may be kept while no axes change.
+    std::set<Axis> axesOf(int value) const;
+    std::set<Axis> axesOf(int value, std::map<int, std::set<Axis>> &cache) const;
+    /// Row-major strides of a buffer, in elements.
+    std::vector<std::int64_t> stridesOf(int buffer) const;
+    std::int64_t bytesOf(int buffer) const;
+
+    /// True when two axes may not become one because a value or a store is indexed by both.
+    /// `more` are further lists of axes that must stay distinct (views being made).
+    bool mustStayApart(Axis a, Axis b, const std::vector<std::vector<Axes>> &more = {}) const;
+    /// Joins the loops of loads that read the same elements and drops duplicate values.
+    void simplify();
+    /// One line per value, for tests and for reading.
+    std::string text() const;
+};
+
+} // namespace cuda_agent::policy

@@ -1,0 +1,518 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/kernel_writer.h"
+#include "core/policy/planner/pointwise_table.h"
+
+#include <cmath>
+
+namespace cuda_agent::policy {
+
+std::string storageType(DType type) {
+    switch (type) {
+    case DType::float16:
+        return "__half";
+    case DType::bfloat16:
+        return "__nv_bfloat16";
+    case DType::float32:
+        return "float";
+    case DType::float64:
+        return "double";
+    case DType::int8:
+        return "signed char";
+    case DType::uint8:
+        return "unsigned char";
+    case DType::int16:
+        return "short";
+    case DType::int32:
+        return "int";
+    case DType::int64:
+        return "long long";
+    case DType::boolean:
+        return "bool";
+    }
+    return "float";
+}
+
+std::string scalarType(DType type) {
+    switch (type) {
+    case DType::float16:
+    case DType::bfloat16:
+    case DType::float32:
+        return "float";
+    case DType::float64:
+        return "double";
+    case DType::int64:
+        return "long long";
+    case DType::boolean:
+        return "bool";
+    default:
+        return "int";
+    }
+}
+
+KernelWriter::KernelWriter(const Program &program, const Group &group, const Nest &nest,
+                           const Schedule &schedule, std::string name)
+    : p_(program), g_(group), n_(nest), s_(schedule), name_(std::move(name)),
+      passes_(makePasses(program, group)), elementDims_(nest.elementDims()),
+      rowDims_(nest.rowDims()), coordinates_(nest.dims.size()) {
+    // Positions within a row fit 32 bits unless rows are huge.
+    std::int64_t reach = nest.elements();
+    for (const auto &[id, access] : nest.accesses) {
+        std::int64_t span = 1;
+        for (const int d : elementDims_)
+            span += std::abs(access.strides[d]) * (nest.dims[d].size - 1);
+        reach = std::max(reach, span);
+    }
+    for (const Access &access : nest.stores) {
+        std::int64_t span = 1;
+        for (const int d : elementDims_)
+            span += std::abs(access.strides[d]) * (nest.dims[d].size - 1);
+        reach = std::max(reach, span);
+    }
+    const bool open = nest.runtimeOuter && !nest.dims.empty() && nest.dims[0].element;
+    // An open length gets room to grow; the unrolled tail may step past the end.
+    indexType_ = reach < (open ? (1ll << 28) : (1ll << 31) - (1ll << 24)) ? "int" : "long long";
+}
+
+KernelSource KernelWriter::write() {
+    for (std::size_t i = 0; i < passes_.size(); ++i) {
+        const bool warps = s_.form == Schedule::Form::row;
+        out_.text += stateText(p_, passes_[i], stateType(i), indexType_ == "int", warps);
+        for (const Reducer &reducer : passes_[i].reducers) {
+            if (reducer.kind == Reducer::Kind::position)
+                out_.helpers.insert(reducer.op == "argmax" ? "isAbove" : "isBelow");
+        }
+    }
+    writeForm();
+    return std::move(out_);
+}
+
+// --- text ------------------------------------------------------------------------------------
+
+void KernelWriter::line(const std::string &text) {
+    body_ +=
+        text.empty() ? "\n" : std::string(static_cast<std::size_t>(depth_) * 4, ' ') + text + "\n";
+}
+
+void KernelWriter::open(const std::string &head) {
+    line(head.empty() ? "{" : head + " {");
+    ++depth_;
+}
+
+void KernelWriter::close(const std::string &tail) {
+    --depth_;
+    line(tail);
+}
+
+const std::string *KernelWriter::recall(int value) const {
+    for (std::size_t i = scopes_.size(); i-- > 0;) {
+        if (const auto found = scopes_[i].find(value); found != scopes_[i].end())
+            return &found->second;
+    }
+    return nullptr;
+}
+
+// --- parameters ------------------------------------------------------------------------------
+
+void KernelWriter::beginKernel(const std::string &suffix, int threads) {
+    entry_ = name_ + suffix;
+    threads_ = threads;
+    body_.clear();
+    parameters_.clear();
+    parameterNames_.clear();
+    arguments_ = Json::array();
+    scopes_.clear();
+    pointers_.clear();
+    perRow_.clear();
+    coordinates_.assign(n_.dims.size(), "");
+    depth_ = 1;
+    push();
+}
+
+void KernelWriter::endKernel(Launch launch) {
+    std::string text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(\n    ",
+                                   threads_, entry_);
+    text += fmt::format("{}", fmt::join(parameters_, ",\n    "));
+    text += ") {\n" + body_ + "}\n\n";
+    out_.text += text;
+    launch.entry = entry_;
+    launch.arguments = arguments_;
+    out_.launches.push_back(std::move(launch));
+    depth_ = 0;
+}
+
+void KernelWriter::bufferParameter(int buffer) {
+    const BufferInfo &info = p_.buffers[buffer];
+    if (!parameterNames_.insert(info.name).second)
+        return;
+    bool written = false;
+    for (const Store &store : g_.stores)
+        written = written || store.buffer == buffer;
+    parameters_.push_back(fmt::format("{}{} *__restrict__ {}", written ? "" : "const ",
+                                      storageType(info.dtype), info.name));
+    arguments_.push_back({{"buffer", info.name}});
+}
+
+void KernelWriter::scratchParameter(const std::string &type, const std::string &name) {
+    if (!parameterNames_.insert(name).second)
+        return;
+    parameters_.push_back(fmt::format("{} *{}", type, name));
+    arguments_.push_back({{"buffer", name}});
+}
+
+std::string KernelWriter::sizeParameter(const std::string &expression, const std::string &name) {
+    if (parameterNames_.insert(name).second) {
+        parameters_.push_back("long long " + name);
+        arguments_.push_back({{"int64", expression}});
+    }
+    return name;
+}
+
+// --- values ----------------------------------------------------------------------------------
+
+std::string KernelWriter::literal(double number, DType type) const {
+    const std::string kind = scalarType(type);
+    if (kind == "bool")
+        return number != 0 ? "true" : "false";
+    if (kind == "int" || kind == "long long")
+        return fmt::format("{}{}", static_cast<std::int64_t>(number),
+                           kind == "long long" ? "LL" : "");
+    if (std::isnan(number))
+        return "NAN";
+    if (std::isinf(number))
+        return number > 0 ? "INFINITY" : "(-INFINITY)";
+    std::string text = kind == "double" ? fmt::format("{:.17g}", number)
+                                        : fmt::format("{:.9g}", static_cast<float>(number));
+    if (text.find_first_of(".e") == std::string::npos)
+        text += ".0";
+    text += kind == "double" ? "" : "f";
+    return number < 0 ? "(" + text + ")" : text;
+}
+
+bool KernelWriter::perRow(int id) {
+    if (const auto known = perRow_.find(id); known != perRow_.end())
+        return known->second;
+    const Value &value = p_.values[id];
+    bool result = true;
+    const auto access = n_.accesses.find(id);
+    if (value.kind == Kind::reduce)
+        result = true;
+    else if (access != n_.accesses.end())
+        result = !n_.variesByElement(access->second);
+    else
+        for (const int arg : value.args)
+            result = result && perRow(arg);
+    return perRow_[id] = result;
+}
+
+std::string KernelWriter::sumOf(const std::vector<std::pair<std::string, std::int64_t>> &terms) {
+    std::string text;
+    for (const auto &[name, stride] : terms) {
+        if (stride == 0 || name.empty())
+            continue;
+        text += (text.empty() ? "" : " + ") + name;
+        if (stride != 1)
+            text += fmt::format(" * {}", stride);
+    }
+    return text.empty() ? "0" : text;
+}
+
+std::string KernelWriter::pointer(const Access &access, int buffer) {
+    std::vector<std::pair<std::string, std::int64_t>> terms;
+    for (const int d : rowDims_)
+        terms.emplace_back(coordinates_[d], access.strides[d]);
+    std::string offset = sumOf(terms);
+    if (access.base != 0)
+        offset = offset == "0" ? std::to_string(access.base)
+                               : fmt::format("{} + {}", offset, access.base);
+    const std::string base = p_.buffers[buffer].name;
+    if (offset == "0")
+        return base;
+    const std::string expression = base + " + " + offset;
+    if (const auto known = pointers_.find(expression); known != pointers_.end())
+        return known->second;
+    std::string name = base + "_row";
+    for (int i = 2; parameterNames_.contains(name); ++i)
+        name = fmt::format("{}_row{}", base, i);
+    parameterNames_.insert(name);
+    bool written = false;
+    for (const Store &store : g_.stores)
+        written = written || store.buffer == buffer;
+    line(fmt::format("{}{} *{} = {};", written ? "" : "const ",
+                     storageType(p_.buffers[buffer].dtype), name, expression));
+    return pointers_[expression] = name;
+}
+
+void KernelWriter::rowPointers(const std::vector<int> &roots, const std::vector<int> &stores) {
+    for (const int id : reachableFrom(p_, roots)) {
+        if (p_.values[id].kind == Kind::load) {
+            bufferParameter(p_.values[id].buffer);
+            pointer(n_.accesses.at(id), p_.values[id].buffer);
+        }
+    }
+    for (const int store : stores) {
+        bufferParameter(g_.stores[store].buffer);
+        pointer(n_.stores[store], g_.stores[store].buffer);
+    }
+}
+
+void KernelWriter::rowCoordinates(const std::string &row, const std::string &type) {
+    if (rowDims_.empty())
+        return;
+    if (rowDims_.size() == 1) {
+        coordinates_[rowDims_[0]] = row;
+        return;
+    }
+    std::string rest = row;
+    for (std::size_t i = rowDims_.size(); i-- > 0;) {
+        const int d = rowDims_[i];
+        const std::string name = fmt::format("k{}", i);
+        const std::string size = std::to_string(n_.dims[d].size);
+        line(fmt::format("const {} {} = {};", type, name,
+                         i == 0 ? rest : fmt::format("{} % {}", rest, size)));
+        coordinates_[d] = name;
+        if (i == 0)
+            break;
+        if (i > 1) {
+            const std::string next = fmt::format("{}{}", row, i);
+            line(fmt::format("const {} {} = {} / {};", type, next, rest, size));
+            rest = next;
+        } else {
+            rest = fmt::format("{} / {}", rest, size);
+        }
+    }
+}
+
+std::string KernelWriter::loadText(int id, const std::string &index) {
+    const Value &value = p_.values[id];
+    const std::string at = fmt::format("{}[{}]", pointer(n_.accesses.at(id), value.buffer), index);
+    if (value.dtype == DType::float16)
+        return "__half2float(" + at + ")";
+    if (value.dtype == DType::bfloat16)
+        return "__bfloat162float(" + at + ")";
+    return at;
+}
+
+std::string KernelWriter::stored(int store, const std::string &value) {
+    const DType type = p_.buffers[g_.stores[store].buffer].dtype;
+    const DType have = p_.values[g_.stores[store].value].dtype;
+    const bool floating = isFloating(have);
+    if (type == DType::float16)
+        return fmt::format("__float2half_rn({}{})", floating ? "" : "(float)", value);
+    if (type == DType::bfloat16)
+        return fmt::format("__float2bfloat16_rn({}{})", floating ? "" : "(float)", value);
+    return scalarType(type) == scalarType(have) ? value
+                                                : fmt::format("({}){}", storageType(type), value);
+}
+
+std::string KernelWriter::valueOf(int id) {
+    if (const std::string *known = recall(id))
+        return *known;
+    const Value &value = p_.values[id];
+    const std::string type = scalarType(value.dtype);
+    std::string code;
+    switch (value.kind) {
+    case Kind::constant:
+        return literal(value.number, value.dtype);
+    case Kind::count: {
+        std::int64_t fixed = 1;
+        std::string open;
+        for (const Axis atom : p_.axes.atoms(value.axes)) {
+            if (p_.axes.constant(atom) || n_.baked.contains(atom))
+                fixed *= p_.axes.size(atom);
+            else
+                open += (open.empty() ? "" : " * ") + p_.axes.expression(atom);
+        }
+        if (open.empty())
+            return literal(static_cast<double>(fixed), value.dtype);
+        if (fixed != 1)
+            open += fmt::format(" * {}", fixed);
+        return fmt::format("({}){}", type, sizeParameter(open, fmt::format("count{}", id)));
+    }
+    case Kind::index: {
+        const Access &access = n_.accesses.at(id);
+        std::vector<std::pair<std::string, std::int64_t>> terms;
+        for (const int d : rowDims_)
+            terms.emplace_back(coordinates_[d], access.strides[d]);
+        const std::string row = sumOf(terms);
+        const std::string element = elementOffset(access);
+        code = row == "0" ? element : element == "0" ? row : row + " + " + element;
+        code = "(long long)(" + code + ")";
+        break;
+    }
+    case Kind::load:
+        code = loadText(id, elementOffset(n_.accesses.at(id)));
+        break;
+    case Kind::pointwise: {
+        std::vector<std::string> operands;
+        for (const int arg : value.args)
+            operands.push_back(valueOf(arg));
+        if (value.op == "cast") {
+            const DType from = p_.values[value.args[0]].dtype;
+            if (scalarType(from) == type)
+                return operands[0];
+            code =
+                type == "bool" ? operands[0] + " != 0" : fmt::format("({}){}", type, operands[0]);
+        } else {
+            if (value.op == "remainder")
+                out_.helpers.insert("floorModulo");
+            code = pointwiseText(value.op, operands, type == "double");
+        }
+        break;
+    }
+    case Kind::reduce:
+        return "/* reduction used before it is known */";
+    }
+    const std::string name = fmt::format("t{}", temporaries_++);
+    line(fmt::format("const {} {} = {};", type, name, code));
+    remember(id, name);
+    return name;
+}
+
+std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {
+    std::vector<int> loads;
+    std::set<int> seen;
+    const std::function<void(int)> visit = [&](int id) {
+        if (!seen.insert(id).second || recall(id) != nullptr || perRow(id))
+            return;
+        if (p_.values[id].kind == Kind::load)
+            loads.push_back(id);
+        for (const int arg : p_.values[id].args)
+            visit(arg);
+    };
+    for (const int root : roots)
+        visit(root);
+    return loads;
+}
+
+void KernelWriter::hoist(const std::vector<int> &roots) {
+    // The largest per-row values that element code reads.
+    std::vector<int> wanted;
+    std::set<int> seen;
+    const std::function<void(int)> visit = [&](int id) {
+        const Kind kind = p_.values[id].kind;
+        if (!seen.insert(id).second)
+            return;
+        if (const std::string *known = recall(id); known != nullptr) {
+            // Results of several rows at once are copied out of their structs, into arrays that
+            // loops over rows can read with vector instructions.
+            if (kind == Kind::reduce && !rowSubscript().empty() && known->find('.') < known->size())
+                wanted.push_back(id);
+            return;
+        }
+        if (perRow(id)) {
+            if (kind != Kind::constant && kind != Kind::count && kind != Kind::reduce)
+                wanted.push_back(id);
+            return;
+        }
+        for (const int arg : p_.values[id].args)
+            visit(arg);
+    };
+    for (const int root : roots)
+        visit(root);
+    if (wanted.empty())
+        return;
+    const std::string subscript = rowSubscript();
+    if (subscript.empty()) {
+        for (const int id : wanted)
+            valueOf(id);
+        return;
+    }
+    std::map<int, std::string> names;
+    for (const int id : wanted) {
+        names[id] = fmt::format("row{}", temporaries_++);
+        line(fmt::format("{} {}[{}];", scalarType(p_.values[id].dtype), names[id],
+                         s_.form == Schedule::Form::column ? s_.vector : s_.chunk));
+    }
+    forRowsInHand([&] {
+        for (const int id : wanted) {
+            const std::string code = valueOf(id);
+            line(fmt::format("{}{} = {};", names[id], subscript, code));
+        }
+    });
+    for (const int id : wanted)
+        remember(id, names[id] + subscript);
+}
+
+void KernelWriter::storeElements(const std::vector<int> &stores) {
+    const std::vector<int> roots = storeRoots(stores);
+    forElements(roots, stores, [&] {
+        for (const int store : stores) {
+            const std::string code = stored(store, valueOf(g_.stores[store].value));
+            const auto vector = vectors_.find(store);
+            if (vector != vectors_.end())
+                line(fmt::format("{} = {};", vector->second, code));
+            else
+                line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
+                                 elementOffset(n_.stores[store]), code));
+        }
+    });
+}
+
+void KernelWriter::storeRows() {
+    forRowsInHand([&] {
+        for (const int store : rowStores()) {
+            const std::string code = stored(store, valueOf(g_.stores[store].value));
+            line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
+                             elementOffset(n_.stores[store]), code));
+        }
+    });
+}
+
+std::int64_t KernelWriter::stateBytes(std::size_t pass) const {
+    std::int64_t bytes = 0;
+    std::int64_t widest = 1;
+    for (const Reducer &reducer : passes_[pass].reducers) {
+        for (const Field &field : fieldsOf(p_, reducer, indexType_ == "int")) {
+            const std::int64_t size = field.type == "bool"                                  ? 1
+                                      : field.type == "double" || field.type == "long long" ? 8
+                                                                                            : 4;
+            bytes = (bytes + size - 1) / size * size + size;
+            widest = std::max(widest, size);
+        }
+    }
+    return (bytes + widest - 1) / widest * widest;
+}
+
+std::string KernelWriter::elementsExpression() const {
+    if (!openLength())
+        return std::to_string(n_.elements());
+    const std::int64_t inner = n_.elements() / n_.dims[0].size;
+    return inner == 1 ? n_.dims[0].expression
+                      : fmt::format("{} * {}", n_.dims[0].expression, inner);
+}
+
+std::string KernelWriter::elementsText() {
+    if (!openLength())
+        return std::to_string(n_.elements());
+    return sizeParameter(elementsExpression(), "n");
+}
+
+std::vector<int> KernelWriter::rowStores() const {
+    std::vector<int> result;
+    for (std::size_t i = 0; i < g_.stores.size(); ++i) {
+        if (!n_.variesByElement(n_.stores[i]) && g_.hasReductions())
+            result.push_back(static_cast<int>(i));
+    }
+    return result;
+}
+
+std::vector<int> KernelWriter::elementStores() const {
+    std::vector<int> result;
+    const std::vector<int> perRowOnes = rowStores();
+    for (std::size_t i = 0; i < g_.stores.size(); ++i) {
+        if (std::find(perRowOnes.begin(), perRowOnes.end(), static_cast<int>(i)) ==
+            perRowOnes.end())
+            result.push_back(static_cast<int>(i));
+    }
+    return result;
+}
+
+std::vector<int> KernelWriter::storeRoots(const std::vector<int> &stores) const {
+    std::vector<int> roots;
+    for (const int store : stores)
+        roots.push_back(g_.stores[store].value);
+    return roots;
+}
+
+} // namespace cuda_agent::policy

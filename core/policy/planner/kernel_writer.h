@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/policy/planner/nest.h"
+#include "core/policy/planner/reducers.h"
+#include "core/policy/planner/schedule.h"
+
+namespace cuda_agent::policy {
+
+/// One kernel launch of the plan.
+struct Launch {
+    std::string entry;
+    std::string grid[3] = {"1", "1", "1"}; ///< plan expressions
+    int block[3] = {1, 1, 1};
+    Json arguments = Json::array();
+};
+
+/// A group as text: kernels, how they are launched, and memory they need between them.
+struct KernelSource {
+    std::string text;
+    std::vector<Launch> launches;
+    std::vector<BufferInfo> scratch;
+    std::vector<std::string> zeroed; ///< scratch to be filled with 0 before
+    std::set<std::string> helpers;   ///< of the prelude
+};
+
+/// Writes the CUDA C++ of one group under one schedule. `name` prefixes everything it defines.
+KernelSource writeKernels(const Program &program, const Group &group, const Nest &nest,
+                          const Schedule &schedule, const std::string &name);
+
+/// Definitions that kernels with those helpers need, and the includes for these types.
+std::string preludeText(const std::set<std::string> &helpers, const std::set<DType> &types);
+
+/// What the forms of kernels share: text with indentation, parameters, scalar code.
+class KernelWriter {
+  public:
+    KernelWriter(const Program &program, const Group &group, const Nest &nest,
+                 const Schedule &schedule, std::string name);
+    virtual ~KernelWriter() = default;
+    KernelSource write();
+
+  protected:
+    virtual void writeForm() = 0;
+    /// The position of the current element relative to the row pointer of an access.
+    virtual std::string elementOffset(const Access &access) = 0;
+    /// Subscript of things that exist once per row while several rows are in hand, or nothing.
+    virtual std::string rowSubscript() const { return {}; }
+    /// Opens loops over the elements of a tile, calls `body` inside, closes them. `roots` are the
+    /// values that the body computes, `stores` the stores that it fills (numbers into the group).
+    virtual void forElements(const std::vector<int> &roots, const std::vector<int> &stores,
+                             const std::function<void()> &body) = 0;
+    /// Opens and closes loops over rows in hand, when there are several.
+    virtual void forRowsInHand(const std::function<void()> &body) { body(); }
+
+    // --- text
+    void line(const std::string &text);
+    void comment(const std::string &text) { line("// " + text); }
+    void open(const std::string &head);
+    void close(const std::string &tail = "}");
+    void push() { scopes_.emplace_back(); }
+    void pop() { scopes_.pop_back(); }
+    void remember(int value, std::string text) { scopes_.back()[value] = std::move(text); }
+    const std::string *recall(int value) const;
+
+    // --- parameters of the kernel being written
+    void beginKernel(const std::string &suffix, int threads);
+    void endKernel(Launch launch);
+    void bufferParameter(int buffer);
+    std::string sizeParameter(const std::string &expression, const std::string &name);
+    void scratchParameter(const std::string &type, const std::string &name);
+
+    // --- values
+    /// Code for a value at the current element; emits what it needs first.
+    std::string valueOf(int value);
+    /// Computes what `roots` need that is the same for the whole row, outside of element loops.
+    void hoist(const std::vector<int> &roots);
+    bool perRow(int value);
+    std::string loadText(int value, const std::string &index);
+    std::string stored(int store, const std::string &value);
+    /// Loads among what `roots` need that differ from element to element and are not known yet.
+    std::vector<int> elementLoads(const std::vector<int> &roots);
+    /// Declares pointers to the current row of everything the kernel touches; returns nothing.
+    void rowPointers(const std::vector<int> &roots, const std::vector<int> &stores);
+    std::string pointer(const Access &access, int buffer);
+    /// Names of row coordinates from the flat row number.
+    void rowCoordinates(const std::string &row, const std::string &type);
+    /// "a * 4096 + b" from coordinate names and strides; "0" when empty.
+    static std::string sumOf(const std::vector<std::pair<std::string, std::int64_t>> &terms);
+    std::string literal(double number, DType type) const;
+
+    // --- reductions (reduction_writer.cpp)
+    const std::vector<Pass> &passes() const { return passes_; }
+    std::string stateType(std::size_t pass) const;
+    void declareStates(std::size_t pass);
+    /// Local results of one tile; combined into the state when `merge`.
+    void tileReductions(std::size_t pass, bool merge);
+    /// Makes the results of a finished pass known to later code.
+    void publishResults(std::size_t pass, const std::string &state);
+    std::vector<int> passRoots(std::size_t pass) const;
+
+    /// Writes the current element of each store; `vectors` are names of arrays that collect them.
+    void storeElements(const std::vector<int> &stores);
+    /// Writes per-row values, inside `forRowsInHand`.
+    void storeRows();
+    std::int64_t stateBytes(std::size_t pass) const;
+    /// Number of elements of a row: a number or the parameter n.
+    std::string elementsText();
+    std::string elementsExpression() const;
+    bool openLength() const { return n_.runtimeOuter && !n_.dims.empty() && n_.dims[0].element; }
+    std::map<int, std::string> vectors_; ///< store -> array that collects a vector of it
+
+    /// Stores of per-row values; element stores.
+    std::vector<int> rowStores() const;
+    std::vector<int> elementStores() const;
+    std::vector<int> storeRoots(const std::vector<int> &stores) const;
+
+    const Program &p_;
+    const Group &g_;
+    const Nest &n_;
+    const Schedule &s_;
+    std::string name_;
+    std::vector<Pass> passes_;
+    KernelSource out_;
+    std::vector<int> elementDims_, rowDims_;
+    std::vector<std::string> coordinates_; ///< by nest dimension; empty where not defined
+    std::string indexType_;                ///< of positions within a row
+
+  private:
+    std::string combined(const Value &value, const std::string &result) const;
+    std::string body_, head_;
+    int depth_ = 0;
+    int temporaries_ = 0;
+    std::vector<std::map<int, std::string>> scopes_;
+    std::map<int, bool> perRow_;
+    std::map<std::string, std::string> pointers_; ///< expression -> name
+    std::vector<std::string> parameters_;
+    Json arguments_;
+    std::set<std::string> parameterNames_;
+    std::string entry_;
+    int threads_ = 0;
+};
+
+std::unique_ptr<KernelWriter> makeRowWriter(const Program &, const Group &, const Nest &,
+                                            const Schedule &, const std::string &name);
+std::unique_ptr<KernelWriter> makeColumnWriter(const Program &, const Group &, const Nest &,
+                                               const Schedule &, const std::string &name);
+std::unique_ptr<KernelWriter> makeLoopWriter(const Program &, const Group &, const Nest &,
+                                             const Schedule &, const std::string &name);
+
+std::string storageType(DType type); ///< "float", "__half", ...
+std::string scalarType(DType type);  ///< what it is computed in
+
+} // namespace cuda_agent::policy

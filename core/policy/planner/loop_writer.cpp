@@ -1,0 +1,333 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/kernel_writer.h"
+
+namespace cuda_agent::policy {
+
+namespace {
+
+/// One thread does a whole row, or a part of it, or a strip of neighbouring rows, in plain loops:
+/// what a CPU compiler turns into vector instructions. No barriers, no exchange between threads.
+class LoopWriter : public KernelWriter {
+  public:
+    using KernelWriter::KernelWriter;
+
+  protected:
+    bool strip() const { return s_.form == Schedule::Form::loopColumn; }
+    std::string rowSubscript() const override { return strip() ? "[e]" : ""; }
+
+    void forRowsInHand(const std::function<void()> &body) override {
+        if (!strip() || inStrip_) {
+            body();
+            return;
+        }
+        open("for (int e = 0; e < width; ++e)");
+        inStrip_ = true;
+        push();
+        body();
+        pop();
+        inStrip_ = false;
+        close();
+    }
+
+    void writeForm() override {
+        const bool partial = g_.hasReductions() && s_.parts > 1;
+        beginKernel(partial ? "_partial" : "", s_.threads);
+        prologue();
+        for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
+            sweep(pass);
+            if (partial) {
+                handOver(pass);
+                endKernel(launch());
+                writeCombine(pass);
+                return;
+            }
+            publishResults(pass, fmt::format("state{}{}", pass, rowSubscript()));
+        }
+        if (!rowStores().empty()) {
+            push();
+            storeRows();
+            pop();
+        }
+        const std::vector<int> stores = elementStores();
+        if (!stores.empty()) {
+            hoist(storeRoots(stores));
+            storeElements(stores);
+        }
+        endKernel(launch());
+    }
+
+    std::string elementOffset(const Access &access) override {
+        std::vector<std::pair<std::string, std::int64_t>> terms;
+        for (const int d : elementDims_)
+            terms.emplace_back(coordinates_[d], access.strides[d]);
+        if (inStrip_)
+            terms.emplace_back("e", access.strides[rowDims_.back()]);
+        return sumOf(terms);
+    }
+
+    void forElements(const std::vector<int> &, const std::vector<int> &,
+                     const std::function<void()> &body) override {
+        for (std::size_t k = firstTileLoop_; k < elementDims_.size(); ++k)
+            openLoop(k);
+        push();
+        if (strip())
+            forRowsInHand(body);
+        else
+            body();
+        pop();
+        for (std::size_t k = elementDims_.size(); k-- > firstTileLoop_;) {
+            close();
+            coordinates_[elementDims_[k]].clear();
+        }
+    }
+
+  private:
+    std::int64_t inner() const { // elements below the outermost element loop
+        return elementDims_.empty() ? 1 : n_.elements() / n_.dims[elementDims_[0]].size;
+    }
+    /// A part is a range of the outermost element loop.
+    std::int64_t partLength() const {
+        const std::int64_t outer = n_.dims[elementDims_[0]].size;
+        if (s_.parts == 0)
+            return std::max<std::int64_t>(1, s_.chunk / inner());
+        return (outer + s_.parts - 1) / s_.parts;
+    }
+    bool parted() const { return s_.parts != 1 && !elementDims_.empty(); }
+
+    std::string outerText() {
+        const NestDim &dim = n_.dims[elementDims_[0]];
+        return openLength() ? sizeParameter(dim.expression, "n") : std::to_string(dim.size);
+    }
+
+    void openLoop(std::size_t k) {
+        const int d = elementDims_[k];
+        const std::string name = elementDims_.size() == 1 ? "i" : fmt::format("i{}", k);
+        std::string from = "0";
+        std::string to = k == 0 ? outerText() : std::to_string(n_.dims[d].size);
+        if (k == 0 && parted()) {
+            from = "begin";
+            to = "end";
+        }
+        if (tiled_ && k + 1 == elementDims_.size()) {
+            from = "tile";
+            to = "tileEnd";
+        }
+        coordinates_[d] = name;
+        open(fmt::format("for ({0} {1} = {2}; {1} < {3}; ++{1})", indexType_, name, from, to));
+    }
+
+    void prologue() {
+        std::vector<int> roots = g_.reduces;
+        std::vector<int> stores;
+        const bool partial = g_.hasReductions() && s_.parts > 1;
+        for (std::size_t i = 0; i < g_.stores.size() && !partial; ++i)
+            stores.push_back(static_cast<int>(i));
+        for (const int root : storeRoots(stores))
+            roots.push_back(root);
+        for (const int id : reachableFrom(p_, roots)) {
+            if (p_.values[id].kind == Kind::load)
+                bufferParameter(p_.values[id].buffer);
+        }
+        for (const int store : stores)
+            bufferParameter(g_.stores[store].buffer);
+        line("SUMS_IN_ANY_ORDER");
+        line("const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;");
+        const std::string work = sizeParameter(workExpression(), "work");
+        line(fmt::format("if (thread >= {})", work));
+        line("    return;");
+        std::string unit = "thread";
+        if (parted()) {
+            const std::string parts = partsText();
+            line(fmt::format("const long long part = {};",
+                             rowDims_.empty() ? "thread" : "thread % " + parts));
+            if (!rowDims_.empty())
+                unit = "thread / " + parts;
+            line(fmt::format("const {0} begin = ({0})part * {1};", indexType_, partLength()));
+            line(fmt::format("const {0} end = begin + {1} < {2} ? begin + {1} : ({0}){2};",
+                             indexType_, partLength(), outerText()));
+        }
+        if (strip()) {
+            const std::int64_t last = n_.dims[rowDims_.back()].size;
+            const bool open = n_.runtimeOuter && rowDims_.size() == 1;
+            const std::string size =
+                open ? sizeParameter(n_.rowsExpression(), "rows") : std::to_string(last);
+            const std::int64_t strips = (last + s_.chunk - 1) / s_.chunk;
+            line(fmt::format("const long long strip = {};", unit));
+            if (rowDims_.size() == 1) {
+                line(fmt::format("const long long first = strip * {};", s_.chunk));
+            } else {
+                line(fmt::format("const long long first = strip % {} * {};", strips, s_.chunk));
+                std::string rest = fmt::format("strip / {}", strips);
+                for (std::size_t i = rowDims_.size() - 1; i-- > 0;) {
+                    const std::string name = fmt::format("k{}", i);
+                    line(fmt::format(
+                        "const long long {} = {};", name,
+                        i == 0 ? rest : fmt::format("{} % {}", rest, n_.dims[rowDims_[i]].size)));
+                    coordinates_[rowDims_[i]] = name;
+                    rest = fmt::format("{} / {}", rest, n_.dims[rowDims_[i]].size);
+                }
+            }
+            coordinates_[rowDims_.back()] = "first";
+            line(fmt::format("const int width = (int)({0} - first < {1} ? {0} - first : {1});",
+                             size, s_.chunk));
+        } else if (!rowDims_.empty()) {
+            line(fmt::format("const long long row = {};", unit));
+            rowCoordinates("row", "long long");
+        }
+        rowPointers(roots, stores);
+    }
+
+    std::string partsText() const {
+        const NestDim &dim = n_.dims[elementDims_[0]];
+        if (s_.parts != 0)
+            return std::to_string(s_.parts);
+        return fmt::format("{}", (dim.size + partLength() - 1) / partLength());
+    }
+
+    /// Number of threads that have something to do.
+    std::string workExpression() const {
+        std::string rows = n_.rowsExpression();
+        if (strip()) {
+            const std::int64_t last = n_.dims[rowDims_.back()].size;
+            const std::int64_t strips = (last + s_.chunk - 1) / s_.chunk;
+            if (rowDims_.size() == 1)
+                rows = fmt::format("cdiv({}, {})", rows, s_.chunk);
+            else if (n_.runtimeOuter && !n_.dims[0].element)
+                rows = fmt::format("{} * {}", n_.dims[0].expression,
+                                   n_.rows() / n_.dims[0].size / last * strips);
+            else
+                rows = std::to_string(n_.rows() / last * strips);
+        }
+        if (!parted())
+            return rows;
+        if (s_.parts != 0)
+            return fmt::format("{} * {}", rows, s_.parts);
+        const std::string parts =
+            openLength() ? fmt::format("cdiv({}, {})", n_.dims[0].expression, partLength())
+                         : partsText();
+        return rows == "1" ? parts : fmt::format("{} * {}", rows, parts);
+    }
+
+    void sweep(std::size_t pass) {
+        hoist(passRoots(pass));
+        declareStates(pass);
+        push();
+        // Long rows go in tiles that stay in the nearest cache; their sums are summed.
+        std::int64_t length = n_.elements();
+        if (parted())
+            length = partLength() * inner();
+        const bool tiles = !strip() && !elementDims_.empty() && length > s_.chunk;
+        if (tiles) {
+            const std::size_t last = elementDims_.size() - 1;
+            for (std::size_t k = 0; k < last; ++k)
+                openLoop(k);
+            const std::int64_t size = n_.dims[elementDims_[last]].size;
+            const bool whole = last == 0;
+            const std::string from = whole && parted() ? "begin" : "0";
+            const std::string to = whole ? (parted() ? "end" : outerText()) : std::to_string(size);
+            open(fmt::format("for ({0} tile = {1}; tile < {2}; tile += {3})", indexType_, from, to,
+                             s_.chunk));
+            line(fmt::format("const {0} tileEnd = tile + {1} < {2} ? tile + {1} : ({0}){2};",
+                             indexType_, s_.chunk, to));
+            firstTileLoop_ = last;
+            tiled_ = true;
+        } else {
+            open("");
+        }
+        tileReductions(pass, tiles);
+        close();
+        if (tiles) {
+            for (std::size_t k = 0; k + 1 < elementDims_.size(); ++k) {
+                close();
+                coordinates_[elementDims_[k]].clear();
+            }
+            firstTileLoop_ = 0;
+            tiled_ = false;
+        }
+        pop();
+    }
+
+    void handOver(std::size_t pass) {
+        BufferInfo info;
+        info.name = fmt::format("{}_partials{}", name_, pass);
+        info.dtype = DType::uint8;
+        info.expressions = {
+            fmt::format("{} * {}", n_.rowsExpression(), s_.parts * stateBytes(pass))};
+        out_.scratch.push_back(info);
+        scratchParameter(stateType(pass), info.name);
+        if (!strip()) {
+            line(fmt::format("{}[{}part] = state{};", info.name,
+                             rowDims_.empty() ? "" : fmt::format("row * {} + ", s_.parts), pass));
+            return;
+        }
+        forRowsInHand([&] {
+            line(fmt::format("{}[({}) * {} + part] = state{}[e];", info.name, flatRow("first + e"),
+                             s_.parts, pass));
+        });
+    }
+
+    /// The flat row number from the coordinates, with this one innermost.
+    std::string flatRow(const std::string &innermost) const {
+        std::vector<std::pair<std::string, std::int64_t>> terms;
+        std::int64_t stride = 1;
+        for (std::size_t i = rowDims_.size(); i-- > 0;) {
+            const bool last = i + 1 == rowDims_.size();
+            terms.emplace_back(last ? innermost : coordinates_[rowDims_[i]], stride);
+            stride *= n_.dims[rowDims_[i]].size;
+        }
+        return sumOf(terms);
+    }
+
+    /// Second kernel: one thread per row puts the parts together.
+    void writeCombine(std::size_t pass) {
+        beginKernel("_combine", 16);
+        const std::vector<int> stores = rowStores();
+        for (const int id : reachableFrom(p_, storeRoots(stores))) {
+            if (p_.values[id].kind == Kind::load && perRow(id))
+                bufferParameter(p_.values[id].buffer);
+        }
+        for (const int store : stores)
+            bufferParameter(g_.stores[store].buffer);
+        const std::string name = fmt::format("{}_partials{}", name_, pass);
+        scratchParameter("const " + stateType(pass), name);
+        const std::string rows = sizeParameter(n_.rowsExpression(), "rows");
+        line("const long long row = (long long)blockIdx.x * 16 + threadIdx.x;");
+        line(fmt::format("if (row >= {})", rows));
+        line("    return;");
+        rowCoordinates("row", "long long");
+        line(fmt::format("{0} state{1} = {0}::identity();", stateType(pass), pass));
+        line(fmt::format("for (int p = 0; p < {}; ++p)", s_.parts));
+        line(fmt::format("    state{}.combine({}[row * {} + p]);", pass, name, s_.parts));
+        publishResults(pass, fmt::format("state{}", pass));
+        for (const int store : stores) {
+            const std::string code = stored(store, valueOf(g_.stores[store].value));
+            line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
+                             elementOffset(n_.stores[store]), code));
+        }
+        Launch result;
+        result.block[0] = 16;
+        result.grid[0] = fmt::format("cdiv({}, 16)", n_.rowsExpression());
+        endKernel(result);
+    }
+
+    Launch launch() const {
+        Launch result;
+        result.block[0] = s_.threads;
+        result.grid[0] = fmt::format("cdiv({}, {})", workExpression(), s_.threads);
+        return result;
+    }
+
+    bool inStrip_ = false;
+    bool tiled_ = false;
+    std::size_t firstTileLoop_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<KernelWriter> makeLoopWriter(const Program &p, const Group &g, const Nest &n,
+                                             const Schedule &s, const std::string &name) {
+    return std::make_unique<LoopWriter>(p, g, n, s, name);
+}
+
+} // namespace cuda_agent::policy

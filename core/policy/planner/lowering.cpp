@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/lowering.h"
+
+#include <cmath>
+#include <limits>
+
+namespace cuda_agent::policy {
+
+namespace {
+
+double numberOf(const Json &json, double fallback) {
+    if (json.is_boolean())
+        return json.get<bool>() ? 1 : 0;
+    if (json.is_number())
+        return json.get<double>();
+    if (json.is_object() && json.contains("float")) {
+        const std::string word = json["float"].get<std::string>();
+        const double infinity = std::numeric_limits<double>::infinity();
+        return word == "nan" ? std::nan("") : word == "inf" ? infinity : -infinity;
+    }
+    return fallback;
+}
+
+std::string identifier(const std::string &text) {
+    std::string result;
+    for (const char c : text)
+        result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    return result;
+}
+
+} // namespace
+
+int dimensionOf(std::int64_t dim, std::size_t rank) {
+    return static_cast<int>(dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim);
+}
+
+std::vector<int> allDimensions(std::size_t rank) {
+    std::vector<int> dims;
+    for (std::size_t d = 0; d < rank; ++d)
+        dims.push_back(static_cast<int>(d));
+    return dims;
+}
+
+std::vector<int> dimensionsOf(const task::Node &node, std::size_t position, std::size_t rank) {
+    std::vector<int> dims;
+    for (const std::int64_t dim : Lowering::integers(node, position, "dim"))
+        dims.push_back(dimensionOf(dim, rank));
+    if (dims.empty() || rank == 0)
+        return allDimensions(rank);
+    std::sort(dims.begin(), dims.end());
+    return dims;
+}
+
+const OperatorTable &operatorTable() {
+    static const OperatorTable table = [] {
+        OperatorTable result;
+        addPointwiseOperators(result);
+        addShapeOperators(result);
+        addReductionOperators(result);
+        addNormalisationOperators(result);
+        addLibraryOperators(result);
+        return result;
+    }();
+    return table;
+}
+
+const Json *Lowering::find(const task::Node &node, std::size_t position, const char *name) {
+    if (position < node.args.size())
+        return &node.args[position];
+    const auto found = node.kwargs.find(name);
+    return found == node.kwargs.end() ? nullptr : &*found;
+}
+
+bool Lowering::given(const task::Node &node, std::size_t position, const char *name) const {
+    const Json *argument = find(node, position, name);
+    return argument != nullptr && !argument->is_null();
+}
+
+double Lowering::number(const task::Node &node, std::size_t position, const char *name,
+                        double fallback) {
+    const Json *argument = find(node, position, name);
+    return argument == nullptr ? fallback : numberOf(*argument, fallback);
+}
+
+bool Lowering::flag(const task::Node &node, std::size_t position, const char *name, bool fallback) {
+    return number(node, position, name, fallback ? 1 : 0) != 0;
+}
+
+std::vector<std::int64_t> Lowering::integers(const task::Node &node, std::size_t position,
+                                             const char *name) {
+    std::vector<std::int64_t> result;
+    const Json *argument = find(node, position, name);
+    if (argument == nullptr)
+        return result;
+    if (argument->is_number_integer())
+        return {argument->get<std::int64_t>()};
+    if (argument->is_array()) {
+        for (const Json &item : *argument) {
+            if (item.is_number_integer())
+                result.push_back(item.get<std::int64_t>());
+        }
+    }
+    return result;
+}
+
+std::string Lowering::text(const task::Node &node, std::size_t position, const char *name) {
+    const Json *argument = find(node, position, name);
+    if (argument != nullptr && argument->is_string())
+        return argument->get<std::string>();
+    if (argument != nullptr && argument->is_object() && argument->contains("dtype"))
+        return (*argument)["dtype"].get<std::string>();
+    return {};
+}
+
+const View *Lowering::known(const Json &argument) const {
+    if (!argument.is_object() || !argument.contains("node"))
+        return nullptr;
+    const auto found = known_.find(argument["node"].get<std::string>());
+    return found == known_.end() || found->second.empty() ? nullptr : &found->second[0];
+}
+
+Result<View> Lowering::view(const task::Node &node, std::size_t position, const char *name) {
+    const Json *argument = find(node, position, name);
+    if (argument == nullptr || argument->is_null())
+        return failedError("has no argument '{}'", name);
+    if (argument->is_object() && argument->contains("node")) {
+        const std::string source = (*argument)["node"].get<std::string>();
+        // Every use of a tensor of the task starts with axes of its own.
+        if (const auto buffer = placeholders_.find(source); buffer != placeholders_.end())
+            return loadBuffer(buffer->second);
+        const View *found = known(*argument);
+        if (found == nullptr)
+            return failedError("reads '{}', which is no tensor", source);
+        return *found;
+    }
+    if (argument->is_number() || argument->is_boolean() || argument->is_object()) {
+        const DType dtype = argument->is_boolean()          ? DType::boolean
+                            : argument->is_number_integer() ? DType::int64
+                                                            : DType::float32;
+        return constant(numberOf(*argument, 0), dtype);
+    }
+    return failedError("takes an argument '{}' that is no tensor", name);
+}
+
+Result<void> Lowering::placeholder(const task::Node &node, int tensorIndex) {
+    if (node.outputs.empty()) {
+        known_[node.name] = {constant(numberOf(node.scalar, 0), node.scalar.is_number_integer()
+                                                                    ? DType::int64
+                                                                    : DType::float32)};
+        return {};
+    }
+    BufferInfo buffer;
+    buffer.dtype = node.outputs[0].dtype;
+    buffer.shape = node.outputs[0].shape;
+    const bool input = node.origin == task::Origin::input;
+    buffer.role = input ? BufferRole::input : BufferRole::parameter;
+    buffer.index = input ? tensorIndex : -1;
+    buffer.key = input ? "" : node.key;
+    buffer.name = input ? fmt::format("in{}", tensorIndex) : "p_" + identifier(node.key);
+    for (std::size_t d = 0; d < buffer.shape.size(); ++d)
+        buffer.expressions.push_back(input ? fmt::format("{}.shape[{}]", buffer.name, d)
+                                           : std::to_string(buffer.shape[d]));
+    for (const BufferInfo &other : program.buffers) {
+        if (other.name == buffer.name)
+            buffer.name += "_";
+    }
+    placeholders_[node.name] = program.addBuffer(std::move(buffer));
+    return {};
+}
+
+Result<Program> Lowering::run() {
+    // What outputs need; export leaves some dead nodes.
+    std::set<std::string> needed(task_.graph.outputs.begin(), task_.graph.outputs.end());
+    const std::function<void(const Json &)> mark = [&](const Json &argument) {
+        if (argument.is_object() && argument.contains("node"))
+            needed.insert(argument["node"].get<std::string>());
+        if (argument.is_array() || argument.is_object()) {
+            for (const Json &item : argument)
+                mark(item);
+        }
+    };
+    for (std::size_t i = task_.graph.nodes.size(); i-- > 0;) {
+        const task::Node &node = task_.graph.nodes[i];
+        if (needed.contains(node.name)) {
+            mark(node.args);
+            mark(node.kwargs);
+        }
+    }
+    std::set<std::string> missing;
+    std::set<std::string> broken;
+    int tensors = 0;
+    for (const task::Node &node : task_.graph.nodes) {
+        if (node.op == "output")
+            continue;
+        if (node.op == "placeholder") {
+            const bool tensorInput = node.origin == task::Origin::input && !node.outputs.empty();
+            const int index = tensors;
+            tensors += tensorInput ? 1 : 0;
+            if (needed.contains(node.name))
+                CUDA_AGENT_TRY(placeholder(node, index));
+            continue;
+        }
+        if (!needed.contains(node.name))
+            continue;
+        if (node.op == "getitem") {
+            const std::string source = node.args.at(0).value("node", "");
+            const auto item = node.args.at(1).get<std::size_t>();
+            if (const auto found = known_.find(source); found != known_.end() &&
+                                                        item < found->second.size() &&
+                                                        found->second[item].value >= 0)
+                known_[node.name] = {found->second[item]};
+            else if (!broken.contains(source))
+                missing.insert(fmt::format("result {} of {}", item, source));
+            if (!known_.contains(node.name))
+                broken.insert(node.name);
+            continue;
+        }
+        const auto found = operatorTable().find(node.op);
+        if (found == operatorTable().end()) {
+            missing.insert(node.op);
+            broken.insert(node.name);
+            continue;
+        }
+        bool blocked = false;
+        for (const Json *list : {&node.args, &node.kwargs}) {
+            const std::function<void(const Json &)> look = [&](const Json &argument) {
+                if (argument.is_object() && argument.contains("node"))
+                    blocked |= broken.contains(argument["node"].get<std::string>());
+                if (argument.is_array() || argument.is_object()) {
+                    for (const Json &item : argument)
+                        look(item);
+                }
+            };
+            look(*list);
+        }
+        for (const TensorType &type : node.outputs) {
+            if (&type == &node.outputs[0] && type.elements() == 0) {
+                missing.insert(node.op + " (of an empty tensor)");
+                blocked = true;
+            }
+        }
+        if (!blocked) {
+            auto views = found->second(*this, node);
+            if (views) {
+                known_[node.name] = std::move(*views);
+                continue;
+            }
+            missing.insert(fmt::format("{} ({})", node.op, views.error().message));
+        }
+        broken.insert(node.name);
+    }
+    if (!missing.empty())
+        return failedError("the planner cannot do: {}", fmt::join(missing, ", "));
+
+    for (std::size_t i = 0; i < task_.graph.outputs.size(); ++i) {
+        const std::string &name = task_.graph.outputs[i];
+        View result;
+        if (const auto buffer = placeholders_.find(name); buffer != placeholders_.end())
+            result = loadBuffer(buffer->second);
+        else
+            result = known_.at(name).at(0);
+        const TensorType &type = task_.outputs.at(i).type;
+        result = cast(result, type.dtype);
+        BufferInfo buffer;
+        buffer.name = fmt::format("out{}", i);
+        buffer.role = BufferRole::output;
+        buffer.index = static_cast<int>(i);
+        buffer.dtype = type.dtype;
+        buffer.shape = type.shape;
+        for (const Axes &dimension : result.dims)
+            buffer.expressions.push_back(program.axes.expression(dimension));
+        const int id = program.addBuffer(std::move(buffer));
+        program.stores.push_back({result.value, result.dims, id});
+    }
+    program.simplify();
+    // Joined axes may have gained an expression that an input supplies.
+    for (const Store &store : program.stores) {
+        auto &expressions = program.buffers[store.buffer].expressions;
+        for (std::size_t d = 0; d < store.dims.size(); ++d)
+            expressions[d] = program.axes.expression(store.dims[d]);
+    }
+    return std::move(program);
+}
+
+Result<Program> lower(const task::Description &task, bool tf32Gemm, bool tf32Convolution) {
+    if (task.graph.nodes.empty())
+        return failedError("the planner cannot do this task: it has no operator graph ({})",
+                           task.graphProblem.empty() ? "export gave none" : task.graphProblem);
+    return Lowering(task, tf32Gemm, tf32Convolution).run();
+}
+
+} // namespace cuda_agent::policy

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/policy/planner/ir.h"
+#include "core/task/task.h"
+
+#include <functional>
+
+namespace cuda_agent::policy {
+
+/// Translates a task's graph. `tf32` lets GEMM and convolution steps use TF32.
+/// Errors: failed, naming every operator that the planner cannot do.
+Result<Program> lower(const task::Description &task, bool tf32GemmAllowed,
+                      bool tf32ConvolutionAllowed);
+
+/// The state of a translation and the vocabulary that operators are written in.
+class Lowering {
+  public:
+    Lowering(const task::Description &task, bool tf32Gemm, bool tf32Convolution)
+        : task_(task), tf32Gemm_(tf32Gemm), tf32Convolution_(tf32Convolution) {}
+    Result<Program> run();
+
+    Program program;
+    bool tf32Gemm() const { return tf32Gemm_; }
+    bool tf32Convolution() const { return tf32Convolution_; }
+
+    // Arguments of a node; the position counts args, the name is looked up in kwargs too.
+    static const Json *find(const task::Node &node, std::size_t position, const char *name);
+    Result<View> view(const task::Node &node, std::size_t position, const char *name);
+    bool given(const task::Node &node, std::size_t position, const char *name) const;
+    static double number(const task::Node &node, std::size_t position, const char *name,
+                         double fallback);
+    static bool flag(const task::Node &node, std::size_t position, const char *name, bool fallback);
+    static std::vector<std::int64_t> integers(const task::Node &node, std::size_t position,
+                                              const char *name);
+    static std::string text(const task::Node &node, std::size_t position, const char *name);
+
+    // Making values.
+    View constant(double number, DType dtype = DType::float32);
+    /// Pointwise operation with broadcasting.
+    View apply(const std::string &op, std::vector<View> args, DType dtype);
+    View cast(const View &view, DType dtype);
+    /// Reduces the given dimensions; they stay as size 1 when `keep`.
+    View reduce(const std::string &op, const View &view, const std::vector<int> &dims, bool keep,
+                DType dtype);
+    /// The number of elements in the given dimensions, as a value.
+    View count(const View &view, const std::vector<int> &dims, DType dtype);
+    View mean(const View &view, const std::vector<int> &dims, bool keep);
+    /// Sum of squared distances from the mean.
+    View squaredDeviations(const View &view, const std::vector<int> &dims, bool keep,
+                           View *meanOut = nullptr);
+    View index(const Axes &axes);
+
+    // Views.
+    Shape shapeOf(const View &view) const;
+    DType dtypeOf(const View &view) const { return program.values[view.value].dtype; }
+    View reshape(const View &view, const Shape &shape);
+    View expand(const View &view, const Shape &shape);
+    /// Elements offset, offset+step, ... of one dimension.
+    View slice(const View &view, int dim, std::int64_t offset, std::int64_t step,
+               std::int64_t size);
+    /// Writes it to a scratch buffer and reads it back under fresh axes.
+    View materialise(const View &view);
+    /// A buffer that holds exactly this view: an existing one, or a scratch buffer written now.
+    int bufferOf(const View &view);
+    View loadBuffer(int buffer);
+
+  private:
+    const View *known(const Json &argument) const;
+    Result<void> placeholder(const task::Node &node, int tensorIndex);
+    bool join(const View &a, std::size_t dimA, const View &b, std::size_t dimB);
+    /// The same computation under fresh axes, `substitute` rewriting dimensions of loads.
+    bool cloneWith(const View &view, std::map<Axis, LoadDim> &fresh, View &result);
+    View refreshed(const View &view);
+
+    const task::Description &task_;
+    bool tf32Gemm_, tf32Convolution_;
+    std::map<std::string, std::vector<View>> known_;
+    std::map<std::string, int> placeholders_; ///< buffer of a tensor placeholder
+};
+
+/// One operator: the views of its results. Errors: failed, why this form of it cannot be done.
+using Operator = std::function<Result<std::vector<View>>(Lowering &, const task::Node &)>;
+using OperatorTable = std::map<std::string, Operator>;
+
+void addPointwiseOperators(OperatorTable &table);
+void addShapeOperators(OperatorTable &table);
+void addReductionOperators(OperatorTable &table);
+void addNormalisationOperators(OperatorTable &table);
+void addLibraryOperators(OperatorTable &table);
+const OperatorTable &operatorTable();
+
+/// A dimension argument as a position.
+int dimensionOf(std::int64_t dim, std::size_t rank);
+std::vector<int> allDimensions(std::size_t rank);
+/// Dimensions of an argument; all when it is absent or empty.
+std::vector<int> dimensionsOf(const task::Node &node, std::size_t position, std::size_t rank);
+
+} // namespace cuda_agent::policy

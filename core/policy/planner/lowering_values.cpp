@@ -1,0 +1,316 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/lowering.h"
+
+namespace cuda_agent::policy {
+
+View Lowering::constant(double number, DType dtype) {
+    return {program.constant(number, dtype), {}};
+}
+
+Shape Lowering::shapeOf(const View &view) const {
+    Shape shape;
+    for (const Axes &dimension : view.dims)
+        shape.push_back(program.axes.size(program.axes.atoms(dimension)));
+    return shape;
+}
+
+View Lowering::loadBuffer(int buffer) {
+    const BufferInfo &info = program.buffers[buffer];
+    std::vector<Axes> dims;
+    for (std::size_t d = 0; d < info.shape.size(); ++d) {
+        const bool computed = !info.expressions[d].empty() &&
+                              !std::isdigit(static_cast<unsigned char>(info.expressions[d][0]));
+        dims.push_back(
+            info.shape[d] == 1
+                ? Axes{}
+                : Axes{program.axes.add(info.shape[d], computed ? info.expressions[d] : "")});
+    }
+    return {program.load(buffer, dims), dims};
+}
+
+bool Lowering::join(const View &a, std::size_t dimA, const View &b, std::size_t dimB) {
+    std::vector<std::vector<Axes>> live{a.dims, b.dims};
+    for (const auto &[name, views] : known_) {
+        for (const View &view : views)
+            live.push_back(view.dims);
+    }
+    return program.axes.join(a.dims[dimA], b.dims[dimB],
+                             [&](Axis x, Axis y) { return program.mustStayApart(x, y, live); });
+}
+
+View Lowering::apply(const std::string &op, std::vector<View> args, DType dtype) {
+    std::size_t rank = 0;
+    for (const View &arg : args)
+        rank = std::max(rank, arg.dims.size());
+    View result;
+    result.dims.resize(rank);
+    for (View &arg : args) {
+        const std::size_t lead = rank - arg.dims.size();
+        const auto joinAll = [&](const View &operand) {
+            for (std::size_t d = 0; d < operand.dims.size(); ++d) {
+                if (!operand.dims[d].empty() && !result.dims[lead + d].empty() &&
+                    !join(result, lead + d, operand, d))
+                    return false;
+            }
+            // Dimensions that only one side has must not bring an axis in twice.
+            std::set<Axis> seen;
+            for (std::size_t d = 0; d < rank; ++d) {
+                Axes axes = result.dims[d];
+                if (axes.empty() && d >= lead)
+                    axes = operand.dims[d - lead];
+                for (const Axis atom : program.axes.atoms(axes)) {
+                    if (!seen.insert(atom).second)
+                        return false;
+                }
+            }
+            return true;
+        };
+        if (!joinAll(arg)) {
+            arg = refreshed(arg);
+            if (!joinAll(arg)) {
+                arg = materialise(arg);
+                joinAll(arg);
+            }
+        }
+        for (std::size_t d = 0; d < arg.dims.size(); ++d) {
+            if (result.dims[lead + d].empty())
+                result.dims[lead + d] = arg.dims[d];
+        }
+    }
+    std::vector<int> ids;
+    for (const View &arg : args)
+        ids.push_back(arg.value);
+    result.value = program.pointwise(op, ids, dtype);
+    return result;
+}
+
+View Lowering::cast(const View &view, DType dtype) {
+    if (dtypeOf(view) == dtype)
+        return view;
+    return {program.pointwise("cast", {view.value}, dtype), view.dims};
+}
+
+View Lowering::reduce(const std::string &op, const View &view, const std::vector<int> &dims,
+                      bool keep, DType dtype) {
+    View result;
+    Axes over;
+    for (std::size_t d = 0; d < view.dims.size(); ++d) {
+        if (std::find(dims.begin(), dims.end(), static_cast<int>(d)) == dims.end()) {
+            result.dims.push_back(view.dims[d]);
+            continue;
+        }
+        over.insert(over.end(), view.dims[d].begin(), view.dims[d].end());
+        if (keep)
+            result.dims.push_back({});
+    }
+    const bool position = op == "argmax" || op == "argmin";
+    if (over.empty() && position)
+        result.value = program.constant(0, dtype);
+    else if (over.empty())
+        result.value = cast(view, dtype).value;
+    else
+        result.value = program.reduce(op, view.value, over, dtype);
+    return result;
+}
+
+View Lowering::count(const View &view, const std::vector<int> &dims, DType dtype) {
+    Value value;
+    value.kind = Kind::count;
+    value.dtype = dtype;
+    for (const int d : dims)
+        value.axes.insert(value.axes.end(), view.dims[d].begin(), view.dims[d].end());
+    return {program.add(std::move(value)), {}};
+}
+
+View Lowering::mean(const View &view, const std::vector<int> &dims, bool keep) {
+    const DType dtype = dtypeOf(view);
+    return apply("div", {reduce("sum", view, dims, keep, dtype), count(view, dims, dtype)}, dtype);
+}
+
+View Lowering::squaredDeviations(const View &view, const std::vector<int> &dims, bool keep,
+                                 View *meanOut) {
+    const DType dtype = dtypeOf(view);
+    const View average = mean(view, dims, true);
+    const View distance = apply("sub", {view, average}, dtype);
+    if (meanOut != nullptr)
+        *meanOut = keep ? average : mean(view, dims, false);
+    return reduce("sum", apply("mul", {distance, distance}, dtype), dims, keep, dtype);
+}
+
+View Lowering::index(const Axes &axes) {
+    Value value;
+    value.kind = axes.empty() ? Kind::constant : Kind::index;
+    value.dtype = DType::int64;
+    value.axes = axes;
+    return {program.add(std::move(value)), {axes}};
+}
+
+View Lowering::materialise(const View &view) {
+    const int buffer = program.addScratch(dtypeOf(view), view.dims);
+    program.stores.push_back({view.value, view.dims, buffer});
+    return loadBuffer(buffer);
+}
+
+int Lowering::bufferOf(const View &view) {
+    const Value &value = program.values[view.value];
+    if (value.kind == Kind::load && value.dims.size() == view.dims.size()) {
+        bool whole = true;
+        for (std::size_t d = 0; d < view.dims.size(); ++d) {
+            const LoadDim &dimension = value.dims[d];
+            whole = whole && dimension.offset == 0 && dimension.step == 1 &&
+                    program.axes.atoms(dimension.axes) == program.axes.atoms(view.dims[d]) &&
+                    program.buffers[value.buffer].shape[d] ==
+                        program.axes.size(program.axes.atoms(view.dims[d]));
+        }
+        if (whole)
+            return value.buffer;
+    }
+    const int buffer = program.addScratch(dtypeOf(view), view.dims);
+    program.stores.push_back({view.value, view.dims, buffer});
+    return buffer;
+}
+
+bool Lowering::cloneWith(const View &view, std::map<Axis, LoadDim> &fresh, View &result) {
+    std::map<int, int> copies;
+    const std::function<int(int)> copy = [&](int id) -> int {
+        if (const auto done = copies.find(id); done != copies.end())
+            return done->second;
+        Value value = program.values[id];
+        if (value.kind == Kind::reduce)
+            return -1;
+        for (LoadDim &dimension : value.dims) {
+            const Axes atoms = program.axes.atoms(dimension.axes);
+            Axes renamed;
+            for (const Axis atom : atoms) {
+                const auto found = fresh.find(atom);
+                if (found == fresh.end()) {
+                    renamed.push_back(atom);
+                    continue;
+                }
+                const LoadDim &target = found->second;
+                if (target.offset != 0 || target.step != 1) {
+                    if (atoms.size() != 1)
+                        return -1;
+                    dimension.offset += dimension.step * target.offset;
+                    dimension.step *= target.step;
+                }
+                renamed.insert(renamed.end(), target.axes.begin(), target.axes.end());
+            }
+            dimension.axes = renamed;
+        }
+        if (value.kind == Kind::index) {
+            Axes renamed;
+            for (const Axis atom : program.axes.atoms(value.axes)) {
+                const auto found = fresh.find(atom);
+                if (found == fresh.end()) {
+                    renamed.push_back(atom);
+                    continue;
+                }
+                if (found->second.offset != 0 || found->second.step != 1)
+                    return -1;
+                renamed.insert(renamed.end(), found->second.axes.begin(), found->second.axes.end());
+            }
+            value.axes = renamed;
+        }
+        for (int &arg : value.args) {
+            arg = copy(arg);
+            if (arg < 0)
+                return -1;
+        }
+        const int made = program.add(std::move(value));
+        return copies[id] = made;
+    };
+    const int value = copy(view.value);
+    if (value < 0)
+        return false;
+    result.value = value;
+    result.dims.clear();
+    for (const Axes &dimension : view.dims) {
+        Axes renamed;
+        for (const Axis atom : program.axes.atoms(dimension)) {
+            const auto found = fresh.find(atom);
+            if (found == fresh.end())
+                renamed.push_back(atom);
+            else
+                renamed.insert(renamed.end(), found->second.axes.begin(), found->second.axes.end());
+        }
+        result.dims.push_back(renamed);
+    }
+    return true;
+}
+
+View Lowering::refreshed(const View &view) {
+    std::map<Axis, LoadDim> fresh;
+    std::set<Axis> all = program.axesOf(view.value);
+    for (const Axes &dimension : view.dims) {
+        for (const Axis atom : program.axes.atoms(dimension))
+            all.insert(atom);
+    }
+    for (const Axis atom : all) {
+        const std::string expression =
+            program.axes.constant(atom) ? "" : program.axes.expression(atom);
+        fresh[atom] = {{program.axes.add(program.axes.size(atom), expression)}, 0, 1};
+    }
+    View result;
+    return cloneWith(view, fresh, result) ? result : materialise(view);
+}
+
+View Lowering::reshape(const View &view, const Shape &shape) {
+    Axes all;
+    for (const Axes &dimension : view.dims)
+        all.insert(all.end(), dimension.begin(), dimension.end());
+    if (auto dims = program.axes.regroup(all, shape))
+        return {view.value, std::move(*dims)};
+    // A dimension boundary falls inside an axis: read it back from memory, as one long row.
+    const int buffer = bufferOf(view);
+    const Axes flat{
+        program.axes.add(program.axes.size(program.axes.atoms(all)), program.axes.expression(all))};
+    const int value = program.load(buffer, {flat});
+    return {value, *program.axes.regroup(flat, shape)};
+}
+
+View Lowering::expand(const View &view, const Shape &shape) {
+    const Shape have = shapeOf(view);
+    View result{view.value, std::vector<Axes>(shape.size())};
+    const std::size_t lead = shape.size() - have.size();
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        if (d >= lead && !view.dims[d - lead].empty())
+            result.dims[d] = view.dims[d - lead];
+        else if (shape[d] > 1)
+            result.dims[d] = {program.axes.add(shape[d])};
+    }
+    return result;
+}
+
+View Lowering::slice(const View &view, int dim, std::int64_t offset, std::int64_t step,
+                     std::int64_t size) {
+    if (offset == 0 && step == 1 && size == shapeOf(view)[dim])
+        return view;
+    View source = view;
+    if (program.axes.atoms(source.dims[dim]).size() != 1)
+        source = materialise(source);
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        const Axes atoms = program.axes.atoms(source.dims[dim]);
+        std::map<Axis, LoadDim> fresh;
+        LoadDim target{{}, offset, step};
+        if (size > 1)
+            target.axes = {program.axes.add(size)};
+        if (atoms.empty())
+            return source;
+        fresh[atoms[0]] = target;
+        View result;
+        if (program.axesOf(source.value).contains(atoms[0])) {
+            if (cloneWith(source, fresh, result))
+                return result;
+        } else { // an expanded dimension: every element is the same
+            result = source;
+            result.dims[dim] = target.axes;
+            return result;
+        }
+        source = materialise(source);
+    }
+    return source;
+}
+
+} // namespace cuda_agent::policy

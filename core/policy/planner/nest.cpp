@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/nest.h"
+
+#include <algorithm>
+
+namespace cuda_agent::policy {
+
+std::vector<int> Nest::rowDims() const {
+    std::vector<int> result;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+        if (!dims[d].element)
+            result.push_back(static_cast<int>(d));
+    }
+    return result;
+}
+
+std::vector<int> Nest::elementDims() const {
+    std::vector<int> result;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+        if (dims[d].element)
+            result.push_back(static_cast<int>(d));
+    }
+    return result;
+}
+
+std::int64_t Nest::rows() const {
+    std::int64_t product = 1;
+    for (const NestDim &dim : dims)
+        product *= dim.element ? 1 : dim.size;
+    return product;
+}
+
+std::int64_t Nest::elements() const {
+    std::int64_t product = 1;
+    for (const NestDim &dim : dims)
+        product *= dim.element ? dim.size : 1;
+    return product;
+}
+
+std::string Nest::rowsExpression() const {
+    std::string text;
+    std::int64_t constants = 1;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+        if (dims[d].element)
+            continue;
+        if (d == 0 && runtimeOuter)
+            text = dims[d].expression;
+        else
+            constants *= dims[d].size;
+    }
+    if (text.empty())
+        return std::to_string(constants);
+    return constants == 1 ? text : text + " * " + std::to_string(constants);
+}
+
+std::optional<std::int64_t> Nest::elementStride(const Access &access) const {
+    const std::vector<int> inner = elementDims();
+    if (inner.empty())
+        return 0;
+    const std::int64_t step = access.strides[inner.back()];
+    std::int64_t expected = step;
+    for (std::size_t i = inner.size(); i-- > 0;) {
+        if (access.strides[inner[i]] != expected)
+            return std::nullopt;
+        expected *= dims[inner[i]].size;
+    }
+    return step;
+}
+
+bool Nest::variesByElement(const Access &access) const {
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+        if (dims[d].element && access.strides[d] != 0)
+            return true;
+    }
+    return false;
+}
+
+namespace {
+
+/// Strides by atom, before loops are merged.
+struct RawAccess {
+    std::int64_t base = 0;
+    std::map<Axis, std::int64_t> strides;
+    Axes order; ///< atoms from outermost to innermost in memory
+};
+
+void addDimension(const Program &program, RawAccess &raw, const Axes &axes, std::int64_t stride) {
+    const Axes atoms = program.axes.atoms(axes);
+    for (std::size_t i = atoms.size(); i-- > 0;) {
+        raw.strides[atoms[i]] += stride;
+        stride *= program.axes.size(atoms[i]);
+    }
+    raw.order.insert(raw.order.end(), atoms.begin(), atoms.end());
+}
+
+RawAccess loadAccess(const Program &program, const Value &value) {
+    RawAccess raw;
+    const auto strides = program.stridesOf(value.buffer);
+    const bool flat = value.dims.size() == 1 && strides.size() != 1;
+    for (std::size_t d = 0; d < value.dims.size(); ++d) {
+        const std::int64_t stride = flat ? 1 : strides[d];
+        raw.base += value.dims[d].offset * stride;
+        addDimension(program, raw, value.dims[d].axes, value.dims[d].step * stride);
+    }
+    return raw;
+}
+
+RawAccess positionAccess(const Program &program, const Axes &axes) {
+    RawAccess raw;
+    addDimension(program, raw, axes, 1);
+    return raw;
+}
+
+} // namespace
+
+Nest makeNest(const Program &program, const Group &group, std::int64_t shortestRun) {
+    std::vector<int> roots = group.reduces;
+    for (const Store &store : group.stores)
+        roots.push_back(store.value);
+    const std::vector<int> values = reachableFrom(program, roots);
+
+    std::map<int, RawAccess> raws;
+    for (const int id : values) {
+        const Value &value = program.values[id];
+        if (value.kind == Kind::load)
+            raws[id] = loadAccess(program, value);
+        else if (value.kind == Kind::index)
+            raws[id] = positionAccess(program, value.axes);
+        else if (value.kind == Kind::reduce && value.op.starts_with("arg"))
+            raws[id] = positionAccess(program, value.axes);
+    }
+    std::vector<RawAccess> rawStores;
+    for (const Store &store : group.stores) {
+        RawAccess raw;
+        const auto strides = program.stridesOf(store.buffer);
+        const bool flat = store.dims.size() == 1 && strides.size() != 1;
+        for (std::size_t d = 0; d < store.dims.size(); ++d)
+            addDimension(program, raw, store.dims[d], flat ? 1 : strides[d]);
+        rawStores.push_back(std::move(raw));
+    }
+
+    std::set<Axis> all = group.rows;
+    all.insert(group.reduced.begin(), group.reduced.end());
+    const Axes order = memoryOrder(program, all, values, group.stores);
+
+    Nest nest;
+    const auto strideOf = [](const RawAccess &raw, Axis atom) {
+        const auto found = raw.strides.find(atom);
+        return found == raw.strides.end() ? 0 : found->second;
+    };
+    std::vector<const RawAccess *> everything;
+    for (const auto &[id, raw] : raws)
+        everything.push_back(&raw);
+    for (const RawAccess &raw : rawStores)
+        everything.push_back(&raw);
+    for (const Axis atom : order) {
+        const bool element = group.reduced.contains(atom);
+        bool merge = !nest.dims.empty() && nest.dims.back().element == element;
+        if (merge) {
+            const Axis outer = nest.dims.back().axes.back();
+            merge = std::all_of(everything.begin(), everything.end(), [&](const RawAccess *raw) {
+                return strideOf(*raw, outer) == strideOf(*raw, atom) * program.axes.size(atom);
+            });
+        }
+        if (!merge)
+            nest.dims.push_back({{}, 1, {}, element});
+        nest.dims.back().axes.push_back(atom);
+        nest.dims.back().size *= program.axes.size(atom);
+    }
+    for (NestDim &dim : nest.dims)
+        dim.expression = program.axes.expression(dim.axes);
+    if (!group.hasReductions()) {
+        std::int64_t run = 1;
+        for (std::size_t d = nest.dims.size(); d-- > 0 && run < shortestRun;) {
+            nest.dims[d].element = true;
+            run *= nest.dims[d].size;
+        }
+    }
+    const auto finished = [&](const RawAccess &raw) {
+        Access access{raw.base, {}};
+        for (const NestDim &dim : nest.dims)
+            access.strides.push_back(strideOf(raw, dim.axes.back()));
+        return access;
+    };
+    for (const auto &[id, raw] : raws)
+        nest.accesses[id] = finished(raw);
+    for (const RawAccess &raw : rawStores)
+        nest.stores.push_back(finished(raw));
+
+    // The outermost size may stay open when no stride or offset depends on it.
+    if (!nest.dims.empty()) {
+        const Axes &outer = nest.dims[0].axes;
+        const auto isOuter = [&](Axis atom) {
+            return std::find(outer.begin(), outer.end(), atom) != outer.end();
+        };
+        nest.runtimeOuter =
+            std::all_of(everything.begin(), everything.end(), [&](const RawAccess *raw) {
+                bool outside = raw->base != 0;
+                for (const Axis atom : raw->order) {
+                    if (isOuter(atom) && outside)
+                        return false;
+                    outside = outside || !isOuter(atom);
+                }
+                return true;
+            });
+        // A reduced outermost loop is only open when there are no rows: then it is the length.
+        if (nest.dims[0].element && !nest.rowDims().empty())
+            nest.runtimeOuter = false;
+        if (nest.dims[0].element && nest.elementDims().size() > 1)
+            nest.runtimeOuter = nest.runtimeOuter && !group.hasReductions();
+    }
+    for (std::size_t d = 0; d < nest.dims.size(); ++d) {
+        if (d == 0 && nest.runtimeOuter)
+            continue;
+        for (const Axis atom : nest.dims[d].axes) {
+            nest.baked.insert(atom);
+            if (!program.axes.constant(atom))
+                nest.requirements.push_back(fmt::format("{} == {}", program.axes.expression(atom),
+                                                        program.axes.size(atom)));
+        }
+    }
+    return nest;
+}
+
+} // namespace cuda_agent::policy

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/policy/planner/fusion.h"
+
+namespace cuda_agent::policy {
+
+/// One loop of a kernel: axes that every access walks through with a single stride.
+struct NestDim {
+    Axes axes;
+    std::int64_t size = 1;
+    std::string expression; ///< of the size, for the plan
+    bool element = false;   ///< swept inside a row, not indexing rows
+};
+
+/// Where a load, a store or a position lies: base + sum of coordinate * stride, in elements.
+struct Access {
+    std::int64_t base = 0;
+    std::vector<std::int64_t> strides; ///< one per NestDim
+};
+
+/// The loops of a group in memory order, as few as its accesses allow.
+struct Nest {
+    std::vector<NestDim> dims;      ///< outermost first
+    std::map<int, Access> accesses; ///< of load, index, argmax and argmin values
+    std::vector<Access> stores;     ///< as in Group::stores
+    /// Conditions for the sizes that the kernel text holds as numbers.
+    std::vector<std::string> requirements;
+    bool runtimeOuter = false; ///< the outermost size is an argument, any value will do
+
+    std::vector<int> rowDims() const;
+    std::vector<int> elementDims() const;
+    std::int64_t rows() const;     ///< product of row sizes
+    std::int64_t elements() const; ///< product of element sizes
+    std::string rowsExpression() const;
+    /// True when neighbouring positions in memory belong to different rows.
+    bool column() const { return !dims.empty() && !dims.back().element && elements() > 1; }
+    /// The stride of an access from one element of a row to the next when its row is one even
+    /// walk in element order; nothing when it is not.
+    std::optional<std::int64_t> elementStride(const Access &access) const;
+    bool variesByElement(const Access &access) const;
+    /// Atoms whose size is a number in the text.
+    std::set<Axis> baked;
+};
+
+/// `shortestRun`: for groups without reductions, how many elements at least make a row (the
+/// innermost loops together); everything is one row when that takes all loops.
+Nest makeNest(const Program &program, const Group &group, std::int64_t shortestRun);
+
+} // namespace cuda_agent::policy

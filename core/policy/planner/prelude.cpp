@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/kernel_writer.h"
+
+namespace cuda_agent::policy {
+
+namespace {
+
+constexpr const char *includes = R"cuda(#if defined(__CUDA_AGENT_HOST__) && defined(__clang__)
+// On a CPU sums may be taken in vector lanes, as a GPU takes them in threads.
+#define SUMS_IN_ANY_ORDER _Pragma("clang fp reassociate(on)")
+#else
+#define SUMS_IN_ANY_ORDER
+#endif
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
+#ifndef NAN
+#define NAN __int_as_float(0x7fffffff)
+#endif
+
+)cuda";
+
+constexpr const char *isAbove =
+    R"cuda(// torch's order for argmax: NaN is largest, the first of equals wins.
+template <class T, class Index>
+__device__ __forceinline__ bool isAbove(T a, Index aPlace, T b, Index bPlace) {
+    return a > b || (a == b && aPlace < bPlace) || (a != a && (b == b || aPlace < bPlace));
+}
+
+)cuda";
+
+constexpr const char *isBelow =
+    R"cuda(// torch's order for argmin: NaN is smallest, the first of equals wins.
+template <class T, class Index>
+__device__ __forceinline__ bool isBelow(T a, Index aPlace, T b, Index bPlace) {
+    return a < b || (a == b && aPlace < bPlace) || (a != a && (b == b || aPlace < bPlace));
+}
+
+)cuda";
+
+constexpr const char *floorModulo = R"cuda(// The remainder with the sign of the divisor.
+__device__ __forceinline__ float floorModulo(float a, float b) {
+    const float rest = fmodf(a, b);
+    return rest != 0.0f && (b < 0.0f) != (rest < 0.0f) ? rest + b : rest;
+}
+
+)cuda";
+
+constexpr const char *vector = R"cuda(// Neighbouring elements that move in one access.
+template <class T, int count>
+struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Vector {
+    T at[count];
+};
+
+)cuda";
+
+constexpr const char *widen =
+    R"cuda(template <class T> __device__ __forceinline__ T widen(T x) { return x; }
+)cuda";
+
+constexpr const char *loadVector = R"cuda(template <class S, class T, int count>
+__device__ __forceinline__ void loadVector(S (&to)[count], const T *from) {
+    const Vector<T, count> v = *reinterpret_cast<const Vector<T, count> *>(from);
+#pragma unroll
+    for (int k = 0; k < count; ++k)
+        to[k] = widen(v.at[k]);
+}
+
+)cuda";
+
+constexpr const char *storeVector = R"cuda(template <class T, int count>
+__device__ __forceinline__ void storeVector(T *to, const T (&from)[count]) {
+    Vector<T, count> v;
+#pragma unroll
+    for (int k = 0; k < count; ++k)
+        v.at[k] = from[k];
+    *reinterpret_cast<Vector<T, count> *>(to) = v;
+}
+
+)cuda";
+
+constexpr const char *storeVectorStreaming =
+    R"cuda(// Stores that leave the cache to data that is read again.
+template <int count>
+__device__ __forceinline__ void storeVectorStreaming(float *to, const float (&from)[count]) {
+#ifndef __CUDA_AGENT_HOST__
+    if constexpr (count == 4) {
+        __stcs(reinterpret_cast<float4 *>(to), make_float4(from[0], from[1], from[2], from[3]));
+        return;
+    }
+    if constexpr (count == 2) {
+        __stcs(reinterpret_cast<float2 *>(to), make_float2(from[0], from[1]));
+        return;
+    }
+#endif
+#pragma unroll
+    for (int k = 0; k < count; ++k)
+        to[k] = from[k];
+}
+
+)cuda";
+
+constexpr const char *reduceLanes =
+    R"cuda(// Combines the states of `width` neighbouring lanes; all of them get the result.
+template <int width, class State> __device__ __forceinline__ State reduceLanes(State state) {
+#pragma unroll
+    for (int mask = width / 2; mask > 0; mask /= 2)
+        state.combine(state.fromLane(mask));
+    return state;
+}
+
+)cuda";
+
+constexpr const char *reduceBlock =
+    R"cuda(// Combines the states of all threads of a block; all of them get the result.
+template <int threads, class State>
+__device__ __forceinline__ State reduceBlock(State state, State *exchange) {
+    state = reduceLanes<32>(state);
+    if (threadIdx.x % 32 == 0)
+        exchange[threadIdx.x / 32] = state;
+    __syncthreads();
+    return reduceLanes<threads / 32>(exchange[threadIdx.x % (threads / 32)]);
+}
+
+)cuda";
+
+constexpr const char *meetBlocks =
+    R"cuda(// Combines the states of all blocks that share a row. `arrived` counts blocks over all rounds.
+// Partial results are read past the first-level cache, which other blocks' writes do not update.
+template <int parts, class State>
+__device__ __forceinline__ State meetBlocks(State own, State *partials, int *arrived, int part,
+                                            int round) {
+    if (threadIdx.x == 0) {
+        partials[part] = own;
+        __threadfence();
+        atomicAdd(arrived, 1);
+        while (*(volatile int *)arrived < parts * round) {
+        }
+        __threadfence();
+    }
+    __syncthreads();
+    State state = State::identity();
+    for (int p = threadIdx.x % 32; p < parts; p += 32) {
+        State other;
+        const unsigned *from = reinterpret_cast<const unsigned *>(partials + p);
+        unsigned *to = reinterpret_cast<unsigned *>(&other);
+#pragma unroll
+        for (int k = 0; k < (int)(sizeof(State) / 4); ++k)
+            to[k] = *(const volatile unsigned *)(from + k);
+        state.combine(other);
+    }
+    return reduceLanes<32>(state);
+}
+
+)cuda";
+
+} // namespace
+
+std::string preludeText(const std::set<std::string> &helpers, const std::set<DType> &types) {
+    std::string text;
+    if (types.contains(DType::float16))
+        text += "#include <cuda_fp16.h>\n";
+    if (types.contains(DType::bfloat16))
+        text += "#include <cuda_bf16.h>\n";
+    text += includes;
+    const auto has = [&](const char *name) { return helpers.contains(name); };
+    if (has("isAbove"))
+        text += isAbove;
+    if (has("isBelow"))
+        text += isBelow;
+    if (has("floorModulo"))
+        text += floorModulo;
+    if (has("loadVector") || has("storeVector") || has("storeVectorStreaming"))
+        text += vector;
+    if (has("loadVector")) {
+        text += widen;
+        if (types.contains(DType::float16))
+            text +=
+                "__device__ __forceinline__ float widen(__half x) { return __half2float(x); }\n";
+        if (types.contains(DType::bfloat16))
+            text += "__device__ __forceinline__ float widen(__nv_bfloat16 x) { return "
+                    "__bfloat162float(x); }\n";
+        text += loadVector;
+    }
+    if (has("storeVector") || has("storeVectorStreaming"))
+        text += storeVector;
+    if (has("storeVectorStreaming"))
+        text += storeVectorStreaming;
+    if (has("reduceLanes") || has("reduceBlock"))
+        text += reduceLanes;
+    if (has("reduceBlock"))
+        text += reduceBlock;
+    if (has("meetBlocks"))
+        text += meetBlocks;
+    return text;
+}
+
+KernelSource writeKernels(const Program &program, const Group &group, const Nest &nest,
+                          const Schedule &schedule, const std::string &name) {
+    std::unique_ptr<KernelWriter> writer;
+    switch (schedule.form) {
+    case Schedule::Form::row:
+        writer = makeRowWriter(program, group, nest, schedule, name);
+        break;
+    case Schedule::Form::column:
+        writer = makeColumnWriter(program, group, nest, schedule, name);
+        break;
+    case Schedule::Form::loopRow:
+    case Schedule::Form::loopColumn:
+        writer = makeLoopWriter(program, group, nest, schedule, name);
+        break;
+    }
+    return writer->write();
+}
+
+} // namespace cuda_agent::policy

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/policy/planner/fusion.h"
+
+namespace cuda_agent::policy {
+
+/// One running result of a pass over a row.
+struct Reducer {
+    enum class Kind { simple, position, moments, maxAndSumOfExp } kind = Kind::simple;
+    int value = -1;  ///< the reduction; of pairs, the first (mean's sum, maximum)
+    int second = -1; ///< of pairs
+    int input = -1;  ///< what is reduced
+    int number = 0;  ///< names its fields
+    std::string op;  ///< "sum", "max", ...
+};
+
+/// Reductions that one sweep over a row can do together.
+struct Pass {
+    std::vector<Reducer> reducers;
+};
+
+/// Orders a group's reductions into as few sweeps as their dependence allows. Pairs such as
+/// (sum, squared distances from the mean) become one running result, so that no sweep has to wait
+/// for another one's end.
+std::vector<Pass> makePasses(const Program &program, const Group &group);
+
+/// Initial value, declared fields and combination of one reducer, as text.
+struct Field {
+    std::string type, name, initial;
+};
+std::vector<Field> fieldsOf(const Program &program, const Reducer &reducer, bool smallIndex);
+/// Statements of `combine(const State &other)`.
+std::vector<std::string> combineText(const Program &program, const Reducer &reducer);
+
+/// The struct of a pass with `identity`, `combine` and, for warps, `fromLane`.
+std::string stateText(const Program &program, const Pass &pass, const std::string &name,
+                      bool smallIndex, bool shuffles);
+
+} // namespace cuda_agent::policy

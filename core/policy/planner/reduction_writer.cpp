@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/kernel_writer.h"
+
+namespace cuda_agent::policy {
+
+namespace {
+
+const char *literalSuffix(const std::string &type) {
+    return type == "double" ? "" : "f";
+}
+
+} // namespace
+
+std::string KernelWriter::stateType(std::size_t pass) const {
+    std::string result = name_;
+    result[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(result[0])));
+    return fmt::format("{}Pass{}", result, pass);
+}
+
+std::vector<int> KernelWriter::passRoots(std::size_t pass) const {
+    std::vector<int> roots;
+    for (const Reducer &reducer : passes_[pass].reducers)
+        roots.push_back(reducer.input);
+    return roots;
+}
+
+void KernelWriter::declareStates(std::size_t pass) {
+    const std::string subscript = rowSubscript();
+    const std::string name = fmt::format("state{}", pass);
+    if (subscript.empty()) {
+        line(fmt::format("{0} {1} = {0}::identity();", stateType(pass), name));
+        return;
+    }
+    line(fmt::format("{} {}[{}];", stateType(pass), name,
+                     s_.form == Schedule::Form::column ? s_.vector : s_.chunk));
+    forRowsInHand(
+        [&] { line(fmt::format("{}{} = {}::identity();", name, subscript, stateType(pass))); });
+}
+
+void KernelWriter::tileReductions(std::size_t pass, bool merge) {
+    const std::string at = rowSubscript();
+    const int inHand = s_.form == Schedule::Form::column ? s_.vector : s_.chunk;
+    const bool smallIndex = indexType_ == "int";
+    std::vector<Field> all;
+    for (const Reducer &reducer : passes_[pass].reducers) {
+        for (const Field &field : fieldsOf(p_, reducer, smallIndex)) {
+            all.push_back(field);
+            if (at.empty())
+                line(fmt::format("{} {} = {};", field.type, field.name, field.initial));
+            else
+                line(fmt::format("{} {}[{}];", field.type, field.name, inHand));
+        }
+    }
+    if (!at.empty()) {
+        forRowsInHand([&] {
+            for (const Field &field : all)
+                line(fmt::format("{}{} = {};", field.name, at, field.initial));
+        });
+    }
+    const auto statement = [&](const Reducer &r, const std::string &x) {
+        const int n = r.number;
+        const std::string a = fmt::format("{}{}{}", r.op, n, at);
+        const std::string type = scalarType(p_.values[r.input].dtype);
+        const bool floating = type == "float" || type == "double";
+        if (r.kind == Reducer::Kind::position) {
+            const Access &access = n_.accesses.at(r.value);
+            const std::string place = elementOffset(access);
+            line(fmt::format("if ({0}({1}, ({4}){2}, best{3}{5}, place{3}{5})) {{",
+                             r.op == "argmax" ? "isAbove" : "isBelow", x, place, n,
+                             smallIndex ? "int" : "long long", at));
+            line(fmt::format("    best{}{} = {};", n, at, x));
+            line(fmt::format("    place{}{} = {};", n, at, place));
+            line("}");
+        } else if (r.kind == Reducer::Kind::moments) {
+            line(fmt::format("count{}{} += 1.0{};", n, at, literalSuffix(type)));
+            line(fmt::format("mean{}{} += {};", n, at, x));
+        } else if (r.kind == Reducer::Kind::maxAndSumOfExp) {
+            line(fmt::format(
+                "max{0}{1} = max{0}{1} > {2} || max{0}{1} != max{0}{1} ? max{0}{1} : {2};", n, at,
+                x));
+        } else if (r.op == "sum") {
+            line(fmt::format("{} += {};", a, x));
+        } else if (r.op == "prod") {
+            line(fmt::format("{} *= {};", a, x));
+        } else if (r.op == "any" || r.op == "all") {
+            line(fmt::format("{0} = {0} {1} {2};", a, r.op == "any" ? "||" : "&&", x));
+        } else {
+            const char *sign = r.op == "max" ? ">" : "<";
+            line(floating ? fmt::format("{0} = {0} {1} {2} || {0} != {0} ? {0} : {2};", a, sign, x)
+                          : fmt::format("{0} = {0} {1} {2} ? {0} : {2};", a, sign, x));
+        }
+    };
+    const auto inputOf = [&](const Reducer &r) {
+        const std::string x = valueOf(r.input);
+        const std::string want =
+            scalarType(p_.values[r.kind == Reducer::Kind::simple ? r.value : r.input].dtype);
+        return scalarType(p_.values[r.input].dtype) == want ? x : fmt::format("({}){}", want, x);
+    };
+    forElements(passRoots(pass), {}, [&] {
+        for (const Reducer &r : passes_[pass].reducers)
+            statement(r, inputOf(r));
+    });
+    // Pairs sweep the tile, which is at hand, a second time.
+    std::vector<int> again;
+    for (const Reducer &r : passes_[pass].reducers) {
+        if (r.second >= 0)
+            again.push_back(r.input);
+    }
+    if (!again.empty()) {
+        forRowsInHand([&] {
+            for (const Reducer &r : passes_[pass].reducers) {
+                if (r.kind == Reducer::Kind::moments)
+                    line(fmt::format("mean{0}{1} = count{0}{1} > 0 ? mean{0}{1} / count{0}{1} : 0;",
+                                     r.number, at));
+            }
+        });
+        forElements(again, {}, [&] {
+            for (const Reducer &r : passes_[pass].reducers) {
+                const int n = r.number;
+                if (r.second < 0)
+                    continue;
+                const std::string x = valueOf(r.input);
+                const std::string type = scalarType(p_.values[r.input].dtype);
+                if (r.kind == Reducer::Kind::moments) {
+                    line(fmt::format("squares{0}{1} += ({2} - mean{0}{1}) * ({2} - mean{0}{1});", n,
+                                     at, x));
+                } else {
+                    // A tile of nothing but -inf adds nothing.
+                    line(fmt::format("sumExp{0}{1} += exp{3}({2} - (max{0}{1} == -INFINITY ? "
+                                     "0.0{3} : max{0}{1}));",
+                                     n, at, x, literalSuffix(type)));
+                }
+            }
+        });
+    }
+    const std::string state = fmt::format("state{}{}", pass, at);
+    std::vector<std::string> names;
+    for (const Field &field : all)
+        names.push_back(field.name + at);
+    forRowsInHand([&] {
+        if (merge)
+            line(fmt::format("{}.combine({}{{{}}});", state, stateType(pass),
+                             fmt::join(names, ", ")));
+        else
+            line(fmt::format("{} = {}{{{}}};", state, stateType(pass), fmt::join(names, ", ")));
+    });
+}
+
+void KernelWriter::publishResults(std::size_t pass, const std::string &state) {
+    for (const Reducer &r : passes_[pass].reducers) {
+        const int n = r.number;
+        switch (r.kind) {
+        case Reducer::Kind::simple:
+            remember(r.value, fmt::format("{}.{}{}", state, r.op, n));
+            break;
+        case Reducer::Kind::position:
+            remember(r.value, fmt::format("(long long){}.place{}", state, n));
+            break;
+        case Reducer::Kind::moments:
+            remember(r.value, fmt::format("({0}.mean{1} * {0}.count{1})", state, n));
+            remember(r.second, fmt::format("{}.squares{}", state, n));
+            break;
+        case Reducer::Kind::maxAndSumOfExp:
+            remember(r.value, fmt::format("{}.max{}", state, n));
+            remember(r.second, fmt::format("{}.sumExp{}", state, n));
+            break;
+        }
+    }
+}
+
+} // namespace cuda_agent::policy

@@ -1,0 +1,480 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/kernel_writer.h"
+
+namespace cuda_agent::policy {
+
+namespace {
+
+/// Rows whose elements lie next to each other: a team of threads walks along the row in vectors.
+class RowWriter : public KernelWriter {
+  public:
+    using KernelWriter::KernelWriter;
+
+  protected:
+    void writeForm() override {
+        const bool partial = g_.hasReductions() && s_.parts > 1 && !s_.together;
+        beginKernel(partial ? "_partial" : "", s_.threads);
+        prologue();
+        keepLoads();
+        for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
+            sweep(pass);
+            combineInBlock(pass);
+            if (partial) {
+                handOver(pass);
+                endKernel(launch());
+                writeCombine(pass);
+                return;
+            }
+            if (s_.together && s_.parts > 1)
+                meetOtherBlocks(pass);
+            publishResults(pass, fmt::format("state{}", pass));
+        }
+        finish();
+        endKernel(launch());
+    }
+
+    std::string elementOffset(const Access &access) override {
+        if (const auto stride = n_.elementStride(access)) {
+            if (*stride == 0)
+                return "0";
+            const std::string position = inVector_ ? "(i + e)" : "i";
+            return *stride == 1 ? (inVector_ ? "i + e" : "i")
+                                : fmt::format("{} * {}", position, *stride);
+        }
+        std::vector<std::pair<std::string, std::int64_t>> terms;
+        for (const int d : elementDims_)
+            terms.emplace_back(coordinates_[d], access.strides[d]);
+        if (inVector_)
+            terms.emplace_back("e", access.strides[elementDims_.back()]);
+        return sumOf(terms);
+    }
+
+    void forElements(const std::vector<int> &roots, const std::vector<int> &stores,
+                     const std::function<void()> &body) override {
+        openVector(roots, stores);
+        for (const int load : elementLoads(roots)) {
+            const std::int64_t step = lastStride(n_.accesses.at(load));
+            if (step == 0) {
+                valueOf(load); // the same for the whole vector
+            } else if (step == 1 && s_.vector > 1) {
+                const std::string name = fmt::format("x{}", arrays_++);
+                line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, s_.vector));
+                loadVector(load, name);
+                remember(load, name + "[e]");
+            }
+        }
+        vectors_.clear();
+        for (const int store : stores) {
+            if (s_.vector > 1 && lastStride(n_.stores[store]) == 1) {
+                vectors_[store] = fmt::format("y{}", store);
+                line(fmt::format("{} y{}[{}];",
+                                 storageType(p_.buffers[g_.stores[store].buffer].dtype), store,
+                                 s_.vector));
+                vectors_[store] += "[e]";
+            }
+        }
+        if (s_.vector > 1) {
+            line("#pragma unroll");
+            open(fmt::format("for (int e = 0; e < {}; ++e)", s_.vector));
+            inVector_ = true;
+        }
+        push();
+        body();
+        pop();
+        if (s_.vector > 1) {
+            close();
+            inVector_ = false;
+            for (const auto &[store, name] : vectors_) {
+                out_.helpers.insert(s_.streaming ? "storeVectorStreaming" : "storeVector");
+                line(fmt::format("{}({} + {}, y{});",
+                                 s_.streaming ? "storeVectorStreaming" : "storeVector",
+                                 pointer(n_.stores[store], g_.stores[store].buffer),
+                                 elementOffset(n_.stores[store]), store));
+            }
+        }
+        vectors_.clear();
+        closeVector();
+    }
+
+  private:
+    std::int64_t lastStride(const Access &access) const {
+        return elementDims_.empty() ? 0 : access.strides[elementDims_.back()];
+    }
+    std::int64_t tile() const { return static_cast<std::int64_t>(s_.team) * s_.unroll * s_.vector; }
+    int rowsPerBlock() const { return s_.threads / s_.team; }
+    bool oneTile() const { return s_.staged || s_.parts == 0; }
+    bool guarded() const {
+        if (openLength())
+            return true;
+        return s_.staged ? s_.parts * tile() != n_.elements() : n_.elements() % tile() != 0;
+    }
+
+    void openVector(const std::vector<int> &roots, const std::vector<int> &stores) {
+        if (s_.unroll > 1) {
+            line("#pragma unroll");
+            open(fmt::format("for (int j = 0; j < {}; ++j)", s_.unroll));
+            line(fmt::format("const {} i = start + j * {};", indexType_, s_.team * s_.vector));
+        } else {
+            open("");
+            line(fmt::format("const {} i = start;", indexType_));
+        }
+        if (guarded())
+            open(fmt::format("if (i < {})", elementsText()));
+        push();
+        emitCoordinates(roots, stores);
+    }
+
+    void closeVector() {
+        pop();
+        if (guarded())
+            close();
+        close();
+        for (const int d : elementDims_)
+            coordinates_[d].clear();
+    }
+
+    /// Positions along each loop, when something does not simply follow the row.
+    void emitCoordinates(const std::vector<int> &roots, const std::vector<int> &stores) {
+        bool needed = false;
+        for (const int id : reachableFrom(p_, roots)) {
+            const auto access = n_.accesses.find(id);
+            if (access != n_.accesses.end() && recall(id) == nullptr)
+                needed = needed || !n_.elementStride(access->second);
+        }
+        for (std::size_t pass = 0; stores.empty() && pass < passes_.size(); ++pass) {
+            for (const Reducer &r : passes_[pass].reducers) {
+                if (r.kind == Reducer::Kind::position)
+                    needed = needed || !n_.elementStride(n_.accesses.at(r.value));
+            }
+        }
+        for (const int store : stores)
+            needed = needed || !n_.elementStride(n_.stores[store]);
+        if (!needed)
+            return;
+        std::string rest = "i";
+        for (std::size_t k = elementDims_.size(); k-- > 0;) {
+            const int d = elementDims_[k];
+            const std::string size = std::to_string(n_.dims[d].size);
+            const std::string name = fmt::format("r{}", k);
+            coordinates_[d] = name;
+            line(fmt::format("const {} {} = {};", indexType_, name,
+                             k == 0 ? rest : fmt::format("({}) % {}", rest, size)));
+            rest = fmt::format("{} / {}", rest, size);
+        }
+    }
+
+    void loadVector(int load, const std::string &name) {
+        out_.helpers.insert("loadVector");
+        const Access &access = n_.accesses.at(load);
+        line(fmt::format("loadVector({}, {} + {});", name, pointer(access, p_.values[load].buffer),
+                         elementOffset(access)));
+    }
+
+    /// Declares arrays for loads and fills them, all vectors in flight before any is used.
+    void preload(const std::vector<int> &loads) {
+        std::vector<int> wanted;
+        for (const int load : loads) {
+            if (lastStride(n_.accesses.at(load)) != 0)
+                wanted.push_back(load);
+        }
+        if (wanted.empty())
+            return;
+        std::map<int, std::string> names;
+        for (const int load : wanted) {
+            names[load] = fmt::format("x{}", arrays_++);
+            line(fmt::format("{} {}{}{};", scalarType(p_.values[load].dtype), names[load],
+                             s_.unroll > 1 ? fmt::format("[{}]", s_.unroll) : "",
+                             s_.vector > 1 ? fmt::format("[{}]", s_.vector) : ""));
+        }
+        const std::string j = s_.unroll > 1 ? "[j]" : "";
+        openVector(wanted, {});
+        for (const int load : wanted) {
+            const Access &access = n_.accesses.at(load);
+            if (s_.vector > 1 && lastStride(access) == 1) {
+                loadVector(load, names[load] + j);
+            } else if (s_.vector > 1) {
+                line("#pragma unroll");
+                line(fmt::format("for (int e = 0; e < {}; ++e)", s_.vector));
+                inVector_ = true;
+                line(fmt::format("    {}{}[e] = {};", names[load], j,
+                                 loadText(load, elementOffset(access))));
+                inVector_ = false;
+            } else {
+                line(fmt::format("{}{} = {};", names[load], j,
+                                 loadText(load, elementOffset(access))));
+            }
+        }
+        closeVector();
+        for (const int load : wanted)
+            remember(load, names[load] + j + (s_.vector > 1 ? "[e]" : ""));
+    }
+
+    void prologue() {
+        std::vector<int> roots = g_.reduces;
+        std::vector<int> stores;
+        const bool partial = g_.hasReductions() && s_.parts > 1 && !s_.together;
+        for (std::size_t i = 0; i < g_.stores.size() && !partial; ++i)
+            stores.push_back(static_cast<int>(i));
+        for (const int root : storeRoots(stores))
+            roots.push_back(root);
+        for (const int id : reachableFrom(p_, roots)) {
+            if (p_.values[id].kind == Kind::load)
+                bufferParameter(p_.values[id].buffer);
+        }
+        for (const int store : stores)
+            bufferParameter(g_.stores[store].buffer);
+
+        const std::string lane = s_.team == s_.threads
+                                     ? "(int)threadIdx.x"
+                                     : fmt::format("(int)threadIdx.x % {}", s_.team);
+        line(fmt::format("const int lane = {};", lane));
+        std::string block = "(long long)blockIdx.x";
+        if (s_.parts != 1) {
+            std::string parts = std::to_string(s_.parts);
+            if (s_.parts == 0 && !openLength())
+                parts = std::to_string((n_.elements() + tile() - 1) / tile());
+            if (rowDims_.empty()) {
+                line("const long long part = blockIdx.x;");
+            } else {
+                line(fmt::format("const int part = blockIdx.x % {};", parts));
+                block = fmt::format("blockIdx.x / {}", parts);
+            }
+        }
+        if (!rowDims_.empty()) {
+            if (rowsPerBlock() > 1) {
+                const std::string rows = sizeParameter(n_.rowsExpression(), "rows");
+                line(fmt::format("const long long wantedRow = {} * {} + threadIdx.x / {};", block,
+                                 rowsPerBlock(), s_.team));
+                if (s_.team >= 32) {
+                    line(fmt::format("if (wantedRow >= {})", rows));
+                    line("    return;");
+                    line("const long long row = wantedRow;");
+                } else {
+                    // Shuffles need whole warps: surplus teams redo the last row and do not store.
+                    line(fmt::format("const bool inside = wantedRow < {};", rows));
+                    line(fmt::format("const long long row = inside ? wantedRow : {} - 1;", rows));
+                }
+            } else {
+                line(fmt::format("const long long row = {};", block));
+            }
+            rowCoordinates("row", "long long");
+        }
+        rowPointers(roots, stores);
+        if (oneTile())
+            line(fmt::format("const {} start = {};", indexType_, startText()));
+    }
+
+    std::string startText() const {
+        const std::string own = s_.vector == 1 ? "lane" : fmt::format("lane * {}", s_.vector);
+        if (s_.parts == 1)
+            return own;
+        return fmt::format("({})part * {} + {}", indexType_, tile(), own);
+    }
+
+    /// Loads that passes use: kept for the whole kernel when the row is staged.
+    void keepLoads() {
+        if (!s_.staged || passes_.empty())
+            return;
+        std::vector<int> roots;
+        for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
+            for (const int root : passRoots(pass))
+                roots.push_back(root);
+        }
+        comment("The row is read once and kept in registers.");
+        preload(elementLoads(roots));
+    }
+
+    void openTiles() {
+        push();
+        if (oneTile())
+            return;
+        const std::int64_t stride = tile() * s_.parts;
+        open(fmt::format("for ({} start = {}; start < {}; start += {})", indexType_, startText(),
+                         elementsText(), stride));
+    }
+    void closeTiles() {
+        if (!oneTile())
+            close();
+        pop();
+    }
+
+    void sweep(std::size_t pass) {
+        hoist(passRoots(pass));
+        declareStates(pass);
+        openTiles();
+        if (!s_.staged)
+            preload(elementLoads(passRoots(pass)));
+        if (oneTile())
+            open("");
+        tileReductions(pass, !oneTile());
+        if (oneTile())
+            close();
+        closeTiles();
+    }
+
+    void combineInBlock(std::size_t pass) {
+        const std::string state = fmt::format("state{}", pass);
+        if (s_.team <= 32) {
+            if (s_.team > 1) {
+                out_.helpers.insert("reduceLanes");
+                line(fmt::format("{0} = reduceLanes<{1}>({0});", state, s_.team));
+            }
+            return;
+        }
+        out_.helpers.insert("reduceBlock");
+        line(fmt::format("__shared__ {} exchange{}[{}];", stateType(pass), pass, s_.threads / 32));
+        line(fmt::format("{0} = reduceBlock<{1}>({0}, exchange{2});", state, s_.threads, pass));
+    }
+
+    std::string partialsName(std::size_t pass) const {
+        return fmt::format("{}_partials{}", name_, pass);
+    }
+
+    std::string partialsScratch(std::size_t pass) {
+        BufferInfo info;
+        info.name = partialsName(pass);
+        info.dtype = DType::uint8;
+        info.expressions = {
+            fmt::format("{} * {}", n_.rowsExpression(), s_.parts * stateBytes(pass))};
+        out_.scratch.push_back(info);
+        scratchParameter(stateType(pass), info.name);
+        return info.name;
+    }
+
+    std::string rowText() const { return rowDims_.empty() ? "0" : "row"; }
+
+    void handOver(std::size_t pass) {
+        const std::string name = partialsScratch(pass);
+        line("if (lane == 0)");
+        line(fmt::format("    {}[{} * {} + part] = state{};", name, rowText(), s_.parts, pass));
+    }
+
+    /// Blocks of a row tell each other their results and wait. They are neighbours in the grid and
+    /// at most as many as the device holds at once, so all of them get to run.
+    void meetOtherBlocks(std::size_t pass) {
+        const std::string name = partialsScratch(pass);
+        const std::string counter = name_ + "_arrived";
+        if (pass == 0) {
+            BufferInfo info;
+            info.name = counter;
+            info.dtype = DType::int32;
+            info.expressions = {n_.rowsExpression()};
+            out_.scratch.push_back(info);
+            out_.zeroed.push_back(counter);
+        }
+        scratchParameter("int", counter);
+        out_.helpers.insert("meetBlocks");
+        out_.helpers.insert("reduceLanes");
+        comment(fmt::format("The {} blocks of this row exchange their results.", s_.parts));
+        line(fmt::format("state{0} = meetBlocks<{1}>(state{0}, {2} + {3} * {1}, {4} + {3}, part, "
+                         "{5});",
+                         pass, s_.parts, name, rowText(), counter, pass + 1));
+    }
+
+    void finish() {
+        const std::vector<int> rowOnes = rowStores();
+        const std::vector<int> elementOnes = elementStores();
+        const bool clamped = !rowDims_.empty() && rowsPerBlock() > 1 && s_.team < 32;
+        if (!rowOnes.empty()) {
+            push();
+            std::string condition = "lane == 0";
+            if (s_.parts > 1)
+                condition += " && part == 0";
+            if (clamped)
+                condition += " && inside";
+            open(fmt::format("if ({})", condition));
+            storeRows();
+            close();
+            pop();
+        }
+        if (elementOnes.empty())
+            return;
+        hoist(storeRoots(elementOnes));
+        openTiles();
+        if (!s_.staged)
+            preload(elementLoads(storeRoots(elementOnes)));
+        if (clamped)
+            open("if (inside)");
+        storeElements(elementOnes);
+        if (clamped)
+            close();
+        closeTiles();
+    }
+
+    Launch launch() const {
+        Launch result;
+        result.block[0] = s_.threads;
+        const std::string rows = n_.rowsExpression();
+        if (s_.parts == 0) {
+            const std::string tiles = fmt::format("cdiv({}, {})", elementsExpression(), tile());
+            result.grid[0] = rowDims_.empty() ? tiles : fmt::format("{} * {}", rows, tiles);
+        } else if (rowsPerBlock() > 1) {
+            result.grid[0] = fmt::format("cdiv({}, {})", rows, rowsPerBlock());
+        } else {
+            result.grid[0] = s_.parts == 1 ? rows : fmt::format("{} * {}", rows, s_.parts);
+        }
+        return result;
+    }
+
+    /// Second kernel: one team per row puts the parts together.
+    void writeCombine(std::size_t pass) {
+        const bool warps = s_.parts <= 64 && n_.rows() >= 8;
+        const int team = warps ? 32 : 256;
+        const int rowsHere = warps ? 8 : 1;
+        beginKernel("_combine", 256);
+        const std::vector<int> stores = rowStores();
+        for (const int id : reachableFrom(p_, storeRoots(stores))) {
+            if (p_.values[id].kind == Kind::load && perRow(id))
+                bufferParameter(p_.values[id].buffer);
+        }
+        for (const int store : stores)
+            bufferParameter(g_.stores[store].buffer);
+        const std::string name = partialsName(pass);
+        scratchParameter("const " + stateType(pass), name);
+        line(fmt::format("const int lane = (int)threadIdx.x % {};", team));
+        if (!rowDims_.empty()) {
+            if (warps) {
+                const std::string rows = sizeParameter(n_.rowsExpression(), "rows");
+                line("const long long row = (long long)blockIdx.x * 8 + threadIdx.x / 32;");
+                line(fmt::format("if (row >= {})", rows));
+                line("    return;");
+            } else {
+                line("const long long row = blockIdx.x;");
+            }
+            rowCoordinates("row", "long long");
+        }
+        line(fmt::format("{0} state{1} = {0}::identity();", stateType(pass), pass));
+        line(fmt::format("for (int p = lane; p < {}; p += {})", s_.parts, team));
+        line(fmt::format("    state{}.combine({}[{} * {} + p]);", pass, name, rowText(), s_.parts));
+        if (warps) {
+            out_.helpers.insert("reduceLanes");
+            line(fmt::format("state{0} = reduceLanes<32>(state{0});", pass));
+        } else {
+            out_.helpers.insert("reduceBlock");
+            line(fmt::format("__shared__ {} exchange[8];", stateType(pass)));
+            line(fmt::format("state{0} = reduceBlock<256>(state{0}, exchange);", pass));
+        }
+        publishResults(pass, fmt::format("state{}", pass));
+        open("if (lane == 0)");
+        storeRows();
+        close();
+        Launch result;
+        result.block[0] = 256;
+        result.grid[0] = warps ? fmt::format("cdiv({}, {})", n_.rowsExpression(), rowsHere)
+                               : n_.rowsExpression();
+        endKernel(result);
+    }
+
+    bool inVector_ = false;
+    int arrays_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<KernelWriter> makeRowWriter(const Program &p, const Group &g, const Nest &n,
+                                            const Schedule &s, const std::string &name) {
+    return std::make_unique<RowWriter>(p, g, n, s, name);
+}
+
+} // namespace cuda_agent::policy

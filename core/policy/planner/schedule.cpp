@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/schedule.h"
+
+#include <array>
+
+namespace cuda_agent::policy {
+
+namespace {
+constexpr std::array<std::string_view, 4> formNames{"row", "column", "loopRow", "loopColumn"};
+}
+
+std::string Schedule::text() const {
+    std::string result{formNames[static_cast<std::size_t>(form)]};
+    result += fmt::format("-t{}", threads);
+    if (form == Form::row && team != threads)
+        result += fmt::format("-m{}", team);
+    if (form == Form::column && lanesY != 1)
+        result += fmt::format("-y{}", lanesY);
+    if (form == Form::row || form == Form::column)
+        result += fmt::format("-v{}-u{}", vector, unroll);
+    else
+        result += fmt::format("-c{}", chunk);
+    if (parts != 1)
+        result += fmt::format("-p{}", parts);
+    result += staged ? "-staged" : "";
+    result += together ? "-together" : "";
+    result += streaming ? "-streaming" : "";
+    return result;
+}
+
+Result<Schedule> Schedule::fromText(std::string_view text) {
+    Schedule schedule;
+    bool first = true;
+    bool team = false;
+    const auto bad = [&] { return requestError("'{}' is not a schedule", text); };
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find('-', at), text.size());
+        const std::string word{text.substr(at, end - at)};
+        at = end + 1;
+        if (first) {
+            const auto found = std::find(formNames.begin(), formNames.end(), word);
+            if (found == formNames.end())
+                return bad();
+            schedule.form = static_cast<Form>(found - formNames.begin());
+            first = false;
+        } else if (word == "staged") {
+            schedule.staged = true;
+        } else if (word == "together") {
+            schedule.together = true;
+        } else if (word == "streaming") {
+            schedule.streaming = true;
+        } else {
+            if (word.size() < 2 || word.size() > 10 ||
+                word.find_first_not_of("0123456789", 1) != std::string::npos)
+                return bad();
+            const std::int64_t number = std::stoll(word.substr(1));
+            switch (word[0]) {
+            case 't':
+                schedule.threads = static_cast<int>(number);
+                break;
+            case 'm':
+                schedule.team = static_cast<int>(number);
+                team = true;
+                break;
+            case 'y':
+                schedule.lanesY = static_cast<int>(number);
+                break;
+            case 'v':
+                schedule.vector = static_cast<int>(number);
+                break;
+            case 'u':
+                schedule.unroll = static_cast<int>(number);
+                break;
+            case 'c':
+                schedule.chunk = static_cast<int>(number);
+                break;
+            case 'p':
+                schedule.parts = number;
+                break;
+            default:
+                return bad();
+            }
+        }
+    }
+    if (!team)
+        schedule.team = schedule.threads;
+    return schedule;
+}
+
+} // namespace cuda_agent::policy

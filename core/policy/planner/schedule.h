@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+
+#include <string>
+
+namespace cuda_agent::policy {
+
+/// How one group becomes kernels.
+///
+/// | form | who does what |
+/// |---|---|
+/// | row | a team of threads (part of a block, a block, or several blocks) owns a row whose
+/// elements lie next to each other | | column | a thread owns `vector` neighbouring rows whose
+/// elements lie far apart | | loopRow | one thread owns a whole row, or a part of one, in a plain
+/// loop | | loopColumn | one thread owns a strip of neighbouring rows, in plain loops |
+struct Schedule {
+    enum class Form { row, column, loopRow, loopColumn } form = Form::row;
+    int threads = 256; ///< per block
+    int team = 256;    ///< row: threads of one block that share a row
+    int lanesY = 1;    ///< column: threads of a block that share a column
+    int vector = 1;    ///< elements a load takes at once; column: rows a thread owns
+    int unroll = 1;    ///< vectors in flight for each thread
+    /// Parts of a row that different blocks (loop forms: threads) take. 0 for groups without
+    /// reductions: as many as there are tiles.
+    std::int64_t parts = 1;
+    bool staged = false; ///< the row is kept in registers between its passes
+    bool together =
+        false; ///< the blocks of a row wait for each other, else a second kernel combines
+    bool streaming = false; ///< stores marked as not to be read again soon
+    int chunk = 2048;       ///< loop forms: elements of a tile; loopColumn: rows in a strip
+
+    /// "row-t256-m32-v4-u2-p1-s", the form that `fromText` reads.
+    std::string text() const;
+    static Result<Schedule> fromText(std::string_view text);
+    bool operator==(const Schedule &) const = default;
+};
+
+} // namespace cuda_agent::policy

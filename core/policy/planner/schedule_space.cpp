@@ -1,0 +1,398 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/schedule_space.h"
+
+#include <bit>
+
+namespace cuda_agent::policy {
+
+namespace {
+
+using Form = Schedule::Form;
+
+std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+std::int64_t powerOfTwo(std::int64_t n) {
+    return static_cast<std::int64_t>(
+        std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
+}
+
+struct Facts {
+    const ScheduledGroup &group;
+    const Nest &nest;
+    std::int64_t rows, elements;
+    int vector;         ///< widest possible
+    std::size_t passes; ///< sweeps for reductions
+    bool elementResults;
+    bool boolState = false;
+    int processors;
+    int arrays = 1; ///< loads that differ by element
+};
+
+Option option(Schedule schedule, double traffic, std::string reason) {
+    return {schedule, traffic, std::move(reason)};
+}
+
+Schedule rowSchedule(int threads, int team, int vector, int unroll, std::int64_t parts = 1) {
+    Schedule s;
+    s.form = Form::row;
+    s.threads = threads;
+    s.team = team;
+    s.vector = vector;
+    s.unroll = unroll;
+    s.parts = parts;
+    return s;
+}
+
+// --- GPU -------------------------------------------------------------------------------------
+
+void mapOptions(const Facts &f, std::vector<Option> &out) {
+    const bool open = f.nest.runtimeOuter && !f.nest.dims.empty() && f.nest.dims[0].element;
+    if (!open && !f.nest.rowDims().empty() && f.elements < 256 * f.vector) {
+        // Short rows: several per block.
+        const int team = static_cast<int>(
+            std::min<std::int64_t>(256, powerOfTwo(ceilDivide(f.elements, f.vector))));
+        const int unroll = static_cast<int>(ceilDivide(f.elements, team * f.vector));
+        out.push_back(
+            option(rowSchedule(256, team, f.vector, unroll), 1, "short rows, several to a block"));
+        return;
+    }
+    struct Shape {
+        int threads, unroll;
+    };
+    const std::vector<Shape> shapes =
+        f.vector >= 4
+            ? std::vector<Shape>{{256, 2}, {256, 1}, {512, 2}, {256, 4}, {128, 4}, {1024, 1}}
+            : std::vector<Shape>{{256, 4}, {256, 8}, {512, 4}, {128, 8}, {256, 2}};
+    for (const Shape &shape : shapes) {
+        const std::int64_t tile =
+            static_cast<std::int64_t>(shape.threads) * shape.unroll * f.vector;
+        if (!open && tile > f.elements && &shape != &shapes[0])
+            continue;
+        out.push_back(option(rowSchedule(shape.threads, shape.threads, f.vector, shape.unroll, 0),
+                             1,
+                             fmt::format("one pass, {} loads of {} elements in flight a thread",
+                                         shape.unroll * f.arrays, f.vector)));
+    }
+    for (const int unroll : {1, 2, 4}) {
+        Schedule s = rowSchedule(256, 256, f.vector, unroll, 0);
+        s.streaming = true;
+        if (f.vector > 1)
+            out.push_back(option(s, 1, "one pass, streaming stores"));
+    }
+}
+
+/// How many blocks of this size an SM holds at once, at 64 registers a thread.
+int residentBlocks(int threads) {
+    return std::max(1, 1024 / threads);
+}
+
+void rowOptions(const Facts &f, std::vector<Option> &out) {
+    const int v = f.vector;
+    const double least = 1;
+    const double sweeps = static_cast<double>(f.passes) + (f.elementResults ? 1 : 0);
+    const bool again = sweeps > 1;
+    const int perThreadMost = f.arrays > 1 ? 64 / f.arrays : 64;
+    // A part of a block, or a block, keeps the row in registers.
+    for (const int wanted : {16, 8, 32, 4, 64}) {
+        if (wanted > perThreadMost)
+            continue;
+        std::int64_t team = powerOfTwo(ceilDivide(f.elements, wanted));
+        if (team > 1024 || (team == 1024 && wanted > 32))
+            continue;
+        team = std::max<std::int64_t>(team, f.elements >= 32 ? 32 : 1);
+        const int vector = static_cast<int>(
+            std::min<std::int64_t>(v, std::max<std::int64_t>(1, ceilDivide(f.elements, team))));
+        const int unroll =
+            static_cast<int>(ceilDivide(f.elements, team * static_cast<std::int64_t>(vector)));
+        if (!std::has_single_bit(static_cast<unsigned>(vector)))
+            continue;
+        const int threads = static_cast<int>(std::max<std::int64_t>(team, team <= 64 ? 128 : team));
+        if (team > 32 && threads != team)
+            continue;
+        Schedule s = rowSchedule(threads, static_cast<int>(team), vector, unroll);
+        s.staged = true;
+        const bool known =
+            std::any_of(out.begin(), out.end(), [&](const Option &o) { return o.schedule == s; });
+        if (!known)
+            out.push_back(option(s, least,
+                                 fmt::format("one read: {} threads keep a row in registers, {} "
+                                             "elements each",
+                                             team, unroll * vector)));
+    }
+    // Several blocks keep the row in registers and wait for each other.
+    if (again && !f.boolState && f.elements > 8192) {
+        for (const auto &[threads, each] : {std::pair{512, 32},
+                                            {256, 32},
+                                            {1024, 32},
+                                            {512, 16},
+                                            {256, 48},
+                                            {512, 48},
+                                            {256, 64}}) {
+            if (each > perThreadMost || each % v != 0)
+                continue;
+            std::int64_t parts = ceilDivide(f.elements, static_cast<std::int64_t>(threads) * each);
+            const int unrollMost = each / v;
+            const int unroll = static_cast<int>(
+                std::min<std::int64_t>(unrollMost, ceilDivide(f.elements, parts * threads * v)));
+            const std::int64_t resident =
+                static_cast<std::int64_t>(f.processors) *
+                (each > 32 ? std::max(1, residentBlocks(threads) / 2) : residentBlocks(threads));
+            if (parts < 2 || parts > resident)
+                continue;
+            Schedule s = rowSchedule(threads, threads, v, unroll, parts);
+            s.staged = true;
+            s.together = true;
+            out.push_back(option(s, least,
+                                 fmt::format("one read: {} blocks share a row in registers and "
+                                             "exchange their partial results",
+                                             parts)));
+        }
+    }
+    // A block walks along the row once per sweep; later sweeps may hit the cache.
+    if (f.elements >= 128) {
+        for (const auto &[threads, unroll] :
+             {std::pair{512, 4}, {1024, 2}, {256, 4}, {1024, 4}, {256, 8}}) {
+            if (f.elements < static_cast<std::int64_t>(threads) * v)
+                continue;
+            out.push_back(option(rowSchedule(threads, threads, v, unroll),
+                                 again ? sweeps / 2 + 0.5 : 1,
+                                 again ? fmt::format("{:.0f} sweeps by one block", sweeps)
+                                       : "a block walks along each row"));
+        }
+    } else {
+        out.push_back(option(rowSchedule(128, 32, 1, 1), 1, "a warp walks along each row"));
+    }
+    // Few long rows: blocks take parts, a second kernel combines.
+    if (f.passes == 1 && !f.elementResults && f.elements >= 4096) {
+        std::vector<Option> split;
+        for (const auto &[threads, unroll, perProcessor] : {std::tuple{512, 4, 4},
+                                                            {256, 4, 8},
+                                                            {1024, 2, 2},
+                                                            {512, 2, 4},
+                                                            {256, 8, 8},
+                                                            {512, 8, 4}}) {
+            const std::int64_t parts = std::min<std::int64_t>(
+                ceilDivide(static_cast<std::int64_t>(f.processors) * perProcessor, f.rows),
+                ceilDivide(f.elements, static_cast<std::int64_t>(threads) * v * unroll));
+            if (parts < 2)
+                continue;
+            split.push_back(
+                option(rowSchedule(threads, threads, v, unroll, parts), 1,
+                       fmt::format("{} blocks to a row, combined by a second kernel", parts)));
+        }
+        const bool few = f.rows < f.processors * 2;
+        out.insert(few ? out.begin() : out.end(), split.begin(), split.end());
+    }
+}
+
+void columnOptions(const Facts &f, std::vector<Option> &out) {
+    const bool again = f.passes + (f.elementResults ? 1 : 0) > 1;
+    const auto make = [&](int threads, int lanesY, int vector, int unroll, std::int64_t parts) {
+        Schedule s;
+        s.form = Form::column;
+        s.threads = s.team = threads;
+        s.lanesY = lanesY;
+        s.vector = vector;
+        s.unroll = unroll;
+        s.parts = parts;
+        return s;
+    };
+    // Kept in registers.
+    if (again) {
+        for (const auto &[threads, lanesY, vector] : {std::tuple{256, 1, 1},
+                                                      {128, 1, 1},
+                                                      {256, 4, 1},
+                                                      {256, 4, f.vector},
+                                                      {256, 8, 1},
+                                                      {128, 1, 2},
+                                                      {256, 8, f.vector},
+                                                      {512, 16, 1},
+                                                      {512, 16, f.vector}}) {
+            const std::int64_t each = ceilDivide(f.elements, lanesY) * vector * f.arrays;
+            if (each > 80 || vector > f.vector || (vector == 1 && f.vector == 1 && false))
+                continue;
+            Schedule s =
+                make(threads, lanesY, vector, static_cast<int>(ceilDivide(f.elements, lanesY)), 1);
+            s.staged = true;
+            const bool known = std::any_of(out.begin(), out.end(),
+                                           [&](const Option &o) { return o.schedule == s; });
+            if (!known)
+                out.push_back(option(s, 1, "one read: each thread keeps its column in registers"));
+        }
+    }
+    const double traffic = again ? 1.5 : 1;
+    std::vector<Option> walks;
+    for (const auto &[threads, lanesY, vector, unroll] : {std::tuple{256, 1, 1, 8},
+                                                          {256, 4, 1, 8},
+                                                          {256, 2, 1, 8},
+                                                          {256, 1, 1, 16},
+                                                          {512, 8, 1, 8},
+                                                          {256, 8, 1, 16},
+                                                          {128, 1, 1, 8},
+                                                          {256, 4, f.vector, 4},
+                                                          {256, 8, f.vector, 4},
+                                                          {512, 16, 1, 8},
+                                                          {1024, 16, 1, 4}}) {
+        if (static_cast<std::int64_t>(lanesY) * unroll > 2 * f.elements)
+            continue;
+        const Schedule s = make(threads, lanesY, vector, unroll, 1);
+        if (std::any_of(walks.begin(), walks.end(),
+                        [&](const Option &o) { return o.schedule == s; }))
+            continue;
+        walks.push_back(
+            option(s, traffic,
+                   fmt::format("{} threads to a column, {} loads in flight each", lanesY, unroll)));
+    }
+    // Too few columns to fill the device: more threads to a column first.
+    if (f.rows < static_cast<std::int64_t>(f.processors) * 1024)
+        std::stable_sort(walks.begin(), walks.end(), [](const Option &a, const Option &b) {
+            return a.schedule.lanesY > b.schedule.lanesY;
+        });
+    out.insert(out.end(), walks.begin(), walks.end());
+    if (walks.empty())
+        out.push_back(option(make(256, 1, 1, 1, 1), traffic, "one thread to a column"));
+    if (f.passes == 1 && !f.elementResults) {
+        std::vector<Option> split;
+        for (const auto &[threads, lanesY, vector, unroll] :
+             {std::tuple{256, 4, 1, 8}, {256, 8, f.vector, 4}, {512, 8, 1, 8}}) {
+            const std::int64_t wanted = ceilDivide(static_cast<std::int64_t>(f.processors) * 2048 /
+                                                       threads * threads / lanesY,
+                                                   f.rows / vector + 1);
+            const std::int64_t most = f.elements / (static_cast<std::int64_t>(lanesY) * unroll);
+            const std::int64_t parts = std::min<std::int64_t>({wanted, most, 1024});
+            if (parts >= 2)
+                split.push_back(option(make(threads, lanesY, vector, unroll, parts), 1,
+                                       fmt::format("columns in {} parts, combined by a second "
+                                                   "kernel",
+                                                   parts)));
+        }
+        const bool few = f.rows < static_cast<std::int64_t>(f.processors) * 256;
+        out.insert(few ? out.begin() : out.end(), split.begin(), split.end());
+    }
+}
+
+// --- CPU -------------------------------------------------------------------------------------
+
+void loopOptions(const Facts &f, std::vector<Option> &out) {
+    const bool column = f.nest.column() && f.group.group->hasReductions();
+    const auto make = [&](Form form, int chunk, std::int64_t parts) {
+        Schedule s;
+        s.form = form;
+        s.chunk = chunk;
+        s.parts = parts;
+        s.threads = s.team = 1;
+        return s;
+    };
+    if (!f.group.group->hasReductions()) {
+        for (const int chunk : {16384, 4096, 65536})
+            out.push_back(
+                option(make(Form::loopRow, chunk, 0), 1,
+                       fmt::format("a thread takes about {} elements in a plain loop", chunk)));
+        return;
+    }
+    const bool splittable = f.passes == 1 && !f.elementResults;
+    if (column) {
+        for (const int chunk : {256, 64, 1024})
+            out.push_back(option(make(Form::loopColumn, chunk, 1), 1,
+                                 fmt::format("a thread owns {} neighbouring columns", chunk)));
+        const std::int64_t strips = ceilDivide(f.rows, 256);
+        if (splittable && strips < 2 * f.processors) {
+            const std::int64_t parts =
+                std::min<std::int64_t>(f.nest.dims[f.nest.elementDims()[0]].size, 4 * f.processors);
+            if (parts > 1)
+                out.insert(out.begin(),
+                           option(make(Form::loopColumn, 256, parts), 1,
+                                  fmt::format("{} threads to a strip of columns", parts)));
+        }
+        return;
+    }
+    if (splittable && f.rows < 2 * f.processors) {
+        const std::int64_t outer = f.nest.dims[f.nest.elementDims()[0]].size;
+        for (const int each : {16, 64}) {
+            const std::int64_t parts =
+                std::min<std::int64_t>(outer, static_cast<std::int64_t>(each) * f.processors);
+            if (parts > 1)
+                out.push_back(option(make(Form::loopRow, 2048, parts), 1,
+                                     fmt::format("{} parts, combined by a second kernel", parts)));
+        }
+    }
+    for (const int chunk : {2048, 8192, 512})
+        out.push_back(
+            option(make(Form::loopRow, chunk, 1), 1,
+                   fmt::format("a thread does a whole row, {} elements at a time", chunk)));
+}
+
+} // namespace
+
+int widestVector(const Program &program, const ScheduledGroup &group) {
+    const Nest &nest = group.nest;
+    if (nest.dims.empty())
+        return 1;
+    const std::size_t along = nest.dims.size() - 1;
+    int widest = 8;
+    std::size_t smallest = 8;
+    const auto consider = [&](const Access &access, DType type) {
+        if (access.strides[along] != 1)
+            return;
+        smallest = std::min(smallest, sizeOf(type));
+        const auto fits = [&](std::int64_t n) {
+            while (widest > 1 && n % widest != 0)
+                widest /= 2;
+        };
+        fits(access.base);
+        for (std::size_t d = 0; d < along; ++d)
+            fits(access.strides[d]);
+        fits(nest.dims[along].size);
+    };
+    for (const auto &[id, access] : nest.accesses) {
+        if (program.values[id].kind == Kind::load)
+            consider(access, program.values[id].dtype);
+    }
+    for (std::size_t i = 0; i < nest.stores.size(); ++i)
+        consider(nest.stores[i], program.buffers[group.group->stores[i].buffer].dtype);
+    return std::min<int>(widest, static_cast<int>(16 / std::max<std::size_t>(smallest, 2)));
+}
+
+std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup &group,
+                                    const device::Info &device) {
+    const std::vector<Pass> passes = makePasses(program, *group.group);
+    Facts f{group,
+            group.nest,
+            group.nest.rows(),
+            group.nest.elements(),
+            widestVector(program, group),
+            passes.size(),
+            false,
+            false,
+            std::max(1, device.multiprocessors),
+            1};
+    const std::int64_t all = f.rows * f.elements;
+    for (std::size_t i = 0; i < group.nest.stores.size(); ++i)
+        f.elementResults = f.elementResults || group.nest.variesByElement(group.nest.stores[i]);
+    int arrays = 0;
+    for (const auto &[id, access] : group.nest.accesses) {
+        if (program.values[id].kind == Kind::load && group.nest.variesByElement(access) &&
+            program.bytesOf(program.values[id].buffer) * 4 >=
+                all * static_cast<std::int64_t>(sizeOf(program.values[id].dtype)))
+            ++arrays;
+    }
+    f.arrays = std::max(1, arrays);
+    for (const Pass &pass : passes) {
+        for (const Reducer &reducer : pass.reducers)
+            f.boolState = f.boolState || program.values[reducer.value].dtype == DType::boolean;
+    }
+    std::vector<Option> result;
+    if (device.kind == device::Kind::cpu)
+        loopOptions(f, result);
+    else if (!group.group->hasReductions())
+        mapOptions(f, result);
+    else if (group.nest.column())
+        columnOptions(f, result);
+    else
+        rowOptions(f, result);
+    return result;
+}
+
+} // namespace cuda_agent::policy

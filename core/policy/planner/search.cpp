@@ -1,0 +1,280 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/search.h"
+#include "core/policy/planner/lowering.h"
+
+#include <algorithm>
+
+namespace cuda_agent::policy {
+
+namespace {
+
+constexpr double launchSeconds = 2.5e-6;
+constexpr std::size_t mostOptionsOnCpu = 3;
+
+} // namespace
+
+Result<SearchSpace> SearchSpace::make(const task::Description &task, const device::Info &device,
+                                      const device::Ceilings &ceilings, task::Numerics numerics) {
+    // PyTorch's defaults: full precision products, TF32 convolutions (on cuda).
+    const bool cuda = device.kind == device::Kind::cuda;
+    CUDA_AGENT_ASSIGN(program, lower(task, cuda && numerics != task::Numerics::standard, cuda));
+    SearchSpace space;
+    space.cpu_ = !cuda;
+    space.bytesPerSecond_ = std::max(1e9, ceilings.copyBytesPerSecond);
+    std::set<std::string> seen;
+    for (const std::int64_t longest : {std::numeric_limits<std::int64_t>::max(), std::int64_t{0}}) {
+        auto variant = std::make_shared<Variant>();
+        variant->fused = fuse(program, {longest});
+        variant->groups = groupsOf(variant->fused);
+        bool possible = true;
+        std::string key;
+        for (const ScheduledGroup &group : variant->groups) {
+            variant->options.push_back(scheduleOptions(variant->fused.program, group, device));
+            if (space.cpu_ && variant->options.back().size() > mostOptionsOnCpu)
+                variant->options.back().resize(mostOptionsOnCpu);
+            possible = possible && !variant->options.back().empty();
+            key += describeGroup(variant->fused.program, *group.group) + "\n";
+        }
+        if (!possible || !seen.insert(key).second)
+            continue;
+        for (const LibraryStep &step : program.library) {
+            double bytes = static_cast<double>(program.bytesOf(step.writes));
+            for (const int buffer : step.reads)
+                bytes += static_cast<double>(program.bytesOf(buffer));
+            variant->librarySeconds += bytes / space.bytesPerSecond_ + launchSeconds;
+        }
+        space.variants_.push_back(std::move(variant));
+    }
+    if (space.variants_.empty())
+        return failedError("the planner found no schedule for this task on this device");
+    // Rows too long, or too few, for the fused form come second.
+    std::stable_sort(
+        space.variants_.begin(), space.variants_.end(), [&](const auto &a, const auto &b) {
+            const auto cost = [&](const Variant &v) {
+                double sum = 0;
+                for (std::size_t g = 0; g < v.groups.size(); ++g) {
+                    const Option &first = v.options[g][0];
+                    const Nest &nest = v.groups[g].nest;
+                    double work =
+                        static_cast<double>(groupBytes(v.fused.program, *v.groups[g].group)) *
+                        first.traffic;
+                    // Too few rows leave most of the device idle.
+                    const std::int64_t parts = std::max<std::int64_t>(
+                        1, first.schedule.parts == 0 ? 1 << 20 : first.schedule.parts);
+                    const double units =
+                        static_cast<double>(nest.rows()) * static_cast<double>(parts);
+                    const double wanted = device.multiprocessors;
+                    const bool thin =
+                        first.schedule.form != Schedule::Form::column && units < wanted;
+                    sum += (thin ? work * wanted / units : work) / space.bytesPerSecond_ +
+                           launchSeconds;
+                }
+                return sum;
+            };
+            return cost(*a) < cost(*b);
+        });
+    return space;
+}
+
+std::string SearchSpace::nameOf(const Choice &choice) const {
+    const Variant &variant = *variants_[choice.variant];
+    std::string name = std::to_string(choice.variant);
+    for (std::size_t g = 0; g < choice.options.size(); ++g)
+        name += "|" + variant.options[g][choice.options[g]].schedule.text();
+    return name;
+}
+
+std::optional<SearchSpace::Choice> SearchSpace::parse(const std::string &name) const {
+    std::vector<std::string> words;
+    for (std::size_t at = 0; at <= name.size();) {
+        const std::size_t end = std::min(name.find('|', at), name.size());
+        words.push_back(name.substr(at, end - at));
+        at = end + 1;
+    }
+    Choice choice;
+    if (words[0].empty() || words[0].size() > 3 ||
+        words[0].find_first_not_of("0123456789") != std::string::npos)
+        return std::nullopt;
+    choice.variant = static_cast<std::size_t>(std::stoi(words[0]));
+    if (choice.variant >= variants_.size() ||
+        words.size() != variants_[choice.variant]->groups.size() + 1)
+        return std::nullopt;
+    for (std::size_t g = 0; g + 1 < words.size(); ++g) {
+        const auto &options = variants_[choice.variant]->options[g];
+        const auto found = std::find_if(options.begin(), options.end(), [&](const Option &o) {
+            return o.schedule.text() == words[g + 1];
+        });
+        if (found == options.end())
+            return std::nullopt;
+        choice.options.push_back(static_cast<std::size_t>(found - options.begin()));
+    }
+    return choice;
+}
+
+std::vector<std::size_t> SearchSpace::byWeight(const Variant &variant) const {
+    std::vector<std::size_t> order;
+    for (std::size_t g = 0; g < variant.groups.size(); ++g)
+        order.push_back(g);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return groupBytes(variant.fused.program, *variant.groups[a].group) >
+               groupBytes(variant.fused.program, *variant.groups[b].group);
+    });
+    return order;
+}
+
+double SearchSpace::seconds(const Choice &choice) const {
+    const Variant &variant = *variants_[choice.variant];
+    double total = variant.librarySeconds;
+    for (std::size_t g = 0; g < choice.options.size(); ++g) {
+        const Option &option = variant.options[g][choice.options[g]];
+        total += static_cast<double>(groupBytes(variant.fused.program, *variant.groups[g].group)) *
+                     option.traffic / bytesPerSecond_ +
+                 (cpu_ ? 5e-6 : launchSeconds);
+    }
+    return total;
+}
+
+double SearchSpace::expectedSeconds(const std::string &name) const {
+    const auto choice = parse(name);
+    return choice ? seconds(*choice) : 0;
+}
+
+double SearchSpace::expectedBytes(const std::string &name) const {
+    const auto choice = parse(name);
+    if (!choice)
+        return 0;
+    const Variant &variant = *variants_[choice->variant];
+    double total = 0;
+    for (std::size_t g = 0; g < choice->options.size(); ++g)
+        total += static_cast<double>(groupBytes(variant.fused.program, *variant.groups[g].group)) *
+                 variant.options[g][choice->options[g]].traffic;
+    return total;
+}
+
+std::string SearchSpace::reason(const std::string &name) const {
+    const auto choice = parse(name);
+    if (!choice || choice->options.empty())
+        return "library steps only";
+    const Variant &variant = *variants_[choice->variant];
+    const std::size_t heaviest = byWeight(variant)[0];
+    return variant.options[heaviest][choice->options[heaviest]].reason;
+}
+
+int SearchSpace::kernels(const std::string &name) const {
+    const auto choice = parse(name);
+    return choice ? static_cast<int>(variants_[choice->variant]->groups.size()) : 0;
+}
+
+std::vector<std::string> SearchSpace::allSingleChanges() const {
+    std::vector<std::string> names;
+    for (std::size_t v = 0; v < variants_.size(); ++v) {
+        const Variant &variant = *variants_[v];
+        Choice first{v, std::vector<std::size_t>(variant.groups.size(), 0)};
+        names.push_back(nameOf(first));
+        for (const std::size_t g : byWeight(variant)) {
+            for (std::size_t o = 1; o < variant.options[g].size(); ++o) {
+                Choice changed = first;
+                changed.options[g] = o;
+                names.push_back(nameOf(changed));
+            }
+        }
+    }
+    return names;
+}
+
+std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) const {
+    const auto tried = [&](const std::string &name) {
+        return std::any_of(trials.begin(), trials.end(),
+                           [&](const Trial &trial) { return trial.name == name; });
+    };
+    // Every variant gets its first choices measured, unless it must be much slower.
+    std::optional<Choice> best;
+    double bestSeconds = 0;
+    for (const Trial &trial : trials) {
+        const auto choice = parse(trial.name);
+        if (choice && !trial.failed && trial.seconds > 0 &&
+            (!best || trial.seconds < bestSeconds)) {
+            best = choice;
+            bestSeconds = trial.seconds;
+        }
+    }
+    Choice first{0, std::vector<std::size_t>(variants_[0]->groups.size(), 0)};
+    if (!tried(nameOf(first)))
+        return nameOf(first);
+    // Later choices of the leading variant, one group at a time, the heaviest first. Of each group
+    // a few are looked at before the other variants get their turn.
+    const auto neighbours = [&](const Choice &from,
+                                std::size_t limit) -> std::optional<std::string> {
+        const Variant &variant = *variants_[from.variant];
+        const double whole = seconds(from);
+        for (const std::size_t g : byWeight(variant)) {
+            const double share =
+                static_cast<double>(groupBytes(variant.fused.program, *variant.groups[g].group)) /
+                bytesPerSecond_ / whole;
+            if (share < 0.03 && best)
+                continue;
+            for (std::size_t o = 0; o < std::min(limit, variant.options[g].size()); ++o) {
+                Choice changed = from;
+                changed.options[g] = o;
+                if (!tried(nameOf(changed)))
+                    return nameOf(changed);
+            }
+        }
+        return std::nullopt;
+    };
+    const Choice centre = best.value_or(first);
+    if (auto name = neighbours(centre, 3))
+        return name;
+    for (std::size_t v = 0; v < variants_.size(); ++v) {
+        const Choice other{v, std::vector<std::size_t>(variants_[v]->groups.size(), 0)};
+        const bool hopeless = best && seconds(other) > 1.3 * bestSeconds;
+        if (!tried(nameOf(other)) && !hopeless)
+            return nameOf(other);
+    }
+    return neighbours(centre, 1000);
+}
+
+std::optional<double> SearchSpace::bestUntried(const std::vector<Trial> &trials) const {
+    const auto name = next(trials);
+    if (!name)
+        return std::nullopt;
+    return expectedSeconds(*name);
+}
+
+Result<CandidateFiles> SearchSpace::write(const std::string &name,
+                                          const std::vector<std::string> &notes) const {
+    const auto choice = parse(name);
+    if (!choice)
+        return failedError("'{}' is no candidate of this task", name);
+    const Variant &variant = *variants_[choice->variant];
+    std::vector<Schedule> schedules;
+    std::vector<std::string> reasons;
+    for (std::size_t g = 0; g < choice->options.size(); ++g) {
+        schedules.push_back(variant.options[g][choice->options[g]].schedule);
+        reasons.push_back(variant.options[g][choice->options[g]].reason);
+    }
+    reasons.insert(reasons.end(), notes.begin(), notes.end());
+    return makeCandidate(variant.fused, variant.groups, schedules, name, reasons);
+}
+
+std::string SearchSpace::describe() const {
+    std::string text;
+    for (std::size_t v = 0; v < variants_.size(); ++v) {
+        const Variant &variant = *variants_[v];
+        text += fmt::format("variant {}\n", v);
+        for (std::size_t g = 0; g < variant.groups.size(); ++g) {
+            const Nest &nest = variant.groups[g].nest;
+            text += fmt::format("  {}: {}\n    loops:", variant.groups[g].name,
+                                describeGroup(variant.fused.program, *variant.groups[g].group));
+            for (const NestDim &dim : nest.dims)
+                text += fmt::format(" {}{}", dim.element ? "e" : "k", dim.size);
+            text += fmt::format("{}\n", nest.runtimeOuter ? " (outer open)" : "");
+            for (const Option &option : variant.options[g])
+                text += fmt::format("    {} ({})\n", option.schedule.text(), option.reason);
+        }
+    }
+    return text;
+}
+
+} // namespace cuda_agent::policy

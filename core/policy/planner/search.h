@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/policy/planner/schedule_space.h"
+#include "core/task/task.h"
+
+namespace cuda_agent::policy {
+
+/// One way to cut the task into kernels, with the schedules of each.
+struct Variant {
+    Fused fused;
+    std::vector<ScheduledGroup> groups;
+    std::vector<std::vector<Option>> options; ///< by group
+    double librarySeconds = 0;
+};
+
+/// What one tried candidate turned out to be.
+struct Trial {
+    std::string name;
+    bool failed = false; ///< did not compile, was wrong, or could not be timed
+    double seconds = 0;
+};
+
+/// All candidates of one task on one device. A candidate is named by its variant and the schedules
+/// of its groups ("0|row-t256-v4-u2-p0"), which is all that is needed to write it again.
+class SearchSpace {
+  public:
+    /// Errors: failed, naming the operators that cannot be done.
+    static Result<SearchSpace> make(const task::Description &task, const device::Info &device,
+                                    const device::Ceilings &ceilings, task::Numerics numerics);
+
+    /// The next candidate to try, given what is known; nothing when all promising ones are known.
+    /// Goes through the schedules of the heaviest group first, the others at their best so far.
+    std::optional<std::string> next(const std::vector<Trial> &trials) const;
+    /// First choices, with one group's schedule or the variant changed.
+    std::vector<std::string> allSingleChanges() const;
+
+    Result<CandidateFiles> write(const std::string &name,
+                                 const std::vector<std::string> &notes) const;
+    double expectedSeconds(const std::string &name) const;
+    double expectedBytes(const std::string &name) const;
+    /// "one read: the row stays in registers", of the heaviest group.
+    std::string reason(const std::string &name) const;
+    int kernels(const std::string &name) const;
+    /// Expected time of the best candidate that has not been tried.
+    std::optional<double> bestUntried(const std::vector<Trial> &trials) const;
+    std::string describe() const;
+
+  private:
+    struct Choice {
+        std::size_t variant = 0;
+        std::vector<std::size_t> options; ///< by group
+    };
+    std::string nameOf(const Choice &choice) const;
+    std::optional<Choice> parse(const std::string &name) const;
+    std::vector<std::size_t> byWeight(const Variant &variant) const;
+    double seconds(const Choice &choice) const;
+
+    std::vector<std::shared_ptr<const Variant>> variants_;
+    double bytesPerSecond_ = 1;
+    bool cpu_ = false;
+};
+
+} // namespace cuda_agent::policy
