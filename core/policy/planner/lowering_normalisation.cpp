@@ -81,7 +81,7 @@ Result<Views> groupNorm(Lowering &l, const Node &node) {
     const Normalised n = normalise(l, grouped, dims, Lowering::number(node, 7, "eps", 1e-5));
     const View back = l.reshape(n.value, shape);
     const auto place = [&](const View &v) { return channels(v, shape.size()); };
-    CUDA_AGENT_ASSIGN(result, affine(l, back, node, 2, 3, place));
+    CUDA_AGENT_ASSIGN(result, affine(l, back, node, 1, 2, place));
     const auto perGroup = [&](View v) {
         v.dims.resize(2);
         return v;

@@ -63,7 +63,7 @@ void mapOptions(const Facts &f, std::vector<Option> &out) {
     };
     const std::vector<Shape> shapes =
         f.vector >= 4
-            ? std::vector<Shape>{{256, 2}, {256, 1}, {512, 2}, {256, 4}, {128, 4}, {1024, 1}}
+            ? std::vector<Shape>{{256, 1}, {128, 1}, {256, 2}, {512, 1}, {256, 4}, {512, 2}}
             : std::vector<Shape>{{256, 4}, {256, 8}, {512, 4}, {128, 8}, {256, 2}};
     for (const Shape &shape : shapes) {
         const std::int64_t tile =
