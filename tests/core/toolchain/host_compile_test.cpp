@@ -125,11 +125,18 @@ TEST(HostCompile, TemplateBombIsARejection) {
 }
 
 TEST(HostCompile, HungryCompilesAreRejections) {
-    // A table of 3 GB, to be written into the library.
-    const auto rejection =
-        rejectionOf("__device__ int table[3 << 28] = {1};\n"
-                    "extern \"C\" __global__ void k(int *x) { x[0] = table[x[1]]; }\n");
-    EXPECT_NE(rejection.summary.find("over its limit"), std::string::npos) << rejection.summary;
+    const std::string uses = "extern \"C\" __global__ void k(int *x) { x[0] = table[x[1]]; }\n";
+    auto rejection = rejectionOf("__device__ int table[3 << 28] = {1};\n" + uses);
+    EXPECT_NE(rejection.summary.find("File size limit exceeded"), std::string::npos)
+        << rejection.summary;
+    // A type whose name has 2^30 parts, in a message.
+    rejection = rejectionOf(
+        "template <class A, class B> struct P {};\n"
+        "template <int N> struct F { using t = P<typename F<N - 1>::t, typename F<N - 1>::t>; };\n"
+        "template <> struct F<0> { using t = int; };\n"
+        "extern \"C\" __global__ void k(int *x) { F<30>::t y = x; }\n");
+    EXPECT_NE(rejection.summary.find("over its limit (memory)"), std::string::npos)
+        << rejection.summary;
 }
 
 TEST(HostCompile, FilesOutsideAreNeitherReadNorEchoed) {
