@@ -111,10 +111,9 @@ Result<session::Observation> verify(Workspace &workspace, const Json &arguments,
         return tl::unexpected(verdict.error());
     }
     const Json json = judge::toJson(*verdict);
-    CUDA_AGENT_TRY(logCompile(workspace, turn, verdict->compiled,
-                              diagnosticsJson(verdict->diagnostics),
-                              json.value("kernels", Json::array()), verdict->compilerOutput,
-                              verdict->compileSeconds));
+    CUDA_AGENT_TRY(logCompile(
+        workspace, turn, verdict->compiled, diagnosticsJson(verdict->diagnostics),
+        json.value("kernels", Json::array()), verdict->compilerOutput, verdict->compileSeconds));
     Json files = Json::object();
     CUDA_AGENT_ASSIGN(planText, readTextFile(workspace.folder / "plan.json", largestFile));
     CUDA_AGENT_ASSIGN(planBlob, workspace.recorder->putBlob(planText));
