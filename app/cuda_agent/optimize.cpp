@@ -184,6 +184,8 @@ Result<int> optimize(const Options &options, std::stop_token stop) {
     printer.line(fmt::format("\nbest: turn {} of {}, in {}", state.bestTurn, state.turns.size(),
                              (folder / "best").string()));
     printer.verdict(state.bestVerdict);
+    if (state.bestVerdict.value("strength", "") != "full")
+        printer.line("verified in training strength only; 'cuda-agent check' does the rest");
     return 0;
 }
 

@@ -110,7 +110,8 @@ void Printer::event(const session::Event &event) {
 
 void Printer::verdict(const Json &verdict) {
     line(bold(verdict.value("correct", false)
-                  ? fmt::format("correct, reward {}", verdict.value("reward", 1))
+                  ? fmt::format("correct, reward {} ({} strength)", verdict.value("reward", 1),
+                                verdict.value("strength", "?"))
                   : fmt::format("not correct: {}", verdict.value("problem", "?"))));
     for (const auto &check : verdict.value("checks", Json::array()))
         line(fmt::format("  {} {:<20} {}",

@@ -119,12 +119,10 @@ void State::startTurn(int number) {
     if (!turns.empty() && turns.back().number == number && !turns.back().ended) {
         turns.pop_back();
         files = before_.files;
-        bestTurn = before_.bestTurn;
-        bestSeconds = before_.bestSeconds;
-        bestVerdict = before_.bestVerdict;
-        bestCandidate = before_.bestCandidate;
+        judged_ = before_.judged;
+        chooseBest();
     }
-    before_ = {files, bestTurn, bestSeconds, bestVerdict, bestCandidate};
+    before_ = {files, judged_};
     turn(number)->ended = false;
 }
 
@@ -134,16 +132,41 @@ void State::judge(const Event &event) {
         return;
     at->verdict = object(event.data, "verdict");
     at->candidate = texts(event.data, "candidate");
-    const Json times = object(*at->verdict, "times");
-    const double seconds = session::number(object(times, "candidate"), "seconds");
-    if (!truth(*at->verdict, "correct") || !(seconds > 0))
-        return;
-    if (bestTurn == 0 || seconds < bestSeconds) {
-        bestTurn = event.turn;
-        bestSeconds = seconds;
-        bestVerdict = *at->verdict;
-        bestCandidate = at->candidate;
+    Judged judged;
+    judged.turn = event.turn;
+    judged.candidate = at->candidate;
+    judged.verdict = *at->verdict;
+    judged.correct = truth(judged.verdict, "correct");
+    judged.full = text(judged.verdict, "strength") == "full";
+    judged.seconds =
+        session::number(object(object(judged.verdict, "times"), "candidate"), "seconds");
+
+    // Of one candidate the last word counts, and a full verdict outranks training ones.
+    const auto same = std::find_if(judged_.begin(), judged_.end(), [&](const Judged &other) {
+        return other.candidate == judged.candidate;
+    });
+    if (same == judged_.end())
+        judged_.push_back(std::move(judged));
+    else if (judged.full || !same->full)
+        *same = std::move(judged);
+    chooseBest();
+}
+
+void State::chooseBest() {
+    const Judged *best = nullptr;
+    for (const Judged &each : judged_) {
+        if (!each.correct || !(each.seconds > 0))
+            continue;
+        // What was verified in full yields only to a clear gain.
+        const double weight = each.full ? 1 : fullWorth;
+        const double bestWeight = !best || best->full ? 1 : fullWorth;
+        if (!best || each.seconds * weight < best->seconds * bestWeight)
+            best = &each;
     }
+    bestTurn = best ? best->turn : 0;
+    bestSeconds = best ? best->seconds : 0;
+    bestVerdict = best ? best->verdict : Json();
+    bestCandidate = best ? best->candidate : std::map<std::string, std::string>();
 }
 
 std::vector<Turn> State::endedTurns() const {

@@ -42,7 +42,8 @@ struct State {
     Json baselines = Json::object();
     std::vector<Turn> turns;
     std::map<std::string, std::string> files; ///< workspace now: path -> blob
-    int bestTurn = 0;                         ///< correct and fastest so far; 0 when none
+    /// Correct and fastest so far, by the standing verdict on each candidate; 0 when none.
+    int bestTurn = 0;
     double bestSeconds = 0;
     Json bestVerdict;                                 ///< null when none
     std::map<std::string, std::string> bestCandidate; ///< path -> blob, of that verdict
@@ -62,18 +63,29 @@ struct State {
     std::vector<Turn> endedTurns() const;
 
   private:
+    /// The standing verdict on one candidate.
+    struct Judged {
+        int turn = 0;
+        std::map<std::string, std::string> candidate;
+        Json verdict;
+        bool correct = false;
+        bool full = false;
+        double seconds = 0;
+    };
     /// What a turn may change besides itself, as it was when the turn started.
     struct Before {
         std::map<std::string, std::string> files;
-        int bestTurn = 0;
-        double bestSeconds = 0;
-        Json bestVerdict;
-        std::map<std::string, std::string> bestCandidate;
+        std::vector<Judged> judged;
     };
+    /// A candidate that only has a training verdict must be this much faster than one that was
+    /// verified in full to be the best.
+    static constexpr double fullWorth = 1.02;
     Turn *turn(int number);
     void startTurn(int number);
     void judge(const Event &event);
+    void chooseBest();
 
+    std::vector<Judged> judged_;
     Before before_;
 };
 State fold(const std::vector<Event> &events);

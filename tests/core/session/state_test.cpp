@@ -24,7 +24,7 @@ class Story {
     }
     Story &turn(int turn, bool correct, double seconds) {
         return add(EventType::turnStarted, turn)
-            .verdict(turn, correct, seconds)
+            .verdict(turn, correct, seconds, "blob" + std::to_string(turn))
             .add(EventType::turnEnded, turn);
     }
     State state() const { return fold(events_); }
@@ -119,6 +119,44 @@ TEST(State, AFullVerdictIsNotPreferredByItself) {
     EXPECT_EQ(story.state().bestTurn, 1);
 }
 
+Json strong(bool correct, double seconds, const char *blob) {
+    return {{"verdict",
+             {{"correct", correct},
+              {"strength", "full"},
+              {"times", {{"candidate", {{"seconds", seconds}}}}}}},
+            {"candidate", {{"plan.json", blob}}}};
+}
+
+TEST(State, AFullVerdictReplacesTheTrainingOneOfItsCandidate) {
+    Story story;
+    story.turn(1, true, 2e-3).turn(2, true, 2.5e-3);
+    story.add(EventType::turnStarted, 3)
+        .add(EventType::verdictGiven, 3, strong(true, 2.01e-3, "blob1"));
+    EXPECT_EQ(story.state().bestTurn, 3);
+    EXPECT_EQ(story.state().bestSeconds, 2.01e-3);
+    EXPECT_EQ(story.state().bestVerdict["strength"], "full");
+    story.verdict(3, true, 1.9e-3, "blob1"); // a later training verdict does not take it back
+    EXPECT_EQ(story.state().bestSeconds, 2.01e-3);
+}
+
+TEST(State, ACandidateThatFailsTheFullVerificationIsNotTheBest) {
+    Story story;
+    story.turn(1, true, 2e-3).turn(2, true, 2.5e-3);
+    story.add(EventType::turnStarted, 3).add(EventType::verdictGiven, 3, strong(false, 0, "blob1"));
+    EXPECT_EQ(story.state().bestTurn, 2);
+    EXPECT_EQ(story.state().bestCandidate.at("plan.json"), "blob2");
+}
+
+TEST(State, WhatWasVerifiedInFullYieldsOnlyToAClearGain) {
+    Story story;
+    story.add(EventType::turnStarted, 1)
+        .add(EventType::verdictGiven, 1, strong(true, 2e-3, "full"));
+    story.add(EventType::turnEnded, 1).turn(2, true, 1.99e-3);
+    EXPECT_EQ(story.state().bestTurn, 1);
+    story.turn(3, true, 1.9e-3);
+    EXPECT_EQ(story.state().bestTurn, 3);
+}
+
 TEST(State, TheBestCandidateIsThatOfItsVerdict) {
     const State state = Story()
                             .add(EventType::turnStarted, 1)
@@ -167,7 +205,7 @@ TEST(State, AResumedTurnReplacesTheCutOffOne) {
     EXPECT_FALSE(resumed.turns[1].verdict);
     EXPECT_EQ(resumed.bestTurn, 1);
     EXPECT_EQ(resumed.bestSeconds, 2e-3);
-    EXPECT_EQ(resumed.bestCandidate.at("plan.json"), "blob");
+    EXPECT_EQ(resumed.bestCandidate.at("plan.json"), "blob1");
     EXPECT_EQ(resumed.files, (std::map<std::string, std::string>{{"a.cu", "a1"}, {"c.cu", "c1"}}));
     story.add(EventType::thought, 2, {{"text", "second try"}}).add(EventType::turnEnded, 2);
     const State ended = story.state();
