@@ -133,8 +133,7 @@ TEST(HostCompile, HungryCompilesAreRejections) {
     rejection = rejectionOf("template <class T, T... I> struct S {};\n"
                             "__device__ __make_integer_seq<S, int, 200000000> table;\n"
                             "extern \"C\" __global__ void k(int *x) { x[0] = sizeof(table); }\n");
-    EXPECT_NE(rejection.summary.find("over its limit ("), std::string::npos)
-        << rejection.summary;
+    EXPECT_NE(rejection.summary.find("over its limit ("), std::string::npos) << rejection.summary;
 }
 
 TEST(HostCompile, FilesOutsideAreNeitherReadNorEchoed) {

@@ -5,8 +5,8 @@
 // Single-precision functions without branches or calls, so that loops over them vectorise at any
 // width (the C library's vector versions stop at 8 lanes and lack most of these). Polynomials are
 // near-minimax fits of the reduced functions named beside them. Full range, subnormals, infinities
-// and NaNs included; the largest errors, measured over all floats by tests/core/toolchain, stand in
-// ../README.md.
+// and NaNs included; the largest errors found in samples of the whole range stand in
+// core/toolchain/host/README.md.
 
 CAH_FUNCTION float __cah_select(bool condition, float yes, float no) {
     return condition ? yes : no;
