@@ -8,6 +8,9 @@ namespace {
 
 /// One thread does a whole row, or a part of it, or a strip of neighbouring rows, in plain loops:
 /// what a CPU compiler turns into vector instructions. No barriers, no exchange between threads.
+/// Elements of a column that are added up before their sum joins the others.
+constexpr std::int64_t stripTile = 32;
+
 class LoopWriter : public KernelWriter {
   public:
     using KernelWriter::KernelWriter;
@@ -131,7 +134,6 @@ class LoopWriter : public KernelWriter {
         }
         for (const int store : stores)
             bufferParameter(g_.stores[store].buffer);
-        line("SUMS_IN_ANY_ORDER");
         line("const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;");
         const std::string work = sizeParameter(workExpression(), "work");
         line(fmt::format("if (thread >= {})", work));
@@ -213,11 +215,13 @@ class LoopWriter : public KernelWriter {
         hoist(passRoots(pass));
         declareStates(pass);
         push();
-        // Long rows go in tiles that stay in the nearest cache; their sums are summed.
+        // Long rows go in tiles that stay in the nearest cache; their sums are summed. Columns are
+        // added one element after the other, so theirs are short for the sake of the rounding.
         std::int64_t length = n_.elements();
         if (parted())
             length = partLength() * inner();
-        const bool tiles = !strip() && !elementDims_.empty() && length > s_.chunk;
+        const std::int64_t tileLength = strip() ? stripTile : s_.chunk;
+        const bool tiles = !elementDims_.empty() && length > tileLength;
         if (tiles) {
             const std::size_t last = elementDims_.size() - 1;
             for (std::size_t k = 0; k < last; ++k)
@@ -227,9 +231,9 @@ class LoopWriter : public KernelWriter {
             const std::string from = whole && parted() ? "begin" : "0";
             const std::string to = whole ? (parted() ? "end" : outerText()) : std::to_string(size);
             open(fmt::format("for ({0} tile = {1}; tile < {2}; tile += {3})", indexType_, from, to,
-                             s_.chunk));
+                             tileLength));
             line(fmt::format("const {0} tileEnd = tile + {1} < {2} ? tile + {1} : ({0}){2};",
-                             indexType_, s_.chunk, to));
+                             indexType_, tileLength, to));
             firstTileLoop_ = last;
             tiled_ = true;
         } else {

@@ -58,6 +58,13 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
                 line(fmt::format("{}{} = {};", field.name, at, field.initial));
         });
     }
+    // Only these additions may be taken in lanes: elsewhere an order is part of the formula
+    // (0 * huge * huge is not NaN from left to right).
+    const auto add = [&](const std::string &to, const std::string &x) {
+        const bool lanes = s_.form == Schedule::Form::loopRow;
+        line(lanes ? fmt::format("{{ SUMS_IN_ANY_ORDER {} += {}; }}", to, x)
+                   : fmt::format("{} += {};", to, x));
+    };
     const auto statement = [&](const Reducer &r, const std::string &x) {
         const int n = r.number;
         const std::string a = fmt::format("{}{}{}", r.op, n, at);
@@ -73,14 +80,14 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
             line(fmt::format("    place{}{} = {};", n, at, place));
             line("}");
         } else if (r.kind == Reducer::Kind::moments) {
-            line(fmt::format("count{}{} += 1.0{};", n, at, literalSuffix(type)));
-            line(fmt::format("mean{}{} += {};", n, at, x));
+            add(fmt::format("count{}{}", n, at), fmt::format("1.0{}", literalSuffix(type)));
+            add(fmt::format("mean{}{}", n, at), x);
         } else if (r.kind == Reducer::Kind::maxAndSumOfExp) {
             line(fmt::format(
                 "max{0}{1} = max{0}{1} > {2} || max{0}{1} != max{0}{1} ? max{0}{1} : {2};", n, at,
                 x));
         } else if (r.op == "sum") {
-            line(fmt::format("{} += {};", a, x));
+            add(a, x);
         } else if (r.op == "prod") {
             line(fmt::format("{} *= {};", a, x));
         } else if (r.op == "any" || r.op == "all") {
@@ -123,13 +130,13 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
                 const std::string x = valueOf(r.input);
                 const std::string type = scalarType(p_.values[r.input].dtype);
                 if (r.kind == Reducer::Kind::moments) {
-                    line(fmt::format("squares{0}{1} += ({2} - mean{0}{1}) * ({2} - mean{0}{1});", n,
-                                     at, x));
+                    add(fmt::format("squares{}{}", n, at),
+                        fmt::format("({2} - mean{0}{1}) * ({2} - mean{0}{1})", n, at, x));
                 } else {
                     // A tile of nothing but -inf adds nothing.
-                    line(fmt::format("sumExp{0}{1} += exp{3}({2} - (max{0}{1} == -INFINITY ? "
-                                     "0.0{3} : max{0}{1}));",
-                                     n, at, x, literalSuffix(type)));
+                    add(fmt::format("sumExp{}{}", n, at),
+                        fmt::format("exp{3}({2} - (max{0}{1} == -INFINITY ? 0.0{3} : max{0}{1}))",
+                                    n, at, x, literalSuffix(type)));
                 }
             }
         });
