@@ -114,9 +114,10 @@ const std::string *KernelWriter::recall(int value) const {
 
 // --- parameters ------------------------------------------------------------------------------
 
-void KernelWriter::beginKernel(const std::string &suffix, int threads) {
+void KernelWriter::beginKernel(const std::string &suffix, int threads, int blocks) {
     entry_ = name_ + suffix;
     threads_ = threads;
+    blocks_ = blocks;
     body_.clear();
     parameters_.clear();
     parameterNames_.clear();
@@ -130,8 +131,9 @@ void KernelWriter::beginKernel(const std::string &suffix, int threads) {
 }
 
 void KernelWriter::endKernel(Launch launch) {
-    std::string text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(\n    ",
-                                   threads_, entry_);
+    std::string text = fmt::format(
+        "extern \"C\" __global__ void __launch_bounds__({}) {}(\n    ",
+        blocks_ > 0 ? fmt::format("{}, {}", threads_, blocks_) : std::to_string(threads_), entry_);
     text += fmt::format("{}", fmt::join(parameters_, ",\n    "));
     text += ") {\n" + body_ + "}\n\n";
     out_.text += text;

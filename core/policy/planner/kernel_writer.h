@@ -64,7 +64,8 @@ class KernelWriter {
     const std::string *recall(int value) const;
 
     // --- parameters of the kernel being written
-    void beginKernel(const std::string &suffix, int threads);
+    /// `blocks` of them are promised to fit a multiprocessor at once, when given.
+    void beginKernel(const std::string &suffix, int threads, int blocks = 0);
     void endKernel(Launch launch);
     void bufferParameter(int buffer);
     std::string sizeParameter(const std::string &expression, const std::string &name);
@@ -139,6 +140,7 @@ class KernelWriter {
     std::set<std::string> parameterNames_;
     std::string entry_;
     int threads_ = 0;
+    int blocks_ = 0;
 };
 
 std::unique_ptr<KernelWriter> makeRowWriter(const Program &, const Group &, const Nest &,

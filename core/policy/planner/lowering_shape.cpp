@@ -44,6 +44,22 @@ Result<Views> expand(Lowering &l, const Node &node) {
     return Views{l.expand(x, node.outputs.at(0).shape)};
 }
 
+/// Repeated dimensions get an outer axis that nothing depends on.
+Result<Views> repeat(Lowering &l, const Node &node) {
+    CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
+    const auto times = Lowering::integers(node, 1, "repeats");
+    View result{x.value, std::vector<Axes>(times.size())};
+    const std::size_t lead = times.size() - x.dims.size();
+    for (std::size_t d = 0; d < times.size(); ++d) {
+        if (times[d] > 1)
+            result.dims[d] = {l.program.axes.add(times[d])};
+        if (d >= lead)
+            result.dims[d].insert(result.dims[d].end(), x.dims[d - lead].begin(),
+                                  x.dims[d - lead].end());
+    }
+    return Views{result};
+}
+
 Result<Views> unsqueeze(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
     const int dim =
@@ -171,6 +187,7 @@ void addShapeOperators(OperatorTable &table) {
     put({"permute.default"}, permute);
     put({"transpose.int", "t.default"}, transpose);
     put({"expand.default"}, expand);
+    put({"repeat.default"}, repeat);
     put({"unsqueeze.default"}, unsqueeze);
     put({"squeeze.default", "squeeze.dim", "squeeze.dims"}, squeeze);
     put({"select.int"}, select);

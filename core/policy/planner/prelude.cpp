@@ -82,21 +82,20 @@ __device__ __forceinline__ void storeVector(T *to, const T (&from)[count]) {
 
 constexpr const char *storeVectorStreaming =
     R"cuda(// Stores that leave the cache to data that is read again.
-template <int count>
-__device__ __forceinline__ void storeVectorStreaming(float *to, const float (&from)[count]) {
-#ifndef __CUDA_AGENT_HOST__
-    if constexpr (count == 4) {
-        __stcs(reinterpret_cast<float4 *>(to), make_float4(from[0], from[1], from[2], from[3]));
-        return;
-    }
-    if constexpr (count == 2) {
-        __stcs(reinterpret_cast<float2 *>(to), make_float2(from[0], from[1]));
-        return;
-    }
-#endif
+template <class T, int count>
+__device__ __forceinline__ void storeVectorStreaming(T *to, const T (&from)[count]) {
+    Vector<T, count> v;
 #pragma unroll
     for (int k = 0; k < count; ++k)
-        to[k] = from[k];
+        v.at[k] = from[k];
+#ifndef __CUDA_AGENT_HOST__
+    if constexpr (sizeof v == 16)
+        __stcs(reinterpret_cast<uint4 *>(to), *reinterpret_cast<const uint4 *>(&v));
+    else if constexpr (sizeof v == 8)
+        __stcs(reinterpret_cast<uint2 *>(to), *reinterpret_cast<const uint2 *>(&v));
+    else
+#endif
+        *reinterpret_cast<Vector<T, count> *>(to) = v;
 }
 
 )cuda";
@@ -183,7 +182,7 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
                     "__bfloat162float(x); }\n";
         text += loadVector;
     }
-    if (has("storeVector") || has("storeVectorStreaming"))
+    if (has("storeVector"))
         text += storeVector;
     if (has("storeVectorStreaming"))
         text += storeVectorStreaming;

@@ -10,6 +10,12 @@ namespace {
 constexpr std::array<std::string_view, 4> formNames{"row", "column", "loopRow", "loopColumn"};
 }
 
+int Schedule::residentBlocks() const {
+    // 65536 registers: 64 for each of 1024 threads, or 128 where a thread keeps many elements.
+    const int lanes = vector * unroll > 32 ? 512 : 1024;
+    return std::max(1, lanes / threads);
+}
+
 std::string Schedule::text() const {
     std::string result{formNames[static_cast<std::size_t>(form)]};
     result += fmt::format("-t{}", threads);

@@ -32,6 +32,10 @@ struct Schedule {
     bool streaming = false; ///< stores marked as not to be read again soon
     int chunk = 2048;       ///< loop forms: elements of a tile; loopColumn: rows in a strip
 
+    /// Blocks that share a row and wait for each other all have to be running: how many of them a
+    /// multiprocessor is made to hold at once.
+    int residentBlocks() const;
+
     /// "row-t256-m32-v4-u2-p1-s", the form that `fromText` reads.
     std::string text() const;
     static Result<Schedule> fromText(std::string_view text);

@@ -83,11 +83,6 @@ void mapOptions(const Facts &f, std::vector<Option> &out) {
     }
 }
 
-/// How many blocks of this size an SM holds at once, at 64 registers a thread.
-int residentBlocks(int threads) {
-    return std::max(1, 1024 / threads);
-}
-
 void rowOptions(const Facts &f, std::vector<Option> &out) {
     const int v = f.vector;
     const double least = 1;
@@ -136,12 +131,9 @@ void rowOptions(const Facts &f, std::vector<Option> &out) {
             const int unrollMost = each / v;
             const int unroll = static_cast<int>(
                 std::min<std::int64_t>(unrollMost, ceilDivide(f.elements, parts * threads * v)));
-            const std::int64_t resident =
-                static_cast<std::int64_t>(f.processors) *
-                (each > 32 ? std::max(1, residentBlocks(threads) / 2) : residentBlocks(threads));
-            if (parts < 2 || parts > resident)
-                continue;
             Schedule s = rowSchedule(threads, threads, v, unroll, parts);
+            if (parts < 2 || parts > static_cast<std::int64_t>(f.processors) * s.residentBlocks())
+                continue;
             s.staged = true;
             s.together = true;
             out.push_back(option(s, least,
