@@ -387,6 +387,68 @@ std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {
     return loads;
 }
 
+std::vector<int> KernelWriter::keptValues() const {
+    const std::set<int> own(g_.reduces.begin(), g_.reduces.end());
+    std::map<int, bool> varies, settled;
+    std::map<int, double> costs;
+    const std::function<void(int)> study = [&](int id) {
+        if (settled.contains(id))
+            return;
+        const Value &value = p_.values[id];
+        const auto access = n_.accesses.find(id);
+        bool differs = access != n_.accesses.end() && value.kind != Kind::reduce &&
+                       n_.variesByElement(access->second);
+        bool known = !own.contains(id);
+        double cost = value.kind == Kind::pointwise && pointwiseInfo(value.op) != nullptr
+                          ? pointwiseInfo(value.op)->cost
+                          : 0;
+        if (value.kind != Kind::reduce) {
+            for (const int arg : value.args) {
+                study(arg);
+                differs = differs || varies[arg];
+                known = known && settled[arg];
+                cost += varies[arg] ? costs[arg] : 0;
+            }
+        }
+        varies[id] = differs;
+        settled[id] = known;
+        costs[id] = cost;
+    };
+    std::map<int, int> uses;
+    const auto sweep = [&](const std::vector<int> &roots, int times) {
+        std::set<int> seen;
+        const std::function<void(int)> visit = [&](int id) {
+            if (!seen.insert(id).second)
+                return;
+            study(id);
+            if (varies[id] && settled[id]) {
+                uses[id] += times;
+                return;
+            }
+            if (p_.values[id].kind == Kind::reduce)
+                return;
+            for (const int arg : p_.values[id].args)
+                visit(arg);
+        };
+        for (const int root : roots)
+            visit(root);
+    };
+    for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
+        for (const Reducer &r : passes_[pass].reducers) {
+            study(r.input);
+            sweep({r.input}, r.second >= 0 ? 2 : 1);
+        }
+    }
+    sweep(storeRoots(elementStores()), 1);
+    constexpr double worthKeeping = 6;
+    std::vector<int> kept;
+    for (const auto &[id, count] : uses) {
+        if (count >= 2 && p_.values[id].kind == Kind::pointwise && costs[id] >= worthKeeping)
+            kept.push_back(id);
+    }
+    return kept;
+}
+
 void KernelWriter::hoist(const std::vector<int> &roots) {
     // The largest per-row values that element code reads.
     std::vector<int> wanted;

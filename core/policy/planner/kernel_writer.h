@@ -41,6 +41,7 @@ class KernelWriter {
     KernelSource write();
 
   protected:
+    bool inLanes_ = false; ///< element loops being written accumulate lane by lane
     virtual void writeForm() = 0;
     /// The position of the current element relative to the row pointer of an access.
     virtual std::string elementOffset(const Access &access) = 0;
@@ -50,6 +51,9 @@ class KernelWriter {
     /// values that the body computes, `stores` the stores that it fills (numbers into the group).
     virtual void forElements(const std::vector<int> &roots, const std::vector<int> &stores,
                              const std::function<void()> &body) = 0;
+    /// Running results that a tile keeps side by side, for compilers that turn them into vector
+    /// lanes; 0 for one of each.
+    virtual int lanes() const { return 0; }
     /// Opens and closes loops over rows in hand, when there are several.
     virtual void forRowsInHand(const std::function<void()> &body) { body(); }
 
@@ -90,12 +94,19 @@ class KernelWriter {
     static std::string sumOf(const std::vector<std::pair<std::string, std::int64_t>> &terms);
     std::string literal(double number, DType type) const;
 
+    /// Elementwise values that several sweeps over a row need and that do not depend on its
+    /// reductions, where computing them again costs more than keeping them.
+    std::vector<int> keptValues() const;
+
     // --- reductions (reduction_writer.cpp)
     const std::vector<Pass> &passes() const { return passes_; }
     std::string stateType(std::size_t pass) const;
     void declareStates(std::size_t pass);
     /// Local results of one tile; combined into the state when `merge`.
     void tileReductions(std::size_t pass, bool merge);
+    void forLanes(const std::function<void()> &body);
+    /// Puts the lanes' results together in the first one, those of the second sweep or the others.
+    void foldLanes(std::size_t pass, bool second);
     /// Makes the results of a finished pass known to later code.
     void publishResults(std::size_t pass, const std::string &state);
     std::vector<int> passRoots(std::size_t pass) const;
@@ -128,7 +139,6 @@ class KernelWriter {
     std::string indexType_;                ///< of positions within a row
 
   private:
-    std::string combined(const Value &value, const std::string &result) const;
     std::string body_, head_;
     int depth_ = 0;
     int temporaries_ = 0;

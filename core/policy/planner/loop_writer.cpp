@@ -37,6 +37,7 @@ class LoopWriter : public KernelWriter {
         const bool partial = g_.hasReductions() && s_.parts > 1;
         beginKernel(partial ? "_partial" : "", s_.threads);
         prologue();
+        keepValues();
         for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
             sweep(pass);
             if (partial) {
@@ -69,23 +70,118 @@ class LoopWriter : public KernelWriter {
         return sumOf(terms);
     }
 
+    int lanes() const override {
+        const bool wide =
+            !strip() && !elementDims_.empty() && n_.dims[elementDims_.back()].size >= 2 * laneCount;
+        return wide ? laneCount : 0;
+    }
+
     void forElements(const std::vector<int> &, const std::vector<int> &,
                      const std::function<void()> &body) override {
-        for (std::size_t k = firstTileLoop_; k < elementDims_.size(); ++k)
+        const std::size_t last = elementDims_.size();
+        for (std::size_t k = firstTileLoop_; k + (inLanes_ ? 1 : 0) < last; ++k)
             openLoop(k);
-        push();
-        if (strip())
-            forRowsInHand(body);
+        if (inLanes_)
+            forLaneElements(body);
         else
-            body();
-        pop();
-        for (std::size_t k = elementDims_.size(); k-- > firstTileLoop_;) {
+            inScope(body);
+        for (std::size_t k = last - (inLanes_ ? 1 : 0); k-- > firstTileLoop_;) {
             close();
             coordinates_[elementDims_[k]].clear();
         }
     }
 
   private:
+    /// Two of the widest vectors: as many running results as keep a processor busy.
+    static constexpr int laneCount = 32;
+
+    void inScope(const std::function<void()> &body) {
+        push();
+        if (strip())
+            forRowsInHand(body);
+        else
+            body();
+        pop();
+    }
+
+    /// The innermost loop in strips of one element a lane, and what is left of it.
+    void forLaneElements(const std::function<void()> &body) {
+        const std::size_t k = elementDims_.size() - 1;
+        const auto [name, from, to] = loopRange(k);
+        const std::string strip = name + "Strip";
+        coordinates_[elementDims_[k]] = name;
+        open("");
+        line(fmt::format("{} {} = {};", indexType_, strip, from));
+        open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", strip, laneCount, to));
+        open(fmt::format("for (int lane = 0; lane < {}; ++lane)", laneCount));
+        line(fmt::format("const {} {} = {} + lane;", indexType_, name, strip));
+        inScope(body);
+        close();
+        close();
+        open(fmt::format("for (int lane = 0; {} + lane < {}; ++lane)", strip, to));
+        line(fmt::format("const {} {} = {} + lane;", indexType_, name, strip));
+        inScope(body);
+        close();
+        close();
+        coordinates_[elementDims_[k]].clear();
+    }
+
+    struct Range {
+        std::string name, from, to;
+    };
+    Range loopRange(std::size_t k) {
+        const int d = elementDims_[k];
+        const std::string name = elementDims_.size() == 1 ? "i" : fmt::format("i{}", k);
+        if (tiled_ && k + 1 == elementDims_.size())
+            return {name, "tile", "tileEnd"};
+        if (k == 0 && parted())
+            return {name, "begin", "end"};
+        return {name, "0", k == 0 ? outerText() : std::to_string(n_.dims[d].size)};
+    }
+
+    /// The position in the row, for arrays that hold one.
+    std::string flatElement() const {
+        std::vector<std::pair<std::string, std::int64_t>> terms;
+        std::int64_t stride = 1;
+        for (std::size_t k = elementDims_.size(); k-- > 0;) {
+            terms.emplace_back(coordinates_[elementDims_[k]], stride);
+            stride *= n_.dims[elementDims_[k]].size;
+        }
+        return sumOf(terms);
+    }
+    std::string flatElementName() {
+        for (std::size_t k = 0; k < elementDims_.size(); ++k)
+            coordinates_[elementDims_[k]] = elementDims_.size() == 1 ? "i" : fmt::format("i{}", k);
+        std::string text = flatElement();
+        for (const int d : elementDims_)
+            coordinates_[d].clear();
+        return text;
+    }
+
+    /// What several sweeps need and is costly goes into an array of the thread's own.
+    void keepValues() {
+        constexpr std::int64_t longest = 8192;
+        if (strip() || parted() || openLength() || n_.elements() > longest || passes_.empty())
+            return;
+        std::vector<int> kept = keptValues();
+        if (kept.empty() || static_cast<std::int64_t>(kept.size()) * n_.elements() > 2 * longest)
+            return;
+        hoist(kept);
+        std::map<int, std::string> names;
+        for (const int id : kept) {
+            names[id] = fmt::format("kept{}", names.size());
+            line(fmt::format("{} {}[{}];", scalarType(p_.values[id].dtype), names[id],
+                             n_.elements()));
+        }
+        forElements(kept, {}, [&] {
+            for (const int id : kept)
+                line(fmt::format("{}[{}] = {};", names[id], flatElement(), valueOf(id)));
+        });
+        const std::string at = flatElementName();
+        for (const int id : kept)
+            remember(id, fmt::format("{}[{}]", names[id], at));
+    }
+
     std::int64_t inner() const { // elements below the outermost element loop
         return elementDims_.empty() ? 1 : n_.elements() / n_.dims[elementDims_[0]].size;
     }
@@ -104,19 +200,8 @@ class LoopWriter : public KernelWriter {
     }
 
     void openLoop(std::size_t k) {
-        const int d = elementDims_[k];
-        const std::string name = elementDims_.size() == 1 ? "i" : fmt::format("i{}", k);
-        std::string from = "0";
-        std::string to = k == 0 ? outerText() : std::to_string(n_.dims[d].size);
-        if (k == 0 && parted()) {
-            from = "begin";
-            to = "end";
-        }
-        if (tiled_ && k + 1 == elementDims_.size()) {
-            from = "tile";
-            to = "tileEnd";
-        }
-        coordinates_[d] = name;
+        const auto [name, from, to] = loopRange(k);
+        coordinates_[elementDims_[k]] = name;
         open(fmt::format("for ({0} {1} = {2}; {1} < {3}; ++{1})", indexType_, name, from, to));
     }
 

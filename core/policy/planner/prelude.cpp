@@ -6,11 +6,9 @@ namespace cuda_agent::policy {
 
 namespace {
 
-constexpr const char *includes = R"cuda(#if defined(__CUDA_AGENT_HOST__) && defined(__clang__)
-// On a CPU sums may be taken in vector lanes, as a GPU takes them in threads.
-#define SUMS_IN_ANY_ORDER _Pragma("clang fp reassociate(on)")
-#else
-#define SUMS_IN_ANY_ORDER
+constexpr const char *includes = R"cuda(#ifndef __CUDA_AGENT_HOST__
+// On a CPU: sums may be taken in vector lanes, as a GPU takes them in threads.
+#define CUDA_AGENT_REASSOCIATE
 #endif
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)

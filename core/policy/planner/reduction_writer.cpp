@@ -38,9 +38,75 @@ void KernelWriter::declareStates(std::size_t pass) {
         [&] { line(fmt::format("{}{} = {}::identity();", name, subscript, stateType(pass))); });
 }
 
+void KernelWriter::forLanes(const std::function<void()> &body) {
+    if (lanes() == 0) {
+        forRowsInHand(body);
+        return;
+    }
+    open(fmt::format("for (int lane = 0; lane < {}; ++lane)", lanes()));
+    body();
+    close();
+}
+
+void KernelWriter::foldLanes(std::size_t pass, bool second) {
+    if (lanes() == 0)
+        return;
+    std::vector<std::string> statements;
+    const auto larger = [](const std::string &name, const char *sign, bool floating) {
+        return floating
+                   ? fmt::format("{0}[0] = {0}[0] {1} {0}[lane] || {0}[0] != {0}[0] ? {0}[0] "
+                                 ": {0}[lane];",
+                                 name, sign)
+                   : fmt::format("{0}[0] = {0}[0] {1} {0}[lane] ? {0}[0] : {0}[lane];", name, sign);
+    };
+    for (const Reducer &r : passes_[pass].reducers) {
+        const int n = r.number;
+        if (r.second >= 0 && second) {
+            statements.push_back(
+                fmt::format("{0}{1}[0] += {0}{1}[lane];",
+                            r.kind == Reducer::Kind::moments ? "squares" : "sumExp", n));
+        } else if (second) {
+            continue;
+        } else if (r.kind == Reducer::Kind::moments) {
+            statements.push_back(fmt::format("count{0}[0] += count{0}[lane];", n));
+            statements.push_back(fmt::format("mean{0}[0] += mean{0}[lane];", n));
+        } else if (r.kind == Reducer::Kind::maxAndSumOfExp) {
+            statements.push_back(larger(fmt::format("max{}", n), ">", true));
+        } else if (r.kind == Reducer::Kind::position) {
+            statements.push_back(
+                fmt::format("if ({0}(best{1}[lane], place{1}[lane], best{1}[0], place{1}[0])) {{",
+                            r.op == "argmax" ? "isAbove" : "isBelow", n));
+            statements.push_back(fmt::format("    best{0}[0] = best{0}[lane];", n));
+            statements.push_back(fmt::format("    place{0}[0] = place{0}[lane];", n));
+            statements.push_back("}");
+        } else {
+            const std::string name = fmt::format("{}{}", r.op, n);
+            const bool floating = isFloating(p_.values[r.value].dtype);
+            if (r.op == "sum" || r.op == "prod")
+                statements.push_back(
+                    fmt::format("{0}[0] {1}= {0}[lane];", name, r.op == "sum" ? "+" : "*"));
+            else if (r.op == "any" || r.op == "all")
+                statements.push_back(fmt::format("{0}[0] = {0}[0] {1} {0}[lane];", name,
+                                                 r.op == "any" ? "||" : "&&"));
+            else
+                statements.push_back(larger(name, r.op == "max" ? ">" : "<", floating));
+        }
+    }
+    if (statements.empty())
+        return;
+    open(fmt::format("for (int lane = 1; lane < {}; ++lane)", lanes()));
+    for (const std::string &statement : statements)
+        line(statement);
+    close();
+}
+
 void KernelWriter::tileReductions(std::size_t pass, bool merge) {
-    const std::string at = rowSubscript();
-    const int inHand = s_.form == Schedule::Form::column ? s_.vector : s_.chunk;
+    const std::string rows = rowSubscript();
+    const std::string at = lanes() > 0 ? "[lane]" : rows;
+    const std::string folded = lanes() > 0 ? "[0]" : rows;
+    const int inHand = lanes() > 0                         ? lanes()
+                       : s_.form == Schedule::Form::column ? s_.vector
+                                                           : s_.chunk;
     const bool smallIndex = indexType_ == "int";
     std::vector<Field> all;
     for (const Reducer &reducer : passes_[pass].reducers) {
@@ -53,17 +119,17 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
         }
     }
     if (!at.empty()) {
-        forRowsInHand([&] {
+        forLanes([&] {
             for (const Field &field : all)
                 line(fmt::format("{}{} = {};", field.name, at, field.initial));
         });
     }
-    // Only these additions may be taken in lanes: elsewhere an order is part of the formula
-    // (0 * huge * huge is not NaN from left to right).
+    // Only these additions may be taken in any order: elsewhere an order is part of the formula
+    // (0 * huge * huge is not NaN from left to right). Lanes are independent as they stand.
     const auto add = [&](const std::string &to, const std::string &x) {
-        const bool lanes = s_.form == Schedule::Form::loopRow;
-        line(lanes ? fmt::format("{{ SUMS_IN_ANY_ORDER {} += {}; }}", to, x)
-                   : fmt::format("{} += {};", to, x));
+        const bool anyOrder = s_.form == Schedule::Form::loopRow && lanes() == 0;
+        line(anyOrder ? fmt::format("{{ CUDA_AGENT_REASSOCIATE {} += {}; }}", to, x)
+                      : fmt::format("{} += {};", to, x));
     };
     const auto statement = [&](const Reducer &r, const std::string &x) {
         const int n = r.number;
@@ -104,10 +170,12 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
             scalarType(p_.values[r.kind == Reducer::Kind::simple ? r.value : r.input].dtype);
         return scalarType(p_.values[r.input].dtype) == want ? x : fmt::format("({}){}", want, x);
     };
+    inLanes_ = lanes() > 0;
     forElements(passRoots(pass), {}, [&] {
         for (const Reducer &r : passes_[pass].reducers)
             statement(r, inputOf(r));
     });
+    foldLanes(pass, false);
     // Pairs sweep the tile, which is at hand, a second time.
     std::vector<int> again;
     for (const Reducer &r : passes_[pass].reducers) {
@@ -119,7 +187,7 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
             for (const Reducer &r : passes_[pass].reducers) {
                 if (r.kind == Reducer::Kind::moments)
                     line(fmt::format("mean{0}{1} = count{0}{1} > 0 ? mean{0}{1} / count{0}{1} : 0;",
-                                     r.number, at));
+                                     r.number, folded));
             }
         });
         forElements(again, {}, [&] {
@@ -131,20 +199,22 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
                 const std::string type = scalarType(p_.values[r.input].dtype);
                 if (r.kind == Reducer::Kind::moments) {
                     add(fmt::format("squares{}{}", n, at),
-                        fmt::format("({2} - mean{0}{1}) * ({2} - mean{0}{1})", n, at, x));
+                        fmt::format("({2} - mean{0}{1}) * ({2} - mean{0}{1})", n, folded, x));
                 } else {
                     // A tile of nothing but -inf adds nothing.
                     add(fmt::format("sumExp{}{}", n, at),
                         fmt::format("exp{3}({2} - (max{0}{1} == -INFINITY ? 0.0{3} : max{0}{1}))",
-                                    n, at, x, literalSuffix(type)));
+                                    n, folded, x, literalSuffix(type)));
                 }
             }
         });
+        foldLanes(pass, true);
     }
-    const std::string state = fmt::format("state{}{}", pass, at);
+    inLanes_ = false;
+    const std::string state = fmt::format("state{}{}", pass, rows);
     std::vector<std::string> names;
     for (const Field &field : all)
-        names.push_back(field.name + at);
+        names.push_back(field.name + folded);
     forRowsInHand([&] {
         if (merge)
             line(fmt::format("{}.combine({}{{{}}});", state, stateType(pass),

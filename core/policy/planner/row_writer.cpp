@@ -283,6 +283,25 @@ class RowWriter : public KernelWriter {
         }
         comment("The row is read once and kept in registers.");
         preload(elementLoads(roots));
+        const std::vector<int> kept = keptValues();
+        if (kept.empty())
+            return;
+        hoist(kept);
+        std::map<int, std::string> names;
+        const std::string j = s_.unroll > 1 ? "[j]" : "";
+        const std::string e = s_.vector > 1 ? "[e]" : "";
+        for (const int id : kept) {
+            names[id] = fmt::format("x{}", arrays_++);
+            line(fmt::format("{} {}{}{};", scalarType(p_.values[id].dtype), names[id],
+                             s_.unroll > 1 ? fmt::format("[{}]", s_.unroll) : "",
+                             s_.vector > 1 ? fmt::format("[{}]", s_.vector) : ""));
+        }
+        forElements(kept, {}, [&] {
+            for (const int id : kept)
+                line(fmt::format("{}{}{} = {};", names[id], j, e, valueOf(id)));
+        });
+        for (const int id : kept)
+            remember(id, names[id] + j + e);
     }
 
     void openTiles() {

@@ -325,9 +325,11 @@ int widestVector(const Program &program, const ScheduledGroup &group) {
     const std::size_t along = nest.dims.size() - 1;
     int widest = 8;
     std::size_t smallest = 8;
+    bool any = false;
     const auto consider = [&](const Access &access, DType type) {
         if (access.strides[along] != 1)
             return;
+        any = true;
         smallest = std::min(smallest, sizeOf(type));
         const auto fits = [&](std::int64_t n) {
             while (widest > 1 && n % widest != 0)
@@ -344,6 +346,8 @@ int widestVector(const Program &program, const ScheduledGroup &group) {
     }
     for (std::size_t i = 0; i < nest.stores.size(); ++i)
         consider(nest.stores[i], program.buffers[group.group->stores[i].buffer].dtype);
+    if (!any)
+        return 1;
     return std::min<int>(widest, static_cast<int>(16 / std::max<std::size_t>(smallest, 2)));
 }
 
