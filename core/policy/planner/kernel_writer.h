@@ -41,7 +41,6 @@ class KernelWriter {
     KernelSource write();
 
   protected:
-    bool inLanes_ = false; ///< element loops being written accumulate lane by lane
     virtual void writeForm() = 0;
     /// The position of the current element relative to the row pointer of an access.
     virtual std::string elementOffset(const Access &access) = 0;
@@ -137,6 +136,7 @@ class KernelWriter {
     std::vector<int> elementDims_, rowDims_;
     std::vector<std::string> coordinates_; ///< by nest dimension; empty where not defined
     std::string indexType_;                ///< of positions within a row
+    bool inLanes_ = false;                 ///< element loops being written accumulate lane by lane
 
   private:
     std::string body_, head_;

@@ -170,10 +170,9 @@ class Planner : public Policy {
                                   tool, std::move(arguments)});
         };
         if (transcript.inFolder != name) {
-            const int version = transcript.versions + 1;
-            std::vector<std::string> notes;
-            notes.push_back(fmt::format("Version {}: {}", version, space_->reason(name)));
-            CUDA_AGENT_ASSIGN(files, space_->write(name, notes));
+            CUDA_AGENT_ASSIGN(
+                files, space_->write(name, {fmt::format("Version {}: {}", transcript.version(name),
+                                                        space_->reason(name))}));
             for (const auto &[path, content] : files.files) {
                 if (path != "plan.json")
                     call("Write", {{"path", path}, {"content", content}});

@@ -10,12 +10,11 @@ namespace cuda_agent::policy {
 
 /// How one group becomes kernels.
 ///
-/// | form | who does what |
-/// |---|---|
-/// | row | a team of threads (part of a block, a block, or several blocks) owns a row whose
-/// elements lie next to each other | | column | a thread owns `vector` neighbouring rows whose
-/// elements lie far apart | | loopRow | one thread owns a whole row, or a part of one, in a plain
-/// loop | | loopColumn | one thread owns a strip of neighbouring rows, in plain loops |
+/// - row: a team of threads (part of a block, a block, or several blocks) owns a row whose elements
+///   lie next to each other.
+/// - column: a thread owns `vector` neighbouring rows whose elements lie far apart.
+/// - loopRow: one thread owns a whole row, or a part of one, in a plain loop.
+/// - loopColumn: one thread owns a strip of neighbouring rows, in plain loops.
 struct Schedule {
     enum class Form { row, column, loopRow, loopColumn } form = Form::row;
     int threads = 256; ///< per block
@@ -27,8 +26,8 @@ struct Schedule {
     /// reductions: as many as there are tiles.
     std::int64_t parts = 1;
     bool staged = false; ///< the row is kept in registers between its passes
-    bool together =
-        false; ///< the blocks of a row wait for each other, else a second kernel combines
+    /// The blocks of a row wait for each other; else a second kernel combines.
+    bool together = false;
     bool streaming = false; ///< stores marked as not to be read again soon
     int chunk = 2048;       ///< loop forms: elements of a tile; loopColumn: rows in a strip
 

@@ -44,7 +44,8 @@ Transcript readTranscript(const std::vector<session::Turn> &turns) {
             if (call.tool == "Write" && call.arguments.value("path", "") == "plan.json") {
                 const auto plan = parseJson(call.arguments.value("content", ""), "plan.json");
                 result.inFolder = plan && plan->is_object() ? plan->value("name", "") : "";
-                ++result.versions;
+                if (std::ranges::find(result.written, result.inFolder) == result.written.end())
+                    result.written.push_back(result.inFolder);
             }
             if (call.tool == "Verify") {
                 verified = true;
@@ -55,6 +56,10 @@ Transcript readTranscript(const std::vector<session::Turn> &turns) {
             result.attempts.push_back(attemptOf(turn, result.inFolder, full));
     }
     return result;
+}
+
+int Transcript::version(std::string_view name) const {
+    return static_cast<int>(std::ranges::find(written, name) - written.begin()) + 1;
 }
 
 const Attempt *Transcript::best() const {

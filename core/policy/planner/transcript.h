@@ -20,9 +20,13 @@ struct Attempt {
 /// What the turns so far say, and all that the planner remembers.
 struct Transcript {
     std::vector<Attempt> attempts;
-    std::string inFolder; ///< name of the candidate that the folder holds
-    int versions = 0;     ///< candidates written
+    std::vector<std::string> written; ///< names of candidates, each where it was written first
+    std::string inFolder;             ///< name of the candidate that the folder holds
     int turns = 0;
+
+    /// The number under which a candidate was first written, or the next free one: a candidate that
+    /// is written again is the same to the letter, so that its verdicts are about one thing.
+    int version(std::string_view name) const;
 
     /// The fastest correct candidate that did not fail a full check.
     const Attempt *best() const;
