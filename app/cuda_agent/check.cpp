@@ -42,9 +42,10 @@ Result<int> check(const Options &options, std::stop_token stop) {
         other = std::move(read);
     }
     CUDA_AGENT_ASSIGN(request, openTask(options.task));
+    CUDA_AGENT_ASSIGN(device, device::openNamed(options.task.device));
     Printer printer(options.task.json);
     CUDA_AGENT_ASSIGN(judge, judge::Judge::prepare(
-                                 request.spec, std::move(request.device), request.judge,
+                                 request.spec, std::move(device), request.judge,
                                  [&](const std::string &what) { printer.progress(what); }, stop));
     for (const auto &note : judge->notes())
         printer.line("note: " + note);

@@ -20,14 +20,6 @@ void TaskOptions::add(CLI::App &app) {
     app.add_flag("--json", json, "Print JSON on standard output; progress goes to standard error");
 }
 
-Result<std::unique_ptr<device::Device>> openDevice(const std::string &name) {
-    if (name == "cpu")
-        return device::openCpu();
-    if (name == "cuda")
-        return device::openCuda();
-    return device::openAuto();
-}
-
 Result<TaskRequest> openTask(const TaskOptions &options) {
     TaskRequest request;
     CUDA_AGENT_ASSIGN(spec, task::openSpec(options.task, options.sets));
@@ -35,8 +27,6 @@ Result<TaskRequest> openTask(const TaskOptions &options) {
     CUDA_AGENT_ASSIGN(numerics, task::numericsFromName(options.numerics));
     request.judge.numerics = numerics;
     request.judge.maxAutotune = options.maxAutotune;
-    CUDA_AGENT_ASSIGN(device, openDevice(options.device));
-    request.device = std::move(device);
     return request;
 }
 

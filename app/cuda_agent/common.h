@@ -20,13 +20,10 @@ struct TaskOptions {
     void add(CLI::App &app);
 };
 
-Result<std::unique_ptr<device::Device>> openDevice(const std::string &name);
-
-/// The parsed request of such a command. Errors: request, machine.
+/// The parsed request of such a command. Errors: request.
 struct TaskRequest {
     task::Spec spec;
     judge::Options judge;
-    std::unique_ptr<device::Device> device;
 };
 Result<TaskRequest> openTask(const TaskOptions &options);
 

@@ -26,10 +26,13 @@ Result<void> restoreFiles(const Recorder &recorder, const fs::path &folder) {
     return {};
 }
 
-Result<void> runTurn(Workspace &workspace, int number, const policy::Step &step,
-                     std::stop_token stop) {
+Result<void> runTurn(Workspace &workspace, const policy::Step &step, std::stop_token stop) {
     auto &recorder = *workspace.recorder;
-    CUDA_AGENT_TRY(recorder.append(EventType::turnStarted, number, Json::object()));
+    const auto &turns = recorder.state().turns;
+    // A turn that was cut off is done again under its number.
+    const int number =
+        turns.empty() ? 1 : (turns.back().ended ? turns.back().number + 1 : turns.back().number);
+    CUDA_AGENT_TRY(recorder.append(EventType::turnStarted, number, {{"author", workspace.author}}));
     if (!step.thought.empty())
         CUDA_AGENT_TRY(recorder.append(EventType::thought, number, {{"text", step.thought}}));
     for (const auto &call : step.calls) {
@@ -47,23 +50,47 @@ Result<void> runTurn(Workspace &workspace, int number, const policy::Step &step,
     return recorder.append(EventType::turnEnded, number, Json::object());
 }
 
+int policyTurns(const std::vector<session::Turn> &turns) {
+    return static_cast<int>(
+        std::ranges::count_if(turns, [](const auto &turn) { return turn.author == "policy"; }));
+}
+
 } // namespace
 
 fs::path candidateFolder(const fs::path &session) {
     return session / "candidate";
 }
 
+Result<void> runEngineerTurn(Recorder &recorder, judge::Judge &judge,
+                             const std::vector<session::ToolCall> &calls, std::stop_token stop) {
+    Workspace workspace{candidateFolder(recorder.folder()), &judge, &recorder, "engineer"};
+    CUDA_AGENT_TRY(restoreFiles(recorder, workspace.folder));
+    return runTurn(workspace, {"", calls, false, ""}, stop);
+}
+
 Result<std::string> runLoop(Recorder &recorder, judge::Judge &judge, policy::Policy &policy,
                             const LoopOptions &options, std::stop_token stop) {
     Workspace workspace{candidateFolder(recorder.folder()), &judge, &recorder};
     CUDA_AGENT_TRY(restoreFiles(recorder, workspace.folder));
+    const auto rest = [&](bool resting) {
+        if (options.resting)
+            options.resting(resting);
+    };
     for (;;) {
+        if (options.control) {
+            CUDA_AGENT_ASSIGN(order, options.control->next(stop, [&] { rest(true); }));
+            rest(false);
+            if (!order.calls.empty()) {
+                CUDA_AGENT_TRY(runEngineerTurn(recorder, judge, order.calls, stop));
+                continue;
+            }
+        }
         const auto turns = recorder.state().endedTurns();
-        if (static_cast<int>(turns.size()) >= options.turns)
+        if (policyTurns(turns) >= options.turns)
             return "the turns are used up";
         CUDA_AGENT_ASSIGN(step, policy.next(turns, stop));
         if (!step.calls.empty() || !step.finished)
-            CUDA_AGENT_TRY(runTurn(workspace, static_cast<int>(turns.size()) + 1, step, stop));
+            CUDA_AGENT_TRY(runTurn(workspace, step, stop));
         if (step.finished)
             return step.reason;
     }

@@ -49,7 +49,7 @@ Result<session::Observation> write(Workspace &workspace, const Json &arguments, 
                                               {{"path", path.string()},
                                                {"blob", blob},
                                                {"bytes", content.size()},
-                                               {"author", "policy"}}));
+                                               {"author", workspace.author}}));
     session::Observation observation;
     observation.ok = true;
     observation.text = fmt::format("wrote {} ({} bytes)", path.string(), content.size());

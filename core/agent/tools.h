@@ -14,6 +14,7 @@ struct Workspace {
     std::filesystem::path folder;
     judge::Judge *judge = nullptr;
     Recorder *recorder = nullptr;
+    std::string author = "policy"; ///< who acts: "policy" or "engineer"
 };
 
 /// One tool call's worth of doing: checks the arguments, acts, writes its events, answers with an

@@ -409,4 +409,14 @@ Result<std::unique_ptr<Device>> openAuto() {
     return openCpu();
 }
 
+Result<std::unique_ptr<Device>> openNamed(std::string_view name) {
+    if (name == "cpu")
+        return openCpu();
+    if (name == "cuda")
+        return openCuda();
+    if (name == "auto")
+        return openAuto();
+    return requestError("there is no device '{}'; use auto, cuda or cpu", name);
+}
+
 } // namespace cuda_agent::device

@@ -141,5 +141,7 @@ Result<std::unique_ptr<Device>> openCpu();
 Result<std::unique_ptr<Device>> openCuda(int index = 0);
 /// cuda when there is one, else cpu.
 Result<std::unique_ptr<Device>> openAuto();
+/// "auto", "cuda" or "cpu". Errors: request (another name), machine.
+Result<std::unique_ptr<Device>> openNamed(std::string_view name);
 
 } // namespace cuda_agent::device

@@ -60,7 +60,7 @@ void State::apply(const Event &event) {
         baselines = data;
         break;
     case EventType::turnStarted:
-        startTurn(event.turn);
+        startTurn(event);
         break;
     case EventType::thought:
         if (Turn *at = turn(event.turn))
@@ -79,7 +79,7 @@ void State::apply(const Event &event) {
         if (const std::string path = text(data, "path"); !path.empty()) {
             files[path] = text(data, "blob");
             if (text(data, "author") == "engineer")
-                before_.files[path] = files[path];
+                undo_.files[path] = files[path];
         }
         break;
     case EventType::compiled:
@@ -112,18 +112,27 @@ Turn *State::turn(int number) {
     return &turns.back();
 }
 
-void State::startTurn(int number) {
+void State::startTurn(const Event &event) {
+    const int number = event.turn;
     if (number < 1)
         return;
     end.reset(); // a session that goes on has not ended
     if (!turns.empty() && turns.back().number == number && !turns.back().ended) {
         turns.pop_back();
-        files = before_.files;
-        judged_ = before_.judged;
+        files = undo_.files;
+        for (auto at = undo_.judged.rbegin(); at != undo_.judged.rend(); ++at)
+            judged_[at->first] = at->second;
+        while (judged_.size() > undo_.judgedCount) {
+            judgedAt_.erase(judged_.back().candidate);
+            judged_.pop_back();
+        }
         chooseBest();
     }
-    before_ = {files, judged_};
-    turn(number)->ended = false;
+    undo_ = {files, {}, judged_.size()};
+    Turn *started = turn(number);
+    started->ended = false;
+    if (const std::string author = text(event.data, "author"); !author.empty())
+        started->author = author;
 }
 
 void State::judge(const Event &event) {
@@ -142,27 +151,37 @@ void State::judge(const Event &event) {
         session::number(object(object(judged.verdict, "times"), "candidate"), "seconds");
 
     // Of one candidate the last word counts, and a full verdict outranks training ones.
-    const auto same = std::find_if(judged_.begin(), judged_.end(), [&](const Judged &other) {
-        return other.candidate == judged.candidate;
-    });
-    if (same == judged_.end())
+    const auto [place, fresh] = judgedAt_.emplace(judged.candidate, judged_.size());
+    if (fresh) {
         judged_.push_back(std::move(judged));
-    else if (judged.full || !same->full)
-        *same = std::move(judged);
-    chooseBest();
+        const Judged &last = judged_.back();
+        if (last.correct && last.seconds > 0 && (!best_ || better(last, judged_[*best_]))) {
+            best_ = judged_.size() - 1;
+            setBest(&last);
+        }
+    } else if (judged.full || !judged_[place->second].full) {
+        undo_.judged.emplace_back(place->second, judged_[place->second]);
+        judged_[place->second] = std::move(judged);
+        chooseBest();
+    }
+}
+
+bool State::better(const Judged &a, const Judged &b) {
+    // What was verified in full yields only to a clear gain.
+    return a.seconds * (a.full ? 1 : fullWorth) < b.seconds * (b.full ? 1 : fullWorth);
 }
 
 void State::chooseBest() {
-    const Judged *best = nullptr;
-    for (const Judged &each : judged_) {
-        if (!each.correct || !(each.seconds > 0))
-            continue;
-        // What was verified in full yields only to a clear gain.
-        const double weight = each.full ? 1 : fullWorth;
-        const double bestWeight = !best || best->full ? 1 : fullWorth;
-        if (!best || each.seconds * weight < best->seconds * bestWeight)
-            best = &each;
+    best_.reset();
+    for (std::size_t i = 0; i < judged_.size(); ++i) {
+        if (judged_[i].correct && judged_[i].seconds > 0 &&
+            (!best_ || better(judged_[i], judged_[*best_])))
+            best_ = i;
     }
+    setBest(best_ ? &judged_[*best_] : nullptr);
+}
+
+void State::setBest(const Judged *best) {
     bestTurn = best ? best->turn : 0;
     bestSeconds = best ? best->seconds : 0;
     bestVerdict = best ? best->verdict : Json();

@@ -26,6 +26,7 @@ struct Observation {
 /// One ReAct turn.
 struct Turn {
     int number = 0;
+    std::string author = "policy"; ///< or "engineer": edits and checks made by hand
     std::string thought;
     std::vector<ToolCall> calls;
     std::vector<Observation> observations;
@@ -72,21 +73,26 @@ struct State {
         bool full = false;
         double seconds = 0;
     };
-    /// What a turn may change besides itself, as it was when the turn started.
-    struct Before {
-        std::map<std::string, std::string> files;
-        std::vector<Judged> judged;
+    /// What the turn changed besides itself, to be taken back when it turns out to be cut off.
+    struct Undo {
+        std::map<std::string, std::string> files;           ///< as they were when it started
+        std::vector<std::pair<std::size_t, Judged>> judged; ///< replaced verdicts, oldest first
+        std::size_t judgedCount = 0;                        ///< when it started
     };
     /// A candidate that only has a training verdict must be this much faster than one that was
     /// verified in full to be the best.
     static constexpr double fullWorth = 1.02;
     Turn *turn(int number);
-    void startTurn(int number);
+    void startTurn(const Event &event);
     void judge(const Event &event);
+    static bool better(const Judged &a, const Judged &b);
     void chooseBest();
+    void setBest(const Judged *best);
 
     std::vector<Judged> judged_;
-    Before before_;
+    std::map<std::map<std::string, std::string>, std::size_t> judgedAt_; ///< candidate -> place
+    std::optional<std::size_t> best_;                                    ///< place in judged_
+    Undo undo_;
 };
 State fold(const std::vector<Event> &events);
 

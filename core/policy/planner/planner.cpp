@@ -46,7 +46,7 @@ class Planner : public Policy {
             return Step{past, {}, true, endReason(transcript)};
 
         const bool lastTurn =
-            context_.turnLimit > 0 && static_cast<int>(turns.size()) + 1 >= context_.turnLimit;
+            context_.turnLimit > 0 && transcript.policyTurns + 1 >= context_.turnLimit;
         const auto candidate = space_->next(transcript.trials());
         const std::string why = stopReason(transcript, candidate.has_value());
         if (best == nullptr && !candidate)

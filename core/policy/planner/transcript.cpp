@@ -38,6 +38,11 @@ Transcript readTranscript(const std::vector<session::Turn> &turns) {
     Transcript result;
     result.turns = static_cast<int>(turns.size());
     for (const session::Turn &turn : turns) {
+        if (turn.author != "policy") { // the folder may hold anything now
+            result.inFolder.clear();
+            continue;
+        }
+        ++result.policyTurns;
         bool verified = false;
         bool full = false;
         for (const session::ToolCall &call : turn.calls) {

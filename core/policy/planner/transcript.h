@@ -22,7 +22,8 @@ struct Transcript {
     std::vector<Attempt> attempts;
     std::vector<std::string> written; ///< names of candidates, each where it was written first
     std::string inFolder;             ///< name of the candidate that the folder holds
-    int turns = 0;
+    int turns = 0;       ///< all, the engineer's too: for ids, which no two turns share
+    int policyTurns = 0; ///< what counts against the limit
 
     /// The number under which a candidate was first written, or the next free one: a candidate that
     /// is written again is the same to the letter, so that its verdicts are about one thing.

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/agent/run.h"
+
+#include "core/base/hash.h"
+
+#include <ctime>
+
+namespace cuda_agent::agent {
+
+namespace fs = std::filesystem;
+using session::EventType;
+
+namespace {
+
+/// What makes two runs the same session: a resume must not mix tasks, devices or numerics.
+Json identityOf(const RunRequest &request, const device::Info &device,
+                const std::string &taskText) {
+    return {{"task",
+             {{"name", request.spec.name()},
+              {"file", request.spec.file.string()},
+              {"sha256", sha256Hex(taskText)}}},
+            {"overrides", request.spec.overrides},
+            {"device", device::toJson(device)},
+            {"numerics", task::nameOf(request.judge.numerics)},
+            {"rules", "published"},
+            {"policy", request.policy},
+            {"turns", request.turns},
+            {"program_version", CUDA_AGENT_VERSION}};
+}
+
+Result<void> checkResumable(const session::State &state, const Json &identity) {
+    for (const auto *key : {"overrides", "numerics", "policy"})
+        if (state.start.value(key, Json()) != identity.at(key))
+            return requestError("the session was started with {} {}, not {}; use another --session "
+                                "folder",
+                                key, state.start.value(key, Json()).dump(),
+                                identity.at(key).dump());
+    if (state.start.value("task", Json::object()).value("sha256", "") !=
+        identity.at("task").at("sha256"))
+        return requestError("the session belongs to another task or another version of the file; "
+                            "use another --session folder");
+    if (state.start.value("device", Json::object()).value("name", "") !=
+        identity.at("device").at("name"))
+        return requestError("the session was started on {}; use another --session folder",
+                            state.start.value("device", Json::object()).value("name", "?"));
+    return {};
+}
+
+} // namespace
+
+fs::path defaultSessionFolder(const task::Spec &spec) {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    ::localtime_r(&now, &local);
+    char stamp[32];
+    std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+    return fs::path("cuda-agent-sessions") / fmt::format("{}-{}", spec.name(), stamp);
+}
+
+Result<void> writeBest(const fs::path &session, const session::State &state) {
+    const auto folder = session / "best";
+    std::error_code error;
+    fs::remove_all(folder, error);
+    for (const auto &[path, blob] : state.bestCandidate) {
+        CUDA_AGENT_ASSIGN(text, session::readBlob(session, blob));
+        CUDA_AGENT_TRY(writeFileAtomically(folder / path, text));
+    }
+    return {};
+}
+
+Run::Run(RunRequest request, RunListener listener)
+    : request_(std::move(request)), listener_(std::move(listener)) {}
+
+Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
+    if (request.policy != "planner" && request.policy != "replay")
+        return requestError("policy '{}' is not there yet; use planner or replay", request.policy);
+    if (request.policy == "replay" && request.recorded.empty())
+        return requestError("the replay policy needs a recorded session (--recorded SESSION)");
+    if (request.session.empty())
+        request.session = defaultSessionFolder(request.spec);
+    CUDA_AGENT_ASSIGN(text, readTextFile(request.spec.file));
+    CUDA_AGENT_ASSIGN(device, device::openNamed(request.device));
+    const Json identity = identityOf(request, device->info(), text);
+    const fs::path folder = request.session;
+    Run run(std::move(request), std::move(listener));
+    run.device_ = std::move(device);
+    const auto record = [&](session::Log log, session::State state) {
+        run.recorder_ = std::make_unique<Recorder>(std::move(log), std::move(state));
+        run.recorder_->log().setListener(run.listener_.event);
+    };
+    std::error_code error;
+    run.resumed_ = fs::exists(folder / "session.jsonl", error);
+    if (run.resumed_) {
+        CUDA_AGENT_ASSIGN(log, session::Log::open(folder));
+        CUDA_AGENT_ASSIGN(contents, session::readLog(folder));
+        auto state = session::fold(contents.events);
+        CUDA_AGENT_TRY(checkResumable(state, identity));
+        run.ended_ = state.end && state.end->value("complete", false);
+        if (run.ended_ && !reopen)
+            return requestError("the session in {} has ended ({}); look at it with 'cuda-agent "
+                                "replay', or use another --session folder",
+                                folder.string(), state.end->value("reason", ""));
+        record(std::move(log), std::move(state));
+        CUDA_AGENT_TRY(run.recorder_->append(
+            EventType::note, 0,
+            {{"text", fmt::format("resumed after {} turns", run.state().endedTurns().size())}}));
+        return run;
+    }
+    CUDA_AGENT_ASSIGN(log, session::Log::create(folder));
+    record(std::move(log), {});
+    CUDA_AGENT_ASSIGN(blob, run.recorder_->putBlob(text));
+    Json start = identity;
+    start["task"]["blob"] = blob;
+    CUDA_AGENT_TRY(run.recorder_->append(EventType::sessionStarted, 0, std::move(start)));
+    return run;
+}
+
+Result<void> Run::prepare(std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(judge, judge::Judge::prepare(request_.spec, std::move(device_),
+                                                   request_.judge, listener_.progress, stop));
+    judge_ = std::move(judge);
+    if (state().description.empty())
+        CUDA_AGENT_TRY(
+            recorder_->append(EventType::taskDescribed, 0, judge_->description().toJson()));
+    for (const auto &note : judge_->notes())
+        CUDA_AGENT_TRY(recorder_->append(EventType::note, 0, {{"text", note}}));
+    // A resumed session has new baselines: the machine may be another hour's machine.
+    CUDA_AGENT_TRY(
+        recorder_->append(EventType::baselinesMeasured, 0, timing::toJson(judge_->baselines())));
+    if (request_.policy == "replay") {
+        CUDA_AGENT_ASSIGN(replay, policy::makeReplay(request_.recorded));
+        policy_ = std::move(replay);
+        return {};
+    }
+    policy::Context context;
+    context.task = judge_->description();
+    context.device = judge_->deviceInfo();
+    context.ceilings = judge_->ceilings();
+    context.baselines = timing::toJson(judge_->baselines());
+    context.numerics = judge_->options().numerics;
+    context.turnLimit = request_.turns;
+    policy_ = policy::makePlanner(std::move(context));
+    return {};
+}
+
+Result<std::string> Run::work(Control *control, std::stop_token stop) {
+    return runLoop(*recorder_, *judge_, *policy_, {request_.turns, control, listener_.resting},
+                   stop);
+}
+
+Result<void> Run::finish(const Result<std::string> &ended) {
+    // A session that was stopped or lost its machine can be resumed; one that is done cannot.
+    const bool complete = ended.has_value() || ended.error().kind == ErrorKind::failed;
+    CUDA_AGENT_TRY(recorder_->append(EventType::sessionEnded, 0,
+                                     {{"reason", ended ? *ended : ended.error().message},
+                                      {"best_turn", state().bestTurn},
+                                      {"complete", complete}}));
+    return writeBest(folder(), state());
+}
+
+Result<std::string> Run::go(Control *control, std::stop_token stop) {
+    if (ended_ && control)
+        control->policyDone();
+    const auto ready = prepare(stop);
+    if (!ready) {
+        const Result<std::string> ended = tl::unexpected(ready.error());
+        static_cast<void>(finish(ended)); // the first error says more
+        return ended;
+    }
+    for (;;) {
+        const auto ended = work(control, stop);
+        const bool stopped = !ended && ended.error().kind == ErrorKind::stopped;
+        // Stopped while it rested after its end: the log says already how it ended.
+        if (!stopped || !state().end) {
+            const auto written = finish(ended);
+            if (ended)
+                CUDA_AGENT_TRY(written);
+        }
+        const bool policyIsDone = ended || ended.error().kind == ErrorKind::failed;
+        if (!control || !policyIsDone)
+            return ended;
+        control->policyDone();
+    }
+}
+
+} // namespace cuda_agent::agent

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "core/agent/loop.h"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+namespace cuda_agent::agent {
+
+/// What a session is asked to be.
+struct RunRequest {
+    task::Spec spec;
+    judge::Options judge;
+    std::string device = "auto";    ///< "auto", "cuda" or "cpu"
+    std::string policy = "planner"; ///< "planner" or "replay"
+    std::filesystem::path recorded; ///< session that the replay policy follows
+    int turns = 20;                 ///< of the policy, at most
+    /// The session folder; empty: `defaultSessionFolder`. One that holds an unfinished session of
+    /// the same task is resumed.
+    std::filesystem::path session;
+};
+
+/// "cuda-agent-sessions/TASK-YYYYmmdd-HHMMSS" below the current folder.
+std::filesystem::path defaultSessionFolder(const task::Spec &spec);
+
+/// What a run says besides its events. Called on the thread that calls `Run`.
+struct RunListener {
+    std::function<void(const session::Event &)> event;     ///< after it is in the log
+    std::function<void(const std::string &what)> progress; ///< what is going on, for people
+    std::function<void(bool resting)> resting;             ///< waits for the control, or goes on
+};
+
+/// One session being worked on: log, device, judge and policy. Owns them; one thread.
+class Run {
+  public:
+    /// Opens the device and creates the session folder, or opens the one that is there.
+    /// `reopen`: a session that has ended may be opened too; the policy then rests until asked.
+    /// Errors: request (bad task, another task's session, a session that has ended), machine.
+    static Result<Run> open(RunRequest request, RunListener listener, bool reopen = false);
+
+    const session::State &state() const { return recorder_->state(); }
+    const std::filesystem::path &folder() const { return recorder_->folder(); }
+    bool resumed() const { return resumed_; }
+
+    /// From the description of the task to `sessionEnded`: prepares the judge, lets the policy take
+    /// its turns, writes the best candidate to `<session>/best`. Returns why it ended. With a
+    /// control the engineer goes on having turns after that, until a stop: the judge stays warm.
+    /// The log is whole in any case. Blocks. Errors: failed, machine, stopped.
+    Result<std::string> go(Control *control, std::stop_token stop);
+
+  private:
+    Run(RunRequest request, RunListener listener);
+    Result<void> prepare(std::stop_token stop);
+    Result<std::string> work(Control *control, std::stop_token stop);
+    Result<void> finish(const Result<std::string> &ended);
+
+    RunRequest request_;
+    RunListener listener_;
+    std::unique_ptr<device::Device> device_;
+    std::unique_ptr<Recorder> recorder_;
+    std::unique_ptr<judge::Judge> judge_;
+    std::unique_ptr<policy::Policy> policy_;
+    bool resumed_ = false;
+    bool ended_ = false; ///< was opened after its end
+};
+
+/// Copies the best candidate's files to `<session>/best` for people and `check`.
+Result<void> writeBest(const std::filesystem::path &session, const session::State &state);
+
+} // namespace cuda_agent::agent
