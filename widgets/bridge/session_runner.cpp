@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/bridge/session_runner.h"
+
+#include <QDateTime>
+
+namespace cuda_agent::widgets {
+
+/// What both threads touch.
+struct SessionRunner::Shared {
+    agent::Control control;
+    std::mutex mutex;
+    std::vector<session::Event> events; ///< not yet delivered
+    bool deliveryQueued = false;
+};
+
+SessionRunner::SessionRunner(QObject *parent) : QObject(parent) {}
+
+SessionRunner::~SessionRunner() {
+    shutDown();
+}
+
+void SessionRunner::setState(State state) {
+    if (state_ == state)
+        return;
+    state_ = state;
+    Q_EMIT stateChanged();
+}
+
+void SessionRunner::start(agent::RunRequest request, First first) {
+    if (busy())
+        return;
+    shutDown();
+    prepared_ = false;
+    shared_ = std::make_shared<Shared>();
+    if (first == First::step)
+        shared_->control.step();
+    else if (first == First::rest)
+        shared_->control.pause();
+    setState(State::preparing);
+    // The thread ends before this object does (shutDown), so that `this` is there to post to; what
+    // is still queued then dies with it.
+    const auto shared = shared_;
+    const bool reopen = first == First::rest;
+    const auto post = [this, shared](auto work) {
+        QMetaObject::invokeMethod(
+            this,
+            [this, shared, work] {
+                if (shared == shared_) // else a later run has begun
+                    work();
+            },
+            Qt::QueuedConnection);
+    };
+    thread_ = std::jthread(
+        [this, shared, reopen, post, request = std::move(request)](std::stop_token stop) mutable {
+            agent::RunListener listener;
+            listener.event = [&](const session::Event &event) {
+                const std::lock_guard lock(shared->mutex);
+                shared->events.push_back(event);
+                if (!std::exchange(shared->deliveryQueued, true))
+                    post([this] { deliver(); });
+            };
+            listener.progress = [&](const std::string &what) {
+                post([this, text = QString::fromStdString(what)] { Q_EMIT progress(text); });
+            };
+            listener.resting = [&](bool resting) {
+                post([this, resting] {
+                    prepared_ = true;
+                    Q_EMIT progress(QString());
+                    if (state_ != State::stopping)
+                        setState(resting                    ? State::paused
+                                 : state_ == State::pausing ? State::pausing
+                                                            : State::running);
+                });
+            };
+            auto run = agent::Run::open(std::move(request), listener, reopen);
+            const auto ended = run ? run->go(&shared->control, stop)
+                                   : Result<std::string>(tl::unexpected(run.error()));
+            post([this, ended] {
+                deliver();
+                setState(State::ended);
+                Q_EMIT progress(QString());
+                const bool stopped = !ended && ended.error().kind == ErrorKind::stopped;
+                if (!ended && !stopped)
+                    Q_EMIT failed(QString::fromStdString(ended.error().message));
+                Q_EMIT this->ended(ended     ? QString::fromStdString(*ended)
+                                   : stopped ? tr("stopped")
+                                             : QString());
+            });
+        });
+}
+
+void SessionRunner::deliver() {
+    std::vector<session::Event> events;
+    {
+        const std::lock_guard lock(shared_->mutex);
+        events.swap(shared_->events);
+        shared_->deliveryQueued = false;
+    }
+    if (!events.empty())
+        Q_EMIT eventsArrived(events);
+}
+
+void SessionRunner::resume() {
+    if (!busy() || state_ == State::stopping)
+        return;
+    shared_->control.run();
+    if (prepared_)
+        setState(State::running);
+}
+
+void SessionRunner::pause() {
+    if (!busy() || state_ == State::stopping)
+        return;
+    shared_->control.pause();
+    if (state_ == State::running)
+        setState(State::pausing);
+}
+
+void SessionRunner::step() {
+    if (!busy() || state_ == State::stopping)
+        return;
+    shared_->control.step();
+    if (prepared_)
+        setState(State::running);
+}
+
+void SessionRunner::stop() {
+    if (!busy())
+        return;
+    setState(State::stopping);
+    thread_.request_stop();
+}
+
+void SessionRunner::check(const std::map<std::string, std::string> &files, bool full) {
+    if (!busy())
+        return;
+    std::vector<session::ToolCall> calls;
+    // Unique in the session also when it is opened again.
+    const qint64 now = QDateTime::currentMSecsSinceEpoch();
+    const auto id = [&] {
+        return QStringLiteral("engineer-%1-%2").arg(now).arg(++checks_).toStdString();
+    };
+    for (const auto &[path, text] : files)
+        calls.push_back({id(), "Write", {{"path", path}, {"content", text}}});
+    calls.push_back({id(), "Verify", {{"strength", full ? "full" : "training"}}});
+    shared_->control.post(std::move(calls));
+}
+
+void SessionRunner::shutDown() {
+    if (!thread_.joinable())
+        return;
+    thread_.request_stop();
+    thread_.join();
+    if (shared_)
+        deliver();
+    setState(State::ended);
+}
+
+} // namespace cuda_agent::widgets
