@@ -15,7 +15,7 @@ def pointwise(task, x):
             form, kind = JUMPS[name]
             x = task.emit(form.format(x.name), x.shape, "bool" if kind == "bool" else x.dtype, min(x.low, -2), max(x.high, 1),
                           (-1, 1), constant=x.constant | EXTREMES)
-            if kind == "bool":
+            if x and kind == "bool":
                 x = task.emit(f"{x.name}.to(torch.float32)", x.shape, "float32", 0, 1, (0, 1), constant=EXTREMES)
         else:
             name = task.rng.choice([n for n, (*_, (low, high)) in UNARY.items() if low <= x.low and x.high <= high])

@@ -8,7 +8,7 @@ import math
 HALVES = ("float16", "bfloat16")
 LARGEST = {"float16": 6e4}
 RESOLUTION = {"float16": 0.02, "bfloat16": 0.1}
-ELEMENTS = {"small": (150_000, 2_500_000), "large": (12_000_000, 100_000_000)}
+ELEMENTS = {"tiny": (400, 4_000), "small": (150_000, 2_500_000), "large": (12_000_000, 100_000_000)}
 
 # `low` and `high` bound the values (normal draws count as within 6.5), `usual` is where most of them
 # lie. `exact` says that no rounding happened yet, so that a comparison or an argmax has one right

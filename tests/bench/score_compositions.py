@@ -52,20 +52,19 @@ def optimize(arguments, task, session, environment):
         verdict = json.loads(answer)
     except json.JSONDecodeError:
         verdict = {"error": {"message": error}}
-    return {"wall": time.monotonic() - start, "exit": process.returncode, **verdict}
+    failures = [line[4:] for line in progress.splitlines() if line.startswith("  = ") and not line.startswith("  = correct")]
+    return {"wall": time.monotonic() - start, "exit": process.returncode, "failures": failures, **verdict}
 
 
 def judged(result):
     """(outcome, reason)."""
     message = result.get("error", {}).get("message", "")
-    failed = result.get("failed_check") or {}
     if result.get("correct"):
         return "correct", ""
     if REFUSAL in message:
         return "refused", message.split(REFUSAL)[1].strip(" :")
-    if failed or "compiled" in result:
-        problem = result.get("problem") or (f"{failed.get('name')}: {failed.get('detail')}" if failed else "does not compile")
-        return "wrong", problem
+    if "correct" in result:
+        return "wrong", (result.get("failures") or [result.get("problem", "")])[-1]
     return "machine", message or result.get("problem", "no verdict")
 
 
@@ -76,7 +75,7 @@ def row(result):
     outcome, reason = judged(result)
     return (f"{result['number']:4} {outcome:8} {milliseconds('candidate')} {milliseconds('eager')} {milliseconds('compile')}"
             f" {speedup('eager')} {speedup('compile')} {result.get('fraction_of_limit', 0):6.3f} {result['wall']:6.1f}s"
-            f" {reason[:100] or result['steps'][:100]}")
+            f" {(reason or result['steps'])[:110]}")
 
 
 def mean(results, baseline):
@@ -92,6 +91,9 @@ def summary(results):
              f"than torch.compile"]
     operators = collections.Counter(name for result in results if judged(result)[0] == "refused"
                                     for name in sorted(set(re.findall(r"\w+\.\w+\.\w+", judged(result)[1]))))
+    shaky = [result["number"] for result in results if result.get("correct") and result.get("failures")]
+    if shaky:
+        lines.append(f"correct, but after candidates that were not: {', '.join(map(str, shaky))}")
     lines += [f"refused {count} times: {name}" for name, count in operators.most_common()]
     return "\n".join(lines)
 

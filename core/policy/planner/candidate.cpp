@@ -103,7 +103,7 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
                              const std::vector<std::string> &reasons) {
     const Program &program = fused.program;
     Json plan{{"version", 1}, {"name", name}};
-    std::vector<std::string> requirements;
+    std::vector<std::string> requirements = program.requirements;
     std::set<std::string> used;
     std::set<std::string> helpers;
     std::set<DType> types;

@@ -144,8 +144,9 @@ class Fusion {
         } else if (v.kind == Kind::load) {
             if (const auto step = libraryWriting_.find(v.buffer); step != libraryWriting_.end())
                 units.insert(libraryUnit(step->second));
-            else if (const auto group = groupWriting_.find(v.buffer); group != groupWriting_.end())
-                units.insert(group->second);
+            else if (const auto writers = groupsWriting_.find(v.buffer);
+                     writers != groupsWriting_.end())
+                units.insert(writers->second.begin(), writers->second.end());
         }
         if (v.kind != Kind::reduce) {
             for (const int arg : v.args) {
@@ -160,8 +161,9 @@ class Fusion {
         if (unit < 0) {
             std::set<int> result;
             for (const int buffer : program_.library[-1 - unit].reads) {
-                if (const auto group = groupWriting_.find(buffer); group != groupWriting_.end())
-                    result.insert(group->second);
+                if (const auto writers = groupsWriting_.find(buffer);
+                    writers != groupsWriting_.end())
+                    result.insert(writers->second.begin(), writers->second.end());
                 if (const auto step = libraryWriting_.find(buffer); step != libraryWriting_.end())
                     result.insert(libraryUnit(step->second));
             }
@@ -180,10 +182,28 @@ class Fusion {
         return false;
     }
 
+    /// Whether a value that needs memory which `group` writes is among what it is computed from:
+    /// then it waits for the whole group, not only for its own thread.
+    bool rereads(int group, int value) {
+        std::set<int> seen;
+        const std::function<bool(int)> look = [&](int id) {
+            const Value &v = program_.values[id];
+            if (v.kind == Kind::reduce || !seen.insert(id).second)
+                return false; // the group of a reduction was chosen with the same care
+            if (v.kind == Kind::load) {
+                const auto writers = groupsWriting_.find(v.buffer);
+                return writers != groupsWriting_.end() && writers->second.contains(group);
+            }
+            return std::any_of(v.args.begin(), v.args.end(), look);
+        };
+        return look(value);
+    }
+
     /// Whether a value computed from `units` may be computed in `group` without a cycle.
-    bool mayJoin(int group, const std::set<int> &units) {
-        return std::all_of(units.begin(), units.end(),
-                           [&](int unit) { return unit == group || !reaches(unit, group); });
+    bool mayJoin(int group, int value, const std::set<int> &units) {
+        return std::all_of(units.begin(), units.end(), [&](int unit) {
+            return unit == group ? !rereads(group, value) : !reaches(unit, group);
+        });
     }
 
     int makeGroup(std::set<Axis> rows, std::set<Axis> reduced) {
@@ -216,7 +236,7 @@ class Fusion {
         for (int g = 0; g < static_cast<int>(groups_.size()) && chosen < 0; ++g) {
             const Group &group = groups_[g];
             if (!group.hasReductions() || group.reduced != reduced || group.rows != rows ||
-                !mayJoin(g, units))
+                !mayJoin(g, value.args[0], units))
                 continue;
             if (units.contains(g) && longRows(group)) {
                 const bool together =
@@ -250,7 +270,7 @@ class Fusion {
             all.insert(group.reduced.begin(), group.reduced.end());
             const bool perRow = group.hasReductions() && space == group.rows;
             const bool perElement = space == all;
-            if ((!perRow && !perElement) || !mayJoin(g, units))
+            if ((!perRow && !perElement) || !mayJoin(g, store.value, units))
                 continue;
             if (perElement && !perRow && longRows(group))
                 continue;
@@ -264,7 +284,7 @@ class Fusion {
         if (chosen < 0)
             chosen = makeGroup(space, {});
         groups_[chosen].stores.push_back(store);
-        groupWriting_[store.buffer] = chosen;
+        groupsWriting_[store.buffer].insert(chosen);
         join(chosen, units);
     }
 
@@ -284,7 +304,7 @@ class Fusion {
             dims.push_back({atom});
         const int buffer = program_.addScratch(program_.values[value].dtype, dims);
         groups_[group].stores.push_back({value, dims, buffer});
-        groupWriting_[buffer] = group;
+        groupsWriting_[buffer].insert(group);
         return crossings_[key] = program_.load(buffer, dims);
     }
 
@@ -295,7 +315,7 @@ class Fusion {
             return -1;
         for (const int unit : units) {
             if (unit >= 0 && groups_[unit].hasReductions() && groups_[unit].rows == axesOf(value) &&
-                mayJoin(unit, units))
+                mayJoin(unit, value, units))
                 return unit;
         }
         return -1;
@@ -353,13 +373,13 @@ class Fusion {
             units.push_back({std::nullopt, static_cast<int>(i)});
         for (Group &group : groups_)
             units.push_back({group, -1});
-        std::map<int, std::size_t> writer;
+        std::multimap<int, std::size_t> writers;
         for (std::size_t u = 0; u < units.size(); ++u) {
             if (units[u].library >= 0)
-                writer[program_.library[units[u].library].writes] = u;
+                writers.emplace(program_.library[units[u].library].writes, u);
             else
                 for (const Store &store : units[u].group->stores)
-                    writer[store.buffer] = u;
+                    writers.emplace(store.buffer, u);
         }
         std::vector<Unit> result;
         std::set<std::size_t> done;
@@ -379,9 +399,11 @@ class Fusion {
                 }
             }
             for (const int buffer : reads) {
-                if (const auto found = writer.find(buffer);
-                    found != writer.end() && found->second != u)
-                    visit(found->second);
+                const auto [first, last] = writers.equal_range(buffer);
+                for (auto writer = first; writer != last; ++writer) {
+                    if (writer->second != u)
+                        visit(writer->second);
+                }
             }
             result.push_back(units[u]);
         };
@@ -395,8 +417,8 @@ class Fusion {
     std::vector<Group> groups_;
     std::vector<std::set<int>> needsOfGroup_;
     std::map<int, int> groupOfReduce_;
-    std::map<int, int> groupWriting_;   ///< buffer -> group
-    std::map<int, int> libraryWriting_; ///< buffer -> library step
+    std::map<int, std::set<int>> groupsWriting_; ///< buffer -> groups, each a part of it
+    std::map<int, int> libraryWriting_;          ///< buffer -> library step
     std::map<int, std::set<int>> unitsCache_;
     std::map<int, std::set<Axis>> axesCache_;
     std::map<std::pair<int, int>, int> crossings_;

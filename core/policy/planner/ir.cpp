@@ -45,7 +45,7 @@ int Program::addBuffer(BufferInfo buffer) {
 int Program::addScratch(DType dtype, const std::vector<Axes> &dims) {
     int count = 0;
     for (const BufferInfo &buffer : buffers)
-        count += buffer.role == BufferRole::scratch;
+        count += buffer.name.starts_with("tmp"); // some have become outputs
     BufferInfo buffer;
     buffer.name = fmt::format("tmp{}", count);
     buffer.dtype = dtype;

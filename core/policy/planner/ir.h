@@ -62,11 +62,13 @@ struct View {
     std::vector<Axes> dims;
 };
 
-/// Writes a value to a whole buffer, whose dimensions are `dims`.
+/// Writes a value to a buffer whose dimensions are `dims`: to all of it, or to the part that starts
+/// at `offsets`, one per dimension. Parts are disjoint and together the whole buffer.
 struct Store {
     int value = -1;
     std::vector<Axes> dims;
     int buffer = -1;
+    std::vector<std::int64_t> offsets = {};
 };
 
 /// A GEMM or convolution between buffers: a step of the plan, verbatim.
@@ -83,6 +85,7 @@ struct Program {
     std::vector<BufferInfo> buffers;
     std::vector<Store> stores;
     std::vector<LibraryStep> library;
+    std::vector<std::string> requirements; ///< of the plan: sizes that the program relies on
 
     int add(Value value);
     int constant(double number, DType dtype = DType::float32);

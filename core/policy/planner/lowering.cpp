@@ -57,6 +57,7 @@ const OperatorTable &operatorTable() {
         OperatorTable result;
         addPointwiseOperators(result);
         addShapeOperators(result);
+        addPartOperators(result);
         addReductionOperators(result);
         addNormalisationOperators(result);
         addLibraryOperators(result);
@@ -262,6 +263,11 @@ Result<Program> Lowering::run() {
             result = known_.at(name).at(0);
         const TensorType &type = task_.outputs.at(i).type;
         result = cast(result, type.dtype);
+        if (const int scratch = wholeScratch(result); scratch >= 0) { // no copy of what is there
+            program.buffers[scratch].role = BufferRole::output;
+            program.buffers[scratch].index = static_cast<int>(i);
+            continue;
+        }
         BufferInfo buffer;
         buffer.name = fmt::format("out{}", i);
         buffer.role = BufferRole::output;
@@ -277,8 +283,11 @@ Result<Program> Lowering::run() {
     // Joined axes may have gained an expression that an input supplies.
     for (const Store &store : program.stores) {
         auto &expressions = program.buffers[store.buffer].expressions;
-        for (std::size_t d = 0; d < store.dims.size(); ++d)
-            expressions[d] = program.axes.expression(store.dims[d]);
+        const Shape &shape = program.buffers[store.buffer].shape;
+        for (std::size_t d = 0; d < store.dims.size(); ++d) {
+            if (program.axes.size(program.axes.atoms(store.dims[d])) == shape[d])
+                expressions[d] = program.axes.expression(store.dims[d]);
+        }
     }
     return std::move(program);
 }

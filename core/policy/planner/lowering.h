@@ -66,9 +66,15 @@ class Lowering {
     /// A buffer that holds exactly this view: an existing one, or a scratch buffer written now.
     int bufferOf(const View &view);
     View loadBuffer(int buffer);
+    /// A scratch buffer of that shape, to be filled by `storePart` calls that cover it.
+    int bufferOfParts(const Shape &shape, DType dtype);
+    /// Writes the part that starts at `offsets`. The plan then requires this view's sizes.
+    void storePart(const View &view, int buffer, std::vector<std::int64_t> offsets);
 
   private:
     const View *known(const Json &argument) const;
+    /// The scratch buffer that holds exactly this view, or -1.
+    int wholeScratch(const View &view) const;
     Result<void> placeholder(const task::Node &node, int tensorIndex);
     bool join(const View &a, std::size_t dimA, const View &b, std::size_t dimB);
     /// The same computation under fresh axes, `substitute` rewriting dimensions of loads.
@@ -87,6 +93,7 @@ using OperatorTable = std::map<std::string, Operator>;
 
 void addPointwiseOperators(OperatorTable &table);
 void addShapeOperators(OperatorTable &table);
+void addPartOperators(OperatorTable &table);
 void addReductionOperators(OperatorTable &table);
 void addNormalisationOperators(OperatorTable &table);
 void addLibraryOperators(OperatorTable &table);

@@ -152,23 +152,64 @@ View Lowering::materialise(const View &view) {
     return loadBuffer(buffer);
 }
 
-int Lowering::bufferOf(const View &view) {
+namespace {
+
+/// Whether a view is one buffer as it lies in memory.
+bool wholeBuffer(const Program &program, const View &view) {
     const Value &value = program.values[view.value];
-    if (value.kind == Kind::load && value.dims.size() == view.dims.size()) {
-        bool whole = true;
-        for (std::size_t d = 0; d < view.dims.size(); ++d) {
-            const LoadDim &dimension = value.dims[d];
-            whole = whole && dimension.offset == 0 && dimension.step == 1 &&
-                    program.axes.atoms(dimension.axes) == program.axes.atoms(view.dims[d]) &&
-                    program.buffers[value.buffer].shape[d] ==
-                        program.axes.size(program.axes.atoms(view.dims[d]));
-        }
-        if (whole)
-            return value.buffer;
+    if (value.kind != Kind::load || value.dims.size() != view.dims.size() ||
+        program.buffers[value.buffer].shape.size() != view.dims.size())
+        return false;
+    for (std::size_t d = 0; d < view.dims.size(); ++d) {
+        const LoadDim &dimension = value.dims[d];
+        const Axes atoms = program.axes.atoms(view.dims[d]);
+        if (dimension.offset != 0 || dimension.step != 1 ||
+            program.axes.atoms(dimension.axes) != atoms ||
+            program.buffers[value.buffer].shape[d] != program.axes.size(atoms))
+            return false;
     }
+    return true;
+}
+
+} // namespace
+
+int Lowering::bufferOf(const View &view) {
+    if (wholeBuffer(program, view))
+        return program.values[view.value].buffer;
     const int buffer = program.addScratch(dtypeOf(view), view.dims);
     program.stores.push_back({view.value, view.dims, buffer});
     return buffer;
+}
+
+int Lowering::wholeScratch(const View &view) const {
+    if (!wholeBuffer(program, view))
+        return -1;
+    const int buffer = program.values[view.value].buffer;
+    return program.buffers[buffer].role == BufferRole::scratch ? buffer : -1;
+}
+
+int Lowering::bufferOfParts(const Shape &shape, DType dtype) {
+    std::vector<Axes> dims;
+    for (const std::int64_t extent : shape)
+        dims.push_back(extent == 1 ? Axes{} : Axes{program.axes.add(extent)});
+    return program.addScratch(dtype, dims);
+}
+
+void Lowering::storePart(const View &view, int buffer, std::vector<std::int64_t> offsets) {
+    for (const Axes &dimension : view.dims) {
+        const Axes atoms = program.axes.atoms(dimension);
+        for (const Axis atom : atoms) {
+            if (program.axes.constant(atom))
+                continue;
+            const std::string requirement =
+                fmt::format("{} == {}", program.axes.expression(atom), program.axes.size(atom));
+            auto &all = program.requirements;
+            if (std::find(all.begin(), all.end(), requirement) == all.end())
+                all.push_back(requirement);
+        }
+    }
+    const View part = cast(view, program.buffers[buffer].dtype);
+    program.stores.push_back({part.value, part.dims, buffer, std::move(offsets)});
 }
 
 bool Lowering::cloneWith(const View &view, std::map<Axis, LoadDim> &fresh, View &result) {

@@ -135,8 +135,11 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
         RawAccess raw;
         const auto strides = program.stridesOf(store.buffer);
         const bool flat = store.dims.size() == 1 && strides.size() != 1;
-        for (std::size_t d = 0; d < store.dims.size(); ++d)
-            addDimension(program, raw, store.dims[d], flat ? 1 : strides[d]);
+        for (std::size_t d = 0; d < store.dims.size(); ++d) {
+            const std::int64_t stride = flat ? 1 : strides[d];
+            raw.base += store.offsets.empty() ? 0 : store.offsets[d] * stride;
+            addDimension(program, raw, store.dims[d], stride);
+        }
         rawStores.push_back(std::move(raw));
     }
 
