@@ -374,7 +374,7 @@ def library(task, x):
 
 
 def unknown(task, x):
-    """Operators that the planner has no kernels for: it must name them."""
+    """Operators that a planner may well not know: then it must name them."""
     if not x.shape or x.dtype != "float32":
         return None
     d = task.rng.randrange(len(x.shape))
