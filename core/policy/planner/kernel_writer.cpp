@@ -77,7 +77,8 @@ KernelWriter::KernelWriter(const Program &program, const Group &group, const Nes
 KernelSource KernelWriter::write() {
     for (std::size_t i = 0; i < passes_.size(); ++i) {
         const bool warps = s_.form == Schedule::Form::row;
-        out_.text += stateText(p_, passes_[i], stateType(i), indexType_ == "int", warps);
+        out_.text +=
+            stateText(p_, passes_[i], stateType(i), indexType_ == "int", exactSums(), warps);
         for (const Reducer &reducer : passes_[i].reducers) {
             if (reducer.kind == Reducer::Kind::position)
                 out_.helpers.insert(reducer.op == "argmax" ? "isAbove" : "isBelow");
@@ -527,7 +528,7 @@ std::int64_t KernelWriter::stateBytes(std::size_t pass) const {
     std::int64_t bytes = 0;
     std::int64_t widest = 1;
     for (const Reducer &reducer : passes_[pass].reducers) {
-        for (const Field &field : fieldsOf(p_, reducer, indexType_ == "int")) {
+        for (const Field &field : stateFieldsOf(p_, reducer, indexType_ == "int", exactSums())) {
             const std::int64_t size = field.type == "bool"                                  ? 1
                                       : field.type == "double" || field.type == "long long" ? 8
                                                                                             : 4;

@@ -100,6 +100,10 @@ class KernelWriter {
     // --- reductions (reduction_writer.cpp)
     const std::vector<Pass> &passes() const { return passes_; }
     std::string stateType(std::size_t pass) const;
+    /// One thread adds up so many tiles that float sums would lose digits.
+    bool exactSums() const {
+        return s_.form == Schedule::Form::loopRow || s_.form == Schedule::Form::loopColumn;
+    }
     void declareStates(std::size_t pass);
     /// Local results of one tile; combined into the state when `merge`.
     void tileReductions(std::size_t pass, bool merge);

@@ -112,6 +112,18 @@ std::vector<Field> fieldsOf(const Program &program, const Reducer &r, bool small
     return {};
 }
 
+std::vector<Field> stateFieldsOf(const Program &program, const Reducer &r, bool smallIndex,
+                                 bool exactSums) {
+    std::vector<Field> fields = fieldsOf(program, r, smallIndex);
+    for (Field &field : fields) {
+        const bool sum = (r.kind == Reducer::Kind::simple && r.op == "sum") ||
+                         r.kind == Reducer::Kind::moments || field.name.starts_with("sumExp");
+        if (exactSums && sum && field.type == "float")
+            field.type = "double";
+    }
+    return fields;
+}
+
 std::vector<std::string> combineText(const Program &program, const Reducer &r) {
     const std::string type = typeOf(program, r.input);
     const int n = r.number;
@@ -165,11 +177,11 @@ std::vector<std::string> combineText(const Program &program, const Reducer &r) {
 }
 
 std::string stateText(const Program &program, const Pass &pass, const std::string &name,
-                      bool smallIndex, bool shuffles) {
+                      bool smallIndex, bool exactSums, bool shuffles) {
     std::string text = fmt::format("struct {} {{\n", name);
     std::vector<Field> fields;
     for (const Reducer &reducer : pass.reducers) {
-        for (const Field &field : fieldsOf(program, reducer, smallIndex))
+        for (const Field &field : stateFieldsOf(program, reducer, smallIndex, exactSums))
             fields.push_back(field);
     }
     for (const Field &field : fields)

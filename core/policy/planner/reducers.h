@@ -31,11 +31,15 @@ struct Field {
     std::string type, name, initial;
 };
 std::vector<Field> fieldsOf(const Program &program, const Reducer &reducer, bool smallIndex);
+/// The same as they lie in the state that tiles are added to one after the other. `exactSums`:
+/// float sums are held in double, so that thousands of tiles do not add up their rounding.
+std::vector<Field> stateFieldsOf(const Program &program, const Reducer &reducer, bool smallIndex,
+                                 bool exactSums);
 /// Statements of `combine(const State &other)`.
 std::vector<std::string> combineText(const Program &program, const Reducer &reducer);
 
 /// The struct of a pass with `identity`, `combine` and, for warps, `fromLane`.
 std::string stateText(const Program &program, const Pass &pass, const std::string &name,
-                      bool smallIndex, bool shuffles);
+                      bool smallIndex, bool exactSums, bool shuffles);
 
 } // namespace cuda_agent::policy

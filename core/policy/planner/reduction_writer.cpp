@@ -225,22 +225,26 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
 }
 
 void KernelWriter::publishResults(std::size_t pass, const std::string &state) {
+    const auto result = [&](int value, const std::string &text) {
+        const std::string type = scalarType(p_.values[value].dtype);
+        remember(value, exactSums() && type == "float" ? fmt::format("(float)({})", text) : text);
+    };
     for (const Reducer &r : passes_[pass].reducers) {
         const int n = r.number;
         switch (r.kind) {
         case Reducer::Kind::simple:
-            remember(r.value, fmt::format("{}.{}{}", state, r.op, n));
+            result(r.value, fmt::format("{}.{}{}", state, r.op, n));
             break;
         case Reducer::Kind::position:
             remember(r.value, fmt::format("(long long){}.place{}", state, n));
             break;
         case Reducer::Kind::moments:
-            remember(r.value, fmt::format("({0}.mean{1} * {0}.count{1})", state, n));
-            remember(r.second, fmt::format("{}.squares{}", state, n));
+            result(r.value, fmt::format("({0}.mean{1} * {0}.count{1})", state, n));
+            result(r.second, fmt::format("{}.squares{}", state, n));
             break;
         case Reducer::Kind::maxAndSumOfExp:
-            remember(r.value, fmt::format("{}.max{}", state, n));
-            remember(r.second, fmt::format("{}.sumExp{}", state, n));
+            result(r.value, fmt::format("{}.max{}", state, n));
+            result(r.second, fmt::format("{}.sumExp{}", state, n));
             break;
         }
     }

@@ -153,9 +153,10 @@ void rowOptions(const Facts &f, std::vector<Option> &out) {
                                  again ? fmt::format("{:.0f} sweeps by one block", sweeps)
                                        : "a block walks along each row"));
         }
-    } else {
-        out.push_back(option(rowSchedule(128, 32, 1, 1), 1, "a warp walks along each row"));
     }
+    if (out.empty())
+        out.push_back(option(rowSchedule(128, 32, 1, 1), again ? sweeps / 2 + 0.5 : 1,
+                             "a warp walks along each row"));
     // Few long rows: blocks take parts, a second kernel combines.
     if (f.passes == 1 && !f.elementResults && f.elements >= 4096) {
         std::vector<Option> split;
