@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/trace/card_parts.h"
+
+#include <algorithm>
+
+namespace cuda_agent::widgets {
+
+std::size_t cutAt(std::string_view body, std::size_t from, std::size_t bytes) {
+    if (body.size() - from <= bytes)
+        return body.size();
+    std::size_t at = from + bytes;
+    const auto inside = [&] { return (static_cast<unsigned char>(body[at]) & 0xC0u) == 0x80u; };
+    for (int back = 0; back < 3 && at > from + 1 && inside(); ++back)
+        --at;
+    return at;
+}
+
+std::vector<std::size_t> bodyParts(std::string_view body) {
+    constexpr std::size_t bytes = 64 * 1024;
+    constexpr int lines = 1000;
+    std::vector<std::size_t> parts{0};
+    std::size_t at = 0;
+    while (at < body.size()) {
+        const std::size_t limit = cutAt(body, at, bytes);
+        std::size_t end = at;
+        for (int line = 0; line < lines && end < limit; ++line) {
+            const std::size_t found = body.substr(0, limit).find('\n', end);
+            if (found == std::string_view::npos) {
+                // A line that does not fit goes to the next part, if it has company here.
+                if (line == 0 || limit == body.size())
+                    end = limit;
+                break;
+            }
+            end = found + 1;
+        }
+        parts.push_back(at = end);
+    }
+    if (parts.size() == 1)
+        parts.push_back(0);
+    return parts;
+}
+
+} // namespace cuda_agent::widgets

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/trace/trace_pane.h"
+
+#include "widgets/session/session_document.h"
+#include "widgets/trace/find_bar.h"
+#include "widgets/trace/trace_markdown.h"
+#include "widgets/trace/trace_view.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QInputDialog>
+#include <QSettings>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace cuda_agent::widgets {
+
+namespace {
+constexpr int defaultFoldLines = 8;
+QString foldLinesKey() {
+    return QStringLiteral("trace/foldLines");
+}
+} // namespace
+
+TracePane::TracePane(SessionDocument *document, QWidget *parent)
+    : QWidget(parent), document_(document), model_(new TraceModel(document, this)),
+      finder_(new TraceFinder(model_, this)), view_(new TraceView(model_, finder_, this)),
+      find_(new FindBar(finder_, view_, this)), thread_(new MarkdownJob(model_, this)) {
+    setObjectName(QStringLiteral("trace"));
+    setAccessibleName(tr("Trace"));
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(view_, 1);
+    column->addWidget(find_);
+    setFocusProxy(view_);
+    setMinimumSize(160, 80);
+    view_->setEmptyText(tr("What the agent thinks, does and sees appears here, turn by turn. Open "
+                           "a task and press Run, or open the folder of a session."));
+    view_->setFoldLines(QSettings().value(foldLinesKey(), defaultFoldLines).toInt());
+    view_->setContextMenuPolicy(Qt::ActionsContextMenu);
+    makeActions();
+
+    connect(view_, &TraceView::turnChosen, this, &TracePane::turnChosen);
+    connect(view_, &TraceView::jumpRequested, this, &TracePane::jumpToLatest);
+    connect(document, &SessionDocument::shownTurnChanged, this, &TracePane::documentChanged);
+    connect(thread_, &MarkdownJob::finished, this, [this](const QString &markdown) {
+        QGuiApplication::clipboard()->setText(markdown);
+        emit threadCopied();
+    });
+    documentChanged();
+}
+
+QAction *TracePane::act(const QString &name, const QString &text, const QString &shortcut,
+                        void (TracePane::*does)()) {
+    auto *action = new QAction(text, this);
+    action->setObjectName(name);
+    if (!shortcut.isEmpty())
+        action->setShortcut(QKeySequence(shortcut, QKeySequence::PortableText));
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(action, &QAction::triggered, this, does);
+    addAction(action);
+    view_->addAction(action); // the context menu
+    return action;
+}
+
+void TracePane::makeActions() {
+    const auto name = [](const char *text) { return QString::fromLatin1(text); };
+    act(name("trace.copyCard"), tr("Copy Card or Selection"), name("Ctrl+C"), &TracePane::copyCard);
+    act(name("trace.copyTurn"), tr("Copy Turn"), name("Ctrl+Shift+C"), &TracePane::copyTurn);
+    act(name("trace.copyThread"), tr("Copy Thread as Markdown"), {}, &TracePane::copyThread);
+    act(name("trace.expandAll"), tr("Expand All Cards"), {}, &TracePane::expandAll);
+    act(name("trace.collapseAll"), tr("Collapse All Cards"), {}, &TracePane::collapseAll);
+    act(name("trace.foldLines"), tr("Lines of Folded Cards…"), {}, &TracePane::askFoldLines);
+    act(name("trace.find"), tr("Find in Trace"), name("Ctrl+F"), &TracePane::openFind);
+    act(name("trace.findNext"), tr("Find Next in Trace"), name("F3"), &TracePane::findNext);
+    act(name("trace.findPrevious"), tr("Find Previous in Trace"), name("Shift+F3"),
+        &TracePane::findPrevious);
+    act(name("trace.previousTurn"), tr("Previous Turn in Trace"), name("Alt+Up"),
+        &TracePane::previousTurn);
+    act(name("trace.nextTurn"), tr("Next Turn in Trace"), name("Alt+Down"), &TracePane::nextTurn);
+    act(name("trace.jumpToLatest"), tr("Jump to Latest Card"), name("Ctrl+End"),
+        &TracePane::jumpToLatest);
+}
+
+void TracePane::setPending(const QString &text) {
+    model_->setPending(text);
+}
+
+void TracePane::setFoldLines(int lines) {
+    view_->setFoldLines(lines);
+    QSettings().setValue(foldLinesKey(), view_->foldLines());
+}
+
+void TracePane::askFoldLines() {
+    bool chosen = false;
+    const int lines = QInputDialog::getInt(this, tr("Lines of Folded Cards"),
+                                           tr("Lines that a folded card shows:"),
+                                           view_->foldLines(), 1, 1000, 1, &chosen);
+    if (chosen)
+        setFoldLines(lines);
+}
+
+void TracePane::copyCard() {
+    if (const QString text = view_->selectedText(); !text.isEmpty()) {
+        QGuiApplication::clipboard()->setText(text);
+        return;
+    }
+    const int row = view_->currentRow();
+    if (row < 0)
+        return;
+    const Card card = model_->card(row);
+    const std::string_view body = card.body();
+    QString text = card.title;
+    if (!body.empty())
+        text += u'\n' + QString::fromUtf8(body.data(), qsizetype(body.size()));
+    QGuiApplication::clipboard()->setText(text);
+}
+
+/// The turn of the current card, else the shown one.
+int TracePane::turnInView() const {
+    const int row = view_->currentRow();
+    const int turn = row >= 0 ? model_->turnOf(row) : 0;
+    return turn > 0 ? turn : document_->shownTurn();
+}
+
+void TracePane::copyTurn() {
+    const auto [first, end] = model_->rowsOfTurn(turnInView());
+    if (first >= 0)
+        QGuiApplication::clipboard()->setText(
+            QString::fromStdString(markdownOf(*model_, first, end)));
+}
+
+void TracePane::copyThread() {
+    thread_->start();
+}
+void TracePane::expandAll() {
+    model_->setAllFolded(false);
+}
+void TracePane::collapseAll() {
+    model_->setAllFolded(true);
+}
+void TracePane::openFind() {
+    find_->open(view_->selectedText());
+}
+void TracePane::findNext() {
+    find_->step(1);
+}
+void TracePane::findPrevious() {
+    find_->step(-1);
+}
+void TracePane::nextTurn() {
+    stepTurn(1);
+}
+void TracePane::previousTurn() {
+    stepTurn(-1);
+}
+
+void TracePane::stepTurn(int by) {
+    const int from = view_->currentRow() >= 0 ? view_->currentRow() : view_->topPlace().first;
+    for (int row = from + by; row >= 0 && row < model_->rowCount(); row += by) {
+        if (model_->kindOf(row) != CardKind::turn)
+            continue;
+        view_->setCurrentRow(row);
+        view_->showRow(row);
+        return turnChosen(model_->turnOf(row));
+    }
+}
+
+void TracePane::jumpToLatest() {
+    document_->selectTurn(0); // the last turn is the one to look at again
+    view_->toEnd();
+    view_->setCurrentRow(model_->rowCount() - 1);
+}
+
+void TracePane::turnChosen(int turn) {
+    choosing_ = true;
+    document_->selectTurn(turn);
+    choosing_ = false;
+}
+
+void TracePane::documentChanged() {
+    view_->setMarkedTurn(document_->shownTurn());
+    const int selected = document_->selectedTurn();
+    const bool chosenElsewhere = selected != selected_ && selected > 0 && !choosing_;
+    selected_ = selected;
+    if (!chosenElsewhere)
+        return;
+    const int row = model_->rowsOfTurn(selected).first;
+    if (row >= 0) {
+        view_->setCurrentRow(row);
+        view_->showRow(row);
+    }
+}
+
+} // namespace cuda_agent::widgets
