@@ -53,50 +53,55 @@ void KernelWriter::foldLanes(std::size_t pass, bool second) {
         return;
     std::vector<std::string> statements;
     const auto larger = [](const std::string &name, const char *sign, bool floating) {
-        return floating
-                   ? fmt::format("{0}[0] = {0}[0] {1} {0}[lane] || {0}[0] != {0}[0] ? {0}[0] "
-                                 ": {0}[lane];",
-                                 name, sign)
-                   : fmt::format("{0}[0] = {0}[0] {1} {0}[lane] ? {0}[0] : {0}[lane];", name, sign);
+        return floating ? fmt::format("{0}[lane] = {0}[lane] {1} {0}[lane + half] || {0}[lane] != "
+                                      "{0}[lane] ? {0}[lane] "
+                                      ": {0}[lane + half];",
+                                      name, sign)
+                        : fmt::format("{0}[lane] = {0}[lane] {1} {0}[lane + half] ? {0}[lane] : "
+                                      "{0}[lane + half];",
+                                      name, sign);
     };
     for (const Reducer &r : passes_[pass].reducers) {
         const int n = r.number;
         if (r.second >= 0 && second) {
             statements.push_back(
-                fmt::format("{0}{1}[0] += {0}{1}[lane];",
+                fmt::format("{0}{1}[lane] += {0}{1}[lane + half];",
                             r.kind == Reducer::Kind::moments ? "squares" : "sumExp", n));
         } else if (second) {
             continue;
         } else if (r.kind == Reducer::Kind::moments) {
-            statements.push_back(fmt::format("count{0}[0] += count{0}[lane];", n));
-            statements.push_back(fmt::format("mean{0}[0] += mean{0}[lane];", n));
+            statements.push_back(fmt::format("count{0}[lane] += count{0}[lane + half];", n));
+            statements.push_back(fmt::format("mean{0}[lane] += mean{0}[lane + half];", n));
         } else if (r.kind == Reducer::Kind::maxAndSumOfExp) {
             statements.push_back(larger(fmt::format("max{}", n), ">", true));
         } else if (r.kind == Reducer::Kind::position) {
-            statements.push_back(
-                fmt::format("if ({0}(best{1}[lane], place{1}[lane], best{1}[0], place{1}[0])) {{",
-                            r.op == "argmax" ? "isAbove" : "isBelow", n));
-            statements.push_back(fmt::format("    best{0}[0] = best{0}[lane];", n));
-            statements.push_back(fmt::format("    place{0}[0] = place{0}[lane];", n));
+            statements.push_back(fmt::format("if ({0}(best{1}[lane + half], place{1}[lane + half], "
+                                             "best{1}[lane], place{1}[lane])) {{",
+                                             r.op == "argmax" ? "isAbove" : "isBelow", n));
+            statements.push_back(fmt::format("    best{0}[lane] = best{0}[lane + half];", n));
+            statements.push_back(fmt::format("    place{0}[lane] = place{0}[lane + half];", n));
             statements.push_back("}");
         } else {
             const std::string name = fmt::format("{}{}", r.op, n);
             const bool floating = isFloating(p_.values[r.value].dtype);
             if (r.op == "sum" || r.op == "prod")
-                statements.push_back(
-                    fmt::format("{0}[0] {1}= {0}[lane];", name, r.op == "sum" ? "+" : "*"));
+                statements.push_back(fmt::format("{0}[lane] {1}= {0}[lane + half];", name,
+                                                 r.op == "sum" ? "+" : "*"));
             else if (r.op == "any" || r.op == "all")
-                statements.push_back(fmt::format("{0}[0] = {0}[0] {1} {0}[lane];", name,
-                                                 r.op == "any" ? "||" : "&&"));
+                statements.push_back(fmt::format("{0}[lane] = {0}[lane] {1} {0}[lane + half];",
+                                                 name, r.op == "any" ? "||" : "&&"));
             else
                 statements.push_back(larger(name, r.op == "max" ? ">" : "<", floating));
         }
     }
     if (statements.empty())
         return;
-    open(fmt::format("for (int lane = 1; lane < {}; ++lane)", lanes()));
+    // Pair by pair: in vectors, and with less rounding than one after the other.
+    open(fmt::format("for (int half = {}; half > 0; half /= 2)", lanes() / 2));
+    open("for (int lane = 0; lane < half; ++lane)");
     for (const std::string &statement : statements)
         line(statement);
+    close();
     close();
 }
 

@@ -307,7 +307,7 @@ void loopOptions(const Facts &f, std::vector<Option> &out) {
             const std::int64_t parts =
                 std::min<std::int64_t>(outer, static_cast<std::int64_t>(each) * f.processors);
             if (parts > 1)
-                out.push_back(option(make(Form::loopRow, 2048, parts), 1,
+                out.push_back(option(make(Form::loopRow, 512, parts), 1,
                                      fmt::format("{} parts, combined by a second kernel", parts)));
         }
     }
