@@ -64,19 +64,35 @@ class Plot : public QWidget {
   protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
 
+    void resizeEvent(QResizeEvent *event) override;
+
   private:
+    struct Hit {
+        int series = -1;
+        int point = -1;
+    };
+    void makeActions();
     void rebuild();
     void applyTheme();
     void updateVisible();
+    void fitAxes();
+    void setFollow(bool follow);
+    void zoom(double factor, const QPoint &at, bool x, bool y);
+    void pan(double x, double y);
+    Hit nearest(const QPointF &at) const;
     void showReadout(const QPoint &at);
     void askExport();
+    QByteArray csv() const;
+    void describe();
 
     QCustomPlot *plot_ = nullptr;
     QLabel *empty_ = nullptr;
     std::vector<Series> series_;
+    std::vector<QCPGraph *> graphs_; ///< one a series; owned by the plot
     std::function<void(QCustomPlot &)> decorate_;
+    QPoint pressed_;
     bool follow_ = true;
-    bool ownChange_ = false;
+    bool ownChange_ = false; ///< the ranges are being set by us, not by the user
 };
 
 /// Values drawn for a range of x of `pixels` columns: at most four points a column (first, least,

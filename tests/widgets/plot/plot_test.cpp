@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/base/theme.h"
+#include "widgets/plot/plot.h"
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QXmlStreamReader>
+#include <qcustomplot.h>
+
+#include <random>
+
+using namespace cuda_agent::widgets;
+
+class PlotTest : public QObject {
+    Q_OBJECT
+  private:
+    static std::vector<Series> waves() {
+        Series a, b;
+        a.name = QStringLiteral("first, \"quoted\"");
+        b.name = QStringLiteral("second");
+        b.color = 1;
+        b.points = true;
+        for (int i = 1; i <= 200; ++i) {
+            a.x.push_back(i);
+            a.y.push_back(std::sin(i * 0.1) + 2);
+            b.x.push_back(i);
+            b.y.push_back(0.1 * i);
+        }
+        return {a, b};
+    }
+
+  private slots:
+    void thinKeepsEverySpike() {
+        std::mt19937 random(7);
+        for (int round = 0; round < 40; ++round) {
+            const std::size_t n = 1000 + random() % 50'000;
+            std::vector<double> x(n), y(n);
+            for (std::size_t i = 0; i < n; ++i) {
+                x[i] = static_cast<double>(i);
+                y[i] = static_cast<double>(random() % 1000) / 1000;
+            }
+            const std::size_t up = random() % n;
+            const std::size_t down = random() % n;
+            y[up] = 1e6;
+            y[down] = -1e6;
+            const Thinned shown = thin(x, y, 0, static_cast<double>(n), 200);
+            QVERIFY(shown.x.size() <= 4 * 200 + 8);
+            QVERIFY(up == down || shown.y.contains(1e6));
+            QVERIFY(shown.y.contains(-1e6));
+            QVERIFY(std::is_sorted(shown.x.begin(), shown.x.end()));
+        }
+    }
+    void thinTakesNothingAwayFromShortCurves() {
+        const std::vector<double> x{1, 2, 3, 4, 5}, y{5, 4, 3, 2, 1};
+        const Thinned all = thin(x, y, 0, 10, 100);
+        QCOMPARE(all.x.size(), 5);
+        const Thinned middle = thin(x, y, 2.5, 3.5, 100);
+        QCOMPARE(middle.x, (QVector<double>{2, 3, 4})); // neighbours, so that lines go on
+        QVERIFY(thin({}, {}, 0, 1, 10).x.isEmpty());
+    }
+    void thinLooksPastGaps() {
+        std::vector<double> x(10'000), y(10'000, qQNaN());
+        for (std::size_t i = 0; i < x.size(); ++i)
+            x[i] = static_cast<double>(i);
+        y[5000] = 3;
+        QVERIFY(thin(x, y, 0, 10'000, 100).y.contains(3));
+    }
+
+    void exportsEveryFormat() {
+        QTemporaryDir folder;
+        Plot plot(QStringLiteral("Waves"));
+        plot.resize(500, 300);
+        plot.setTitles(QStringLiteral("step"), QStringLiteral("value"));
+        plot.setSeries(waves());
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        const auto path = [&](const char *ending) {
+            return folder.filePath(QStringLiteral("plot.") + QLatin1String(ending));
+        };
+        for (const char *ending : {"png", "svg", "pdf", "csv"})
+            QVERIFY2(plot.exportTo(path(ending)), ending);
+        const QImage image(path("png"));
+        QVERIFY(image.width() >= 2 * 500 - 4);
+        QFile svg(path("svg"));
+        QVERIFY(svg.open(QIODevice::ReadOnly));
+        QXmlStreamReader reader(&svg);
+        int paths = 0;
+        while (!reader.atEnd())
+            if (reader.readNext() == QXmlStreamReader::StartElement)
+                paths += reader.name() == QLatin1String("polyline") ||
+                         reader.name() == QLatin1String("path");
+        QVERIFY(!reader.hasError());
+        QVERIFY(paths > 2);
+        QFile pdf(path("pdf"));
+        QVERIFY(pdf.open(QIODevice::ReadOnly));
+        QCOMPARE(pdf.read(5), QByteArray("%PDF-"));
+        QFile csv(path("csv"));
+        QVERIFY(csv.open(QIODevice::ReadOnly));
+        const QList<QByteArray> lines = csv.readAll().split('\n');
+        QCOMPARE(lines.size(), 1 + 400 + 1);
+        QCOMPARE(lines[0], QByteArray("series,x,y"));
+        QVERIFY(lines[1].startsWith("\"first, \"\"quoted\"\"\",1,"));
+        QCOMPARE(lines[1].split(',').last().toDouble(), std::sin(0.1) + 2);
+        QVERIFY(!plot.exportTo(path("bmp")));
+        QVERIFY(!plot.exportTo(QStringLiteral("/nowhere/plot.svg")));
+    }
+
+    void followsUntilTheUserZooms() {
+        Plot plot(QStringLiteral("Waves"));
+        plot.resize(500, 300);
+        plot.setSeries(waves());
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        QVERIFY(plot.follow());
+        QSignalSpy changed(&plot, &Plot::followChanged);
+        const QPoint middle = plot.canvas().rect().center();
+        QWheelEvent wheel(middle, plot.canvas().mapToGlobal(middle), {}, {0, 240}, Qt::NoButton,
+                          Qt::NoModifier, Qt::NoScrollPhase, false);
+        const double before = plot.canvas().xAxis->range().size();
+        QApplication::sendEvent(&plot.canvas(), &wheel);
+        QVERIFY(plot.canvas().xAxis->range().size() < before * 0.8);
+        QVERIFY(!plot.follow());
+        QCOMPARE(changed.size(), 1);
+        const QCPRange zoomed = plot.canvas().xAxis->range();
+        plot.setSeries(waves());
+        QCOMPARE(plot.canvas().xAxis->range().lower, zoomed.lower);
+        QTest::keyClick(&plot, Qt::Key_F);
+        QVERIFY(plot.follow());
+        QVERIFY(plot.canvas().xAxis->range().size() >= before * 0.99);
+        QTest::keyClick(&plot, Qt::Key_Right);
+        QVERIFY(!plot.follow());
+    }
+
+    void aClickFindsThePoint() {
+        Plot plot(QStringLiteral("Waves"));
+        plot.resize(500, 300);
+        plot.setSeries(waves());
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        plot.canvas().replot();
+        QSignalSpy clicked(&plot, &Plot::pointClicked);
+        const QPoint at(static_cast<int>(plot.canvas().xAxis->coordToPixel(100)),
+                        static_cast<int>(plot.canvas().yAxis->coordToPixel(10)));
+        QTest::mouseClick(&plot.canvas(), Qt::LeftButton, {}, at);
+        QCOMPARE(clicked.size(), 1);
+        QCOMPARE(clicked[0][0].toInt(), 1);
+        QVERIFY(std::abs(clicked[0][1].toInt() - 99) <= 3);
+    }
+
+    void logarithmicAxesLeaveOutWhatTheyCannotShow() {
+        Plot plot(QStringLiteral("Log"));
+        Series series;
+        series.x = {0, 1, 10, 100};
+        series.y = {1, -1, 10, 100};
+        plot.setLogarithmic(true, true);
+        plot.setSeries({series});
+        QVERIFY(plot.canvas().xAxis->range().lower > 0);
+        QVERIFY(plot.canvas().yAxis->range().lower > 0);
+        QVERIFY(plot.canvas().yAxis->range().upper >= 100);
+    }
+
+    void lightAndDark() {
+        const QString folder = qEnvironmentVariable("CUDA_AGENT_SCREENSHOTS");
+        Plot plot(QStringLiteral("Waves"));
+        plot.resize(640, 360);
+        plot.setTitles(QStringLiteral("step"), QStringLiteral("value"));
+        plot.setSeries(waves());
+        plot.show();
+        for (const auto scheme : {Theme::Scheme::light, Theme::Scheme::dark}) {
+            Theme::instance().setScheme(scheme);
+            QApplication::processEvents(); // plots are drawn once for many changes
+            const QImage image = plot.grab().toImage();
+            const bool dark = image.pixelColor(3, 3).lightness() < 128;
+            QCOMPARE(dark, scheme == Theme::Scheme::dark);
+            if (!folder.isEmpty())
+                image.save(folder + (dark ? QStringLiteral("/plot-dark.png")
+                                          : QStringLiteral("/plot-light.png")));
+        }
+        Theme::instance().setScheme(Theme::Scheme::system);
+    }
+};
+
+QTEST_MAIN(PlotTest)
+#include "plot_test.moc"
