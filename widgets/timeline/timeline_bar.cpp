@@ -73,27 +73,24 @@ TimelineBar::TimelineBar(SessionDocument *document, QWidget *parent)
     connect(document, &SessionDocument::reset, this, &TimelineBar::startOver);
     connect(document, &SessionDocument::cursorMoved, this, &TimelineBar::refresh);
     connect(document, &SessionDocument::shownTurnChanged, this, &TimelineBar::refresh);
-    connect(&Theme::instance(), &Theme::changed, this, &TimelineBar::refresh);
+    connect(&Theme::instance(), &Theme::changed, this, &TimelineBar::retheme);
+    buttons_->setMinimumWidth(1); // resizeEvent takes away what has no room
+    retheme();
     startOver();
     showPlaying();
 }
 
-QAction *TimelineBar::act(const char *name, const QString &text, const QString &symbol,
-                          bool button) {
+QAction *TimelineBar::act(const char *name, const QString &text, Symbol symbol) {
     auto *action = new QAction(text, this);
     action->setObjectName(QString::fromLatin1(name));
     addAction(action);
-    if (button) {
-        auto *made = new QToolButton;
-        made->setDefaultAction(action);
-        action->setIconText(symbol);
-        made->setToolButtonStyle(Qt::ToolButtonTextOnly);
-        made->setAutoRaise(true);
-        made->setAccessibleName(text);
-        made->setToolTip(text);
-        made->setFocusPolicy(Qt::TabFocus);
-        buttons_->layout()->addWidget(made);
-    }
+    symbols_[action] = symbol;
+    auto *made = new QToolButton;
+    made->setDefaultAction(action);
+    made->setAutoRaise(true);
+    made->setAccessibleName(text);
+    made->setFocusPolicy(Qt::TabFocus);
+    buttons_->layout()->addWidget(made);
     return action;
 }
 
@@ -104,33 +101,37 @@ void TimelineBar::makeActions() {
     };
     // Shortcuts are the keys of this bar (keyPressEvent): arrows and Space mean other things
     // elsewhere. The texts name them for tooltips and the palette.
-    connected(act("timeline.start", tr("Go to Start (Home)"), QStringLiteral("⏮"), true),
-              [this] { replay_->toStart(); });
-    connected(
-        act("timeline.previousTurn", tr("Previous Turn (Shift+Left)"), QStringLiteral("⏪"), true),
-        [this] { replay_->stepTurn(-1); });
-    connected(act("timeline.previousEvent", tr("Previous Event (Left)"), QStringLiteral("◂"), true),
+    start_ = connected(act("timeline.start", tr("Go to Start (Home)"), Symbol::start),
+                       [this] { replay_->toStart(); });
+    connected(act("timeline.previousTurn", tr("Previous Turn (Shift+Left)"), Symbol::previousTurn),
+              [this] { replay_->stepTurn(-1); });
+    connected(act("timeline.previousEvent", tr("Previous Event (Left)"), Symbol::previous),
               [this] { replay_->stepEvent(-1); });
-    play_ = connected(act("timeline.play", tr("Play (Space)"), QStringLiteral("▶"), true),
+    play_ = connected(act("timeline.play", tr("Play (Space)"), Symbol::play),
                       [this] { replay_->toggle(); });
-    connected(act("timeline.nextEvent", tr("Next Event (Right)"), QStringLiteral("▸"), true),
+    connected(act("timeline.nextEvent", tr("Next Event (Right)"), Symbol::next),
               [this] { replay_->stepEvent(1); });
-    connected(act("timeline.nextTurn", tr("Next Turn (Shift+Right)"), QStringLiteral("⏩"), true),
+    connected(act("timeline.nextTurn", tr("Next Turn (Shift+Right)"), Symbol::nextTurn),
               [this] { replay_->stepTurn(1); });
-    connected(act("timeline.end", tr("Go to End (End)"), QStringLiteral("⏭"), true),
-              [this] { replay_->toEnd(); });
+    end_ = connected(act("timeline.end", tr("Go to End (End)"), Symbol::end),
+                     [this] { replay_->toEnd(); });
 }
 
 void TimelineBar::showPlaying() {
     const QString text =
         replay_->playing() ? tr("Pause Replay (Space)") : tr("Play Replay (Space)");
     play_->setText(text);
-    play_->setIconText(replay_->playing() ? QStringLiteral("⏸") : QStringLiteral("▶"));
+    symbols_[play_] = replay_->playing() ? Symbol::pause : Symbol::play;
+    play_->setIcon(symbolIcon(symbols_[play_]));
     for (QObject *shown : play_->associatedObjects())
-        if (auto *button = qobject_cast<QToolButton *>(shown)) {
+        if (auto *button = qobject_cast<QToolButton *>(shown))
             button->setAccessibleName(text);
-            button->setToolTip(text);
-        }
+}
+
+void TimelineBar::retheme() {
+    for (const auto &[action, symbol] : symbols_)
+        action->setIcon(symbolIcon(symbol));
+    refresh();
 }
 
 void TimelineBar::startOver() {
@@ -190,8 +191,13 @@ void TimelineBar::refresh() {
 
 void TimelineBar::resizeEvent(QResizeEvent *event) {
     QWidget::resizeEvent(event);
-    // In a narrow dock the strip says the same.
-    state_->setVisible(width() >= 420);
+    // In a narrow dock the strip and the keys do the same.
+    state_->setVisible(width() >= 440);
+    turn_->setVisible(width() >= 280);
+    for (QAction *action : {start_, end_})
+        for (QObject *shown : action->associatedObjects())
+            if (auto *button = qobject_cast<QToolButton *>(shown))
+                button->setVisible(width() >= 380);
 }
 
 void TimelineBar::keyPressEvent(QKeyEvent *event) {

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "widgets/timeline/symbol_icon.h"
+
 #include <QWidget>
+
+#include <map>
 
 class QAction;
 class QComboBox;
@@ -33,8 +37,9 @@ class TimelineBar : public QWidget {
     void resizeEvent(QResizeEvent *event) override;
 
   private:
-    QAction *act(const char *name, const QString &text, const QString &symbol, bool button);
+    QAction *act(const char *name, const QString &text, Symbol symbol);
     void makeActions();
+    void retheme();
     void startOver();
     void refresh();
     void showPlaying();
@@ -42,7 +47,8 @@ class TimelineBar : public QWidget {
     SessionDocument *document_;
     Replay *replay_;
     TurnStrip *strip_;
-    QAction *play_;
+    std::map<QAction *, Symbol> symbols_;
+    QAction *play_ = nullptr, *start_ = nullptr, *end_ = nullptr;
     QComboBox *speed_;
     QSpinBox *turn_;
     QLabel *state_;

@@ -5,6 +5,7 @@
 #include "widgets/base/text.h"
 #include "widgets/base/theme.h"
 
+#include <QElapsedTimer>
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -18,6 +19,10 @@ namespace cuda_agent::widgets {
 using session::Event;
 using session::EventType;
 
+namespace {
+constexpr qint64 sliceMs = 8;
+} // namespace
+
 TurnStrip::TurnStrip(SessionDocument *document, QWidget *parent)
     : QWidget(parent), document_(document) {
     setObjectName(QStringLiteral("timeline.strip"));
@@ -25,10 +30,13 @@ TurnStrip::TurnStrip(SessionDocument *document, QWidget *parent)
     setMouseTracking(true);
     setCursor(Qt::PointingHandCursor);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    later_.setSingleShot(true);
+    later_.setInterval(0);
+    connect(&later_, &QTimer::timeout, this, &TurnStrip::readMore);
     connect(document, &SessionDocument::reset, this, &TurnStrip::readAgain);
     connect(document, &SessionDocument::cursorMoved, this, [this] {
         log_ = document_->index().events().data(); // a log that grows moves
-        update();
+        readMore();
         tellScreenReader();
     });
     connect(document, &SessionDocument::shownTurnChanged, this, qOverload<>(&QWidget::update));
@@ -44,19 +52,21 @@ void TurnStrip::readAgain() {
         read_ = 0;
     }
     log_ = events.data();
-    update();
+    readMore();
     tellScreenReader();
 }
 
-const std::vector<TurnStrip::Segment> &TurnStrip::segments() const {
-    readMore();
-    return segments_;
-}
-
-/// Takes in the events that are new. A turn that was cut off and done again is one segment.
-void TurnStrip::readMore() const {
+/// Takes in the events that are new, for some milliseconds; the rest comes later. A turn that was
+/// cut off and done again is one segment.
+void TurnStrip::readMore() {
     const auto &events = document_->index().events();
+    QElapsedTimer clock;
+    clock.start();
     for (; read_ < events.size(); ++read_) {
+        if (read_ % 256 == 255 && clock.elapsed() > sliceMs) {
+            later_.start();
+            break;
+        }
         const Event &event = events[read_];
         if (segments_.empty())
             segments_.push_back({0, 0, 0, Outcome::before, false});
@@ -73,6 +83,7 @@ void TurnStrip::readMore() const {
         }
         segments_.back().end = read_ + 1;
     }
+    update();
 }
 
 QRectF TurnStrip::bar() const {
@@ -80,7 +91,7 @@ QRectF TurnStrip::bar() const {
 }
 
 std::size_t TurnStrip::eventAt(double x) const {
-    if (segments().empty())
+    if (segments_.empty())
         return 0;
     const QRectF area = bar();
     const double place = std::clamp((x - area.left()) / std::max(area.width(), 1.0), 0.0, 1.0) *
@@ -93,7 +104,7 @@ std::size_t TurnStrip::eventAt(double x) const {
 
 double TurnStrip::xOf(std::size_t events) const {
     const QRectF area = bar();
-    if (segments().empty())
+    if (segments_.empty())
         return area.left();
     // The segment that the last event before the cursor is in.
     const auto after =
@@ -108,7 +119,7 @@ double TurnStrip::xOf(std::size_t events) const {
 }
 
 int TurnStrip::segmentAt(double x) const {
-    if (segments().empty())
+    if (segments_.empty())
         return -1;
     const QRectF area = bar();
     const double place = (x - area.left()) / std::max(area.width(), 1.0) * double(segments_.size());
@@ -116,7 +127,7 @@ int TurnStrip::segmentAt(double x) const {
 }
 
 QString TurnStrip::tellAbout(int at) const {
-    if (at < 0 || std::size_t(at) >= segments().size())
+    if (at < 0 || std::size_t(at) >= segments_.size())
         return {};
     const Segment &segment = segments_[std::size_t(at)];
     if (segment.outcome == Outcome::before)
@@ -166,7 +177,7 @@ void TurnStrip::paintEvent(QPaintEvent *) {
     QPainter painter(this);
     const QRectF area = bar();
     painter.fillRect(area, colors.panel);
-    const auto count = segments().size();
+    const auto count = segments_.size();
     const int shown = document_->shownTurn();
     const double wide = count > 0 ? area.width() / double(count) : 0;
     const double cursor = xOf(document_->cursor());

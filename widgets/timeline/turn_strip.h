@@ -27,7 +27,9 @@ class TurnStrip : public QWidget {
 
     explicit TurnStrip(SessionDocument *document, QWidget *parent = nullptr);
 
-    const std::vector<Segment> &segments() const;
+    /// Of the events that have been read so far; a long log takes some turns of the event loop.
+    const std::vector<Segment> &segments() const { return segments_; }
+    bool busy() const { return later_.isActive(); }
     /// Number of events at a place across the strip.
     std::size_t eventAt(double x) const;
     double xOf(std::size_t events) const;
@@ -47,15 +49,16 @@ class TurnStrip : public QWidget {
 
   private:
     void readAgain();
-    void readMore() const;
+    void readMore();
     void tellScreenReader();
     int segmentAt(double x) const;
     QRectF bar() const;
 
     SessionDocument *document_;
-    mutable std::vector<Segment> segments_;
-    mutable std::size_t read_ = 0; ///< events that the segments know
+    std::vector<Segment> segments_;
+    std::size_t read_ = 0; ///< events that the segments know
     const session::Event *log_ = nullptr;
+    QTimer later_;
 };
 
 } // namespace cuda_agent::widgets

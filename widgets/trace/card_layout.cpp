@@ -54,7 +54,7 @@ CardLayout::CardLayout(const Card &card, const CardStyle &style, const Options &
 
 void CardLayout::layOutHead(const Card &card) {
     const QFontMetrics bold(style_.bold), small(style_.small);
-    const int left = frame_.left() + style_.edge + 3;
+    const int left = frame_.left() + style_.edge + 5;
     const int right = frame_.right() - style_.edge;
     const int width = std::max(right - left, 20);
     int y = frame_.top() + (kind_ == CardKind::turn ? style_.gap : style_.gap + 1);
@@ -102,7 +102,7 @@ void CardLayout::layOutBody(const Card &card, const Options &options) {
     if (body.empty())
         return;
     const QFontMetrics small(style_.small);
-    const int left = frame_.left() + style_.edge + 3;
+    const int left = frame_.left() + style_.edge + 5;
     const int width = std::max(frame_.right() - style_.edge - left, 20);
     const std::vector<std::size_t> parts = bodyParts(body);
     part_ = options.folded ? 0 : std::clamp(options.part, 0, int(parts.size()) - 2);
@@ -133,12 +133,12 @@ void CardLayout::layOutBody(const Card &card, const Options &options) {
     bool more = end < body.size();
     body_.beginLayout();
     for (QTextLine line = body_.createLine(); line.isValid(); line = body_.createLine()) {
-        if (options.folded && lines == keep) {
-            more = true;
-            break;
-        }
         line.setLineWidth(width);
         line.setPosition(QPointF(0, y));
+        if (options.folded && lines == keep) {
+            more = true; // this line lies below what is shown
+            break;
+        }
         y += line.height();
         ++lines;
         if (lines == most) {

@@ -321,7 +321,7 @@ void TraceView::ensureVisible(int row) {
             return goTo(row, 0);
         // The card's end at the bottom, or its top at the top where it is taller.
         goTo(row, 0);
-        scrollBy(std::min(0, measured(row) - pageHeight()));
+        scrollBy(std::min(0, cardRect(row).bottom() + 1 - pageHeight()));
     } else if (rect.top() < 0 && rect.height() <= pageHeight()) {
         scrollBy(rect.top());
     } else if (rect.bottom() >= pageHeight()) {
