@@ -183,10 +183,10 @@ TEST_F(GpuRunner, FillsWideElements) {
         {{"name", "wide"}, {"role", "scratch"}, {"dtype", "float64"}, {"shape", {"N"}}});
     plan["buffers"].push_back(
         {{"name", "narrow"}, {"role", "scratch"}, {"dtype", "int16"}, {"shape", {"N"}}});
-    plan["steps"].insert(plan["steps"].begin(),
-                         {{"kind", "fill"}, {"buffer", "wide"}, {"value", 0.1}});
-    plan["steps"].insert(plan["steps"].begin(),
-                         {{"kind", "fill"}, {"buffer", "narrow"}, {"value", -3}});
+    // Named, because insert takes braces for a list of elements.
+    const Json fillWide = {{"kind", "fill"}, {"buffer", "wide"}, {"value", 0.1}};
+    const Json fillNarrow = {{"kind", "fill"}, {"buffer", "narrow"}, {"value", -3}};
+    plan["steps"].insert(plan["steps"].begin(), {fillWide, fillNarrow});
     compileCandidate(plan, R"cu(
 extern "C" __global__ void k(const float *in, float *out, int n, const double *wide,
                              const short *narrow) {

@@ -14,7 +14,7 @@ class RowWriter : public KernelWriter {
   protected:
     void writeForm() override {
         const bool partial = g_.hasReductions() && s_.parts > 1 && !s_.together;
-        beginKernel(partial ? "_partial" : "", s_.threads, s_.together ? s_.residentBlocks() : 0);
+        beginKernel(partial ? "_partial" : "", s_.threads, s_.resident > 1 ? s_.resident : 0);
         prologue();
         keepLoads();
         for (std::size_t pass = 0; pass < passes_.size(); ++pass) {

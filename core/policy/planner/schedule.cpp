@@ -10,12 +10,6 @@ namespace {
 constexpr std::array<std::string_view, 4> formNames{"row", "column", "loopRow", "loopColumn"};
 }
 
-int Schedule::residentBlocks() const {
-    // 65536 registers: 64 for each of 1024 threads, or 128 where a thread keeps many elements.
-    const int lanes = vector * unroll > 32 ? 512 : 1024;
-    return std::max(1, lanes / threads);
-}
-
 std::string Schedule::text() const {
     std::string result{formNames[static_cast<std::size_t>(form)]};
     result += fmt::format("-t{}", threads);
@@ -30,6 +24,7 @@ std::string Schedule::text() const {
     if (parts != 1)
         result += fmt::format("-p{}", parts);
     result += staged ? "-staged" : "";
+    result += resident != 1 ? fmt::format("-b{}", resident) : "";
     result += together ? "-together" : "";
     result += streaming ? "-streaming" : "";
     return result;
@@ -80,6 +75,9 @@ Result<Schedule> Schedule::fromText(std::string_view text) {
                 break;
             case 'c':
                 schedule.chunk = static_cast<int>(number);
+                break;
+            case 'b':
+                schedule.resident = static_cast<int>(number);
                 break;
             case 'p':
                 schedule.parts = number;

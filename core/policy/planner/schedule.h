@@ -28,12 +28,11 @@ struct Schedule {
     bool staged = false; ///< the row is kept in registers between its passes
     /// The blocks of a row wait for each other; else a second kernel combines.
     bool together = false;
+    /// Blocks that a multiprocessor is made to hold at once, at the cost of registers: blocks that
+    /// wait for each other all have to be running.
+    int resident = 1;
     bool streaming = false; ///< stores marked as not to be read again soon
     int chunk = 2048;       ///< loop forms: elements of a tile; loopColumn: rows in a strip
-
-    /// Blocks that share a row and wait for each other all have to be running: how many of them a
-    /// multiprocessor is made to hold at once.
-    int residentBlocks() const;
 
     /// "row-t256-m32-v4-u2-p1-s", the form that `fromText` reads.
     std::string text() const;

@@ -118,24 +118,31 @@ void rowOptions(const Facts &f, std::vector<Option> &out) {
     }
     // Several blocks keep the row in registers and wait for each other.
     if (again && !f.boolState && f.elements > 8192) {
-        for (const auto &[threads, each] : {std::pair{512, 32},
-                                            {256, 32},
-                                            {1024, 32},
-                                            {512, 16},
-                                            {256, 48},
-                                            {512, 48},
-                                            {256, 64}}) {
+        struct Shape {
+            int threads, each, resident;
+        };
+        for (const auto &[threads, each, resident] : {Shape{512, 32, 1},
+                                                      {512, 64, 1},
+                                                      {512, 32, 2},
+                                                      {256, 32, 4},
+                                                      {1024, 32, 1},
+                                                      {512, 16, 2},
+                                                      {256, 48, 2},
+                                                      {512, 48, 1},
+                                                      {256, 64, 2}}) {
             if (each > perThreadMost || each % v != 0)
                 continue;
-            std::int64_t parts = ceilDivide(f.elements, static_cast<std::int64_t>(threads) * each);
+            const std::int64_t parts =
+                ceilDivide(f.elements, static_cast<std::int64_t>(threads) * each);
             const int unrollMost = each / v;
             const int unroll = static_cast<int>(
                 std::min<std::int64_t>(unrollMost, ceilDivide(f.elements, parts * threads * v)));
-            Schedule s = rowSchedule(threads, threads, v, unroll, parts);
-            if (parts < 2 || parts > static_cast<std::int64_t>(f.processors) * s.residentBlocks())
+            if (parts < 2 || parts > static_cast<std::int64_t>(f.processors) * resident)
                 continue;
+            Schedule s = rowSchedule(threads, threads, v, unroll, parts);
             s.staged = true;
             s.together = true;
+            s.resident = resident;
             out.push_back(option(s, least,
                                  fmt::format("one read: {} blocks share a row in registers and "
                                              "exchange their partial results",
