@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/runs/plot_grid.h"
+
+#include "widgets/base/theme.h"
+
+#include <QGridLayout>
+#include <QLocale>
+#include <QMouseEvent>
+#include <qcustomplot.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace cuda_agent::widgets {
+namespace {
+
+QString numberText(double value) {
+    if (std::isnan(value))
+        return QStringLiteral("NaN");
+    if (std::isinf(value))
+        return value > 0 ? QStringLiteral("+∞") : QStringLiteral("−∞");
+    return QLocale().toString(value, 'g', 6);
+}
+
+/// The position of the value of ascending `x` that is nearest to `at`; `x` is not empty.
+std::size_t nearest(const std::vector<double> &x, double at) {
+    const auto after = std::lower_bound(x.begin(), x.end(), at);
+    auto i = static_cast<std::size_t>(after - x.begin());
+    if (i == x.size() || (i > 0 && at - x[i - 1] < x[i] - at))
+        --i;
+    return i;
+}
+
+} // namespace
+
+PlotCell::PlotCell(const QString &metric, QWidget *parent)
+    : QFrame(parent), metric_(metric), title_(new QLabel(metric, this)), note_(new QLabel(this)),
+      plot_(new Plot(tr("Plot of %1").arg(metric), this)) {
+    setFrameShape(QFrame::StyledPanel);
+    QFont bold = title_->font();
+    bold.setBold(true);
+    title_->setFont(bold);
+    title_->setTextFormat(Qt::PlainText);
+    title_->setToolTip(metric);
+    title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    note_->setTextFormat(Qt::PlainText);
+    note_->hide();
+    auto *head = new QHBoxLayout;
+    head->addWidget(title_, 1);
+    head->addWidget(note_);
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(6, 4, 6, 4);
+    layout->setSpacing(2);
+    layout->addLayout(head);
+    layout->addWidget(plot_, 1);
+    setMinimumSize(220, 230);
+    plot_->setEmptyText(tr("No values of %1 in the checked runs.").arg(metric));
+    plot_->canvas().installEventFilter(this);
+    connect(&Theme::instance(), &Theme::changed, this, &PlotCell::applyTheme);
+    applyTheme();
+}
+
+void PlotCell::applyTheme() {
+    QPalette palette = note_->palette();
+    palette.setColor(QPalette::WindowText, Theme::instance().colors().warning);
+    note_->setPalette(palette);
+}
+
+QString PlotCell::note() const {
+    return note_->text();
+}
+
+void PlotCell::setAxes(const QString &xTitle, bool logX, bool logY) {
+    xTitle_ = xTitle;
+    plot_->setTitles(xTitle, QString());
+    if (const std::pair wanted(logX, logY); wanted != log_) {
+        log_ = wanted; // not each second: it draws anew
+        plot_->setLogarithmic(logX, logY);
+    }
+}
+
+void PlotCell::setCurves(Curves &&curves, const QHash<QString, RunLook> &looks) {
+    std::vector<Series> series;
+    shown_.clear();
+    qsizetype odd = 0;
+    const auto add = [&](Series &&made) {
+        series.push_back(std::move(made));
+        return static_cast<int>(series.size()) - 1;
+    };
+    // Faint raw curves lie under all smoothed ones.
+    for (Curve &curve : curves.curves) {
+        Shown shown;
+        shown.look = looks.value(curve.folder);
+        shown.odd = std::move(curve.odd);
+        odd += static_cast<qsizetype>(shown.odd.size());
+        if (!curve.y.empty() && !curve.smooth.empty()) {
+            Series raw;
+            raw.name = tr("%1 (raw)").arg(shown.look.name);
+            raw.x = curve.x;
+            raw.y = std::move(curve.y);
+            raw.color = shown.look.color;
+            raw.faint = true;
+            shown.raw = add(std::move(raw));
+            curve.y = std::move(curve.smooth);
+        }
+        shown_.push_back(std::move(shown));
+    }
+    for (std::size_t i = 0; i < shown_.size(); ++i) {
+        Curve &curve = curves.curves[i];
+        if (curve.y.empty())
+            continue;
+        Series line;
+        line.name = shown_[i].look.name;
+        line.color = shown_[i].look.color;
+        line.points = curve.x.size() == 1; // a line of one point is not seen
+        line.x = std::move(curve.x);
+        line.y = std::move(curve.y);
+        const int number = add(std::move(line));
+        (shown_[i].raw < 0 ? shown_[i].raw : shown_[i].smooth) = number;
+    }
+    for (const Shown &shown : shown_) {
+        if (shown.odd.empty())
+            continue;
+        Series marks;
+        marks.name = tr("%1: not finite").arg(shown.look.name);
+        marks.color = shown.look.color;
+        marks.points = true;
+        marks.line = false;
+        for (const Curve::Odd &value : shown.odd) {
+            marks.x.push_back(value.x);
+            marks.y.push_back(value.y);
+        }
+        add(std::move(marks));
+    }
+    QStringList notes;
+    if (odd > 0)
+        notes << tr("%n value(s) not finite", nullptr, static_cast<int>(odd));
+    if (curves.without > 0)
+        notes << (curves.request.x == XAxis::time
+                      ? tr("%n without a time", nullptr, static_cast<int>(curves.without))
+                      : tr("%n without samples", nullptr, static_cast<int>(curves.without)));
+    note_->setText(notes.join(QStringLiteral(" · ")));
+    note_->setVisible(!notes.isEmpty());
+    plot_->setSeries(std::move(series));
+}
+
+QString PlotCell::readout(double x) const {
+    QStringList parts;
+    double at = x;
+    bool placed = false;
+    for (const Shown &shown : shown_) {
+        const Series *raw =
+            shown.raw < 0 ? nullptr : &plot_->series()[static_cast<std::size_t>(shown.raw)];
+        const Series *smooth =
+            shown.smooth < 0 ? nullptr : &plot_->series()[static_cast<std::size_t>(shown.smooth)];
+        double distance = std::numeric_limits<double>::infinity();
+        QString text;
+        if (raw) {
+            const std::size_t i = nearest(raw->x, x);
+            distance = std::abs(raw->x[i] - x);
+            text = smooth ? tr("%1 (raw %2)").arg(numberText(smooth->y[i]), numberText(raw->y[i]))
+                          : numberText(raw->y[i]);
+            at = placed ? at : raw->x[i];
+        }
+        if (!shown.odd.empty()) {
+            const auto odd = std::min_element(shown.odd.begin(), shown.odd.end(),
+                                              [&](const Curve::Odd &a, const Curve::Odd &b) {
+                                                  return std::abs(a.x - x) < std::abs(b.x - x);
+                                              });
+            if (std::abs(odd->x - x) < distance) {
+                text = tr("%1 (not finite)").arg(numberText(odd->value));
+                at = placed ? at : odd->x;
+            }
+        }
+        if (text.isEmpty())
+            continue;
+        placed = true;
+        const QColor color =
+            Theme::instance().colors().series[static_cast<std::size_t>(shown.look.color)];
+        parts << QStringLiteral("<span style='color:%1'>■</span> %2")
+                     .arg(color.name(), tr("%1: %2").arg(shown.look.name, text).toHtmlEscaped());
+    }
+    if (parts.isEmpty())
+        return {};
+    return tr("<b>%1</b> at %2 = %3 &nbsp; %4")
+        .arg(metric_.toHtmlEscaped(), xTitle_.toHtmlEscaped(), numberText(at),
+             parts.join(QStringLiteral(" &nbsp; ")));
+}
+
+bool PlotCell::eventFilter(QObject *watched, QEvent *event) {
+    if (event->type() == QEvent::MouseMove) {
+        const auto *mouse = static_cast<QMouseEvent *>(event);
+        emit hovered(readout(plot_->canvas().xAxis->pixelToCoord(mouse->position().x())));
+    } else if (event->type() == QEvent::Leave) {
+        emit hovered(QString());
+    }
+    return QFrame::eventFilter(watched, event);
+}
+
+PlotGrid::PlotGrid(QWidget *parent)
+    : QScrollArea(parent), content_(new QWidget), grid_(new QGridLayout(content_)) {
+    setWidgetResizable(true);
+    setFrameShape(QFrame::NoFrame);
+    setAccessibleName(tr("Plots"));
+    grid_->setContentsMargins(4, 4, 4, 4);
+    grid_->setSpacing(6);
+    setWidget(content_);
+}
+
+PlotCell *PlotGrid::cell(const QString &metric) const {
+    for (PlotCell *cell : cells_)
+        if (cell->metric() == metric)
+            return cell;
+    return nullptr;
+}
+
+void PlotGrid::setMetrics(const QStringList &metrics) {
+    QVector<PlotCell *> cells, made;
+    for (const QString &metric : metrics) {
+        PlotCell *known = cell(metric);
+        if (!known)
+            made << (known = new PlotCell(metric, content_));
+        cells << known;
+    }
+    for (PlotCell *old : cells_)
+        if (!cells.contains(old)) {
+            grid_->removeWidget(old);
+            old->hide();
+            old->deleteLater();
+        }
+    cells_ = cells;
+    arrange();
+    for (PlotCell *fresh : made)
+        emit cellMade(fresh);
+}
+
+void PlotGrid::setColumns(int columns) {
+    columns_ = std::clamp(columns, 1, 3);
+    arrange();
+}
+
+void PlotGrid::arrange() {
+    while (QLayoutItem *item = grid_->takeAt(0))
+        delete item;
+    const int columns = std::max(1, std::min(columns_, static_cast<int>(cells_.size())));
+    for (int i = 0; i < 3; ++i)
+        grid_->setColumnStretch(i, i < columns ? 1 : 0);
+    for (int i = 0; i < cells_.size(); ++i) {
+        grid_->addWidget(cells_[i], i / columns, i % columns);
+        cells_[i]->show();
+    }
+}
+
+} // namespace cuda_agent::widgets

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/runs/metrics_model.h"
+#include "widgets/runs/plot_grid.h"
+#include "widgets/runs/run_follower.h"
+#include "widgets/runs/runs_model.h"
+
+#include <QSet>
+#include <QWidget>
+
+class QComboBox;
+class QDoubleSpinBox;
+class QLineEdit;
+class QMenu;
+class QSlider;
+class QSortFilterProxyModel;
+class QSplitter;
+class QStackedWidget;
+class QToolBar;
+class QTreeView;
+
+namespace cuda_agent::widgets {
+
+/// The Train perspective: curves of training runs, several runs over one another, live or done.
+/// What a run folder holds: README.md of this folder. GUI thread; files are read on another one.
+class TrainPage : public QWidget {
+    Q_OBJECT
+  public:
+    explicit TrainPage(QWidget *parent = nullptr);
+    ~TrainPage() override;
+
+    /// A run folder, one above run folders, or a file in a run folder.
+    void addFolder(const QString &path);
+    /// All plots: run, metric, step, time, samples, value, smoothed. Answered in the status line.
+    void exportCsv(const QString &file);
+
+    RunsModel &runs() { return *runs_; }
+    MetricsModel &metrics() { return *metrics_; }
+    PlotGrid &grid() { return *grid_; }
+    RunFollower &follower() { return *follower_; }
+    QString status() const;
+
+  signals:
+    /// Something to say in the window's message bar: a folder without runs, an export that failed.
+    void problem(const QString &text);
+
+  protected:
+    void dragEnterEvent(QDragEnterEvent *event) override;
+    void dropEvent(QDropEvent *event) override;
+
+  private:
+    QWidget *makeLists();
+    QWidget *makeEmpty();
+    QToolBar *makeBar();
+    void makeActions();
+    QAction *addCommand(const char *name, const QString &text, const QKeySequence &key,
+                        void (TrainPage::*slot)());
+    void restore();
+
+    void askFolder();
+    void askExport();
+    void removeRuns();
+    void reloadRuns();
+    void followAll();
+    void checkAllRuns();
+    void uncheckAllRuns();
+    void selectMetricFilter();
+    void fillRecent();
+
+    void added(const QString &folder, const QStringList &runs);
+    void summaryChanged(const RunSummary &summary);
+    void gatherMetrics();
+    void showMetrics();
+    void makeAllDirty();
+    void requestDirty();
+    void curvesReady(const std::shared_ptr<Curves> &curves);
+    void axesChanged();
+    void updateFollow();
+    void updateEmpty();
+    void say(const QString &text, bool bad = false);
+    QStringList selectedRuns() const;
+    XAxis xAxis() const;
+    double timeUnit(QString *title) const;
+    double smoothing() const;
+    QHash<QString, RunLook> looks() const;
+
+    RunFollower *follower_;
+    RunsModel *runs_;
+    MetricsModel *metrics_;
+    QSortFilterProxyModel *filtered_;
+    PlotGrid *grid_ = nullptr;
+    QStackedWidget *stack_ = nullptr;
+    QLabel *empty_ = nullptr;
+    QSplitter *splitter_ = nullptr;
+    QTreeView *runsView_ = nullptr;
+    QTreeView *metricsView_ = nullptr;
+    QLineEdit *filter_ = nullptr;
+    QComboBox *x_ = nullptr;
+    QComboBox *columns_ = nullptr;
+    QSlider *slider_ = nullptr;
+    QDoubleSpinBox *weight_ = nullptr;
+    QMenu *recent_ = nullptr;
+    QLabel *readout_ = nullptr;
+    QLabel *status_ = nullptr;
+    QAction *add_ = nullptr, *remove_ = nullptr, *reload_ = nullptr, *export_ = nullptr;
+    QAction *logX_ = nullptr, *logY_ = nullptr, *follow_ = nullptr;
+    QAction *all_ = nullptr, *none_ = nullptr, *find_ = nullptr;
+    QTimer gather_, send_, ages_;
+    QSet<QString> removed_; ///< runs whose late summaries are of no interest
+    QSet<QString> dirty_; ///< metrics whose curves are to be asked for
+};
+
+} // namespace cuda_agent::widgets
