@@ -1,0 +1,686 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/widgets/code/code_session.h"
+#include "widgets/base/theme.h"
+#include "widgets/code/code_editor.h"
+#include "widgets/code/code_pane.h"
+#include "widgets/code/cuda_lexer.h"
+#include "widgets/code/edit_store.h"
+#include "widgets/code/text_finder.h"
+
+#include <QFile>
+#include <QInputDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QStandardPaths>
+#include <QTabBar>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+using namespace cuda_agent;
+using namespace cuda_agent::widgets;
+using session::EventType;
+
+namespace {
+
+const std::string first = "__global__ void softmax(const float4 *x, float *y) {\n"
+                          "    __shared__ float part[32];\n"
+                          "    const int i = threadIdx.x; // größer\n"
+                          "    if (i < 32) {\n"
+                          "        part[i] = x[i].x;\n"
+                          "    }\n"
+                          "    __syncthreads();\n"
+                          "    atomicAdd(&y[0], part[i] * 2.0f);\n"
+                          "}\n";
+const std::string second = "// second\n" + first;
+const std::string plan = "{\"lanes\": [{\"width\": 4, \"name\": \"reduce0\"}]}\n";
+const std::string taskText = "import torch\n\n\nclass Model(torch.nn.Module):\n"
+                             "    def forward(self, x):\n        return torch.softmax(x, -1)\n";
+const char *kernel = "kernels/softmax.cu";
+
+/// A document over a session of two turns, and a pane on it.
+struct Bench {
+    QTemporaryDir dir;
+    sample::CodeSession session{dir.path().toStdString() + "/session"};
+    SessionDocument document;
+    std::unique_ptr<CodePane> pane;
+
+    Bench() {
+        session.task(taskText);
+        session.turn(1, {{kernel, first}, {"plan.json", plan}});
+        session.turn(2, {{kernel, second}});
+        document.setFolder(session.folder());
+        document.replace(session.index());
+        session.fresh();
+        open();
+    }
+    void open() {
+        pane.reset();
+        pane = std::make_unique<CodePane>(&document);
+        pane->setEditable(true);
+        pane->resize(700, 500);
+        pane->show();
+        QVERIFY(QTest::qWaitForWindowExposed(pane.get()));
+    }
+    void grow() { document.append(session.fresh()); }
+    CodeEditor *editor() const { return pane->editor(); }
+    QString text() const { return editor()->text(); }
+    void choose(const char *tab) const {
+        auto *tabs = pane->findChild<QTabBar *>(QStringLiteral("code.tabs"));
+        for (int i = 0; i < tabs->count(); ++i) {
+            if (tabs->tabText(i).startsWith(QLatin1String(tab))) {
+                tabs->setCurrentIndex(i);
+                return;
+            }
+        }
+        QFAIL("no such tab");
+    }
+    QStringList tabs() const {
+        QStringList result;
+        auto *bar = pane->findChild<QTabBar *>(QStringLiteral("code.tabs"));
+        for (int i = 0; i < bar->count(); ++i)
+            result += bar->tabText(i);
+        result.removeAll(QStringLiteral("Compare"));
+        return result;
+    }
+    void type(const char *text) const {
+        editor()->setFocus();
+        QTest::keyClicks(editor(), QLatin1String(text));
+    }
+    template <typename T>
+    T *part(const char *name) const {
+        return pane->findChild<T *>(QLatin1String(name));
+    }
+    void trigger(const char *name) const { part<QAction>(name)->trigger(); }
+    QString info() const { return part<QLabel>("code.info")->text(); }
+    QString notice() const {
+        auto *label = part<QLabel>("code.noticeText");
+        return label->isVisible() ? label->text() : QString();
+    }
+    QString kept() const { return EditStore::fileOf(session.folder()); }
+};
+
+QString q(const std::string &text) {
+    return QString::fromStdString(text);
+}
+
+} // namespace
+
+class CodeTest : public QObject {
+    Q_OBJECT
+  private slots:
+    void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+    void showsTheFilesOfTheTurn();
+    void typesAndUndoes();
+    void readOnlyWhereItMustBe();
+    void taskIsProtected();
+    void lookingBackKeepsEdits();
+    void keys();
+    void cudaWords();
+    void finds();
+    void findsInText();
+    void replacesAllInOneStep();
+    void goesToLines();
+    void editsSurviveACrash();
+    void agentNeverOverwritesEdits();
+    void checkedEditsAreNoEdits();
+    void marks();
+    void restoresATurn();
+    void restoreAsksFirst();
+    void replay();
+    void missingAndBinaryFiles();
+    void nothingThere();
+    void screenshots();
+};
+
+void CodeTest::showsTheFilesOfTheTurn() {
+    Bench bench;
+    QCOMPARE(bench.tabs(),
+             QStringList({QStringLiteral("kernels/softmax.cu"), QStringLiteral("plan.json"),
+                          QStringLiteral("softmax.py")}));
+    QCOMPARE(bench.text(), q(second));
+    bench.document.selectTurn(1);
+    QCOMPARE(bench.text(), q(first));
+    bench.choose("plan.json");
+    QCOMPARE(bench.text(), q(plan));
+    bench.document.selectTurn(0);
+    QCOMPARE(bench.text(), q(plan));
+    bench.session.turn(3, {{"kernels/other.cuh", "#pragma once\n"}});
+    bench.grow();
+    QCOMPARE(bench.tabs().size(), 4);
+    QCOMPARE(bench.text(), q(plan)); // the tab that was looked at stays
+    bench.document.selectTurn(2);
+    QCOMPARE(bench.tabs().size(), 3); // it was not there then
+}
+
+void CodeTest::typesAndUndoes() {
+    Bench bench;
+    QVERIFY(!bench.pane->hasEdits());
+    QSignalSpy changed(bench.pane.get(), &CodePane::editsChanged);
+    bench.editor()->setCursorPosition(0, 0);
+    bench.type("int a;");
+    QVERIFY(changed.count() > 0);
+    QVERIFY(bench.pane->hasEdits());
+    QCOMPARE(bench.text(), QStringLiteral("int a;") + q(second));
+    const std::map<std::string, std::string> edits{{kernel, "int a;" + second}};
+    QVERIFY(bench.pane->edits() == edits);
+    QVERIFY(bench.tabs()[0].endsWith(QLatin1Char('*')));
+    bench.trigger("code.undo");
+    QVERIFY(!bench.pane->hasEdits());
+    QVERIFY(bench.pane->edits().empty());
+    bench.trigger("code.redo");
+    QVERIFY(bench.pane->edits() == edits);
+    bench.pane->discardEdits();
+    QVERIFY(!bench.pane->hasEdits());
+    QCOMPARE(bench.text(), q(second));
+    QCOMPARE(bench.tabs()[0], QLatin1String(kernel));
+}
+
+void CodeTest::readOnlyWhereItMustBe() {
+    Bench bench;
+    bench.document.selectTurn(1);
+    bench.type("x");
+    QCOMPARE(bench.text(), q(first));
+    QVERIFY(bench.info().contains(QStringLiteral("turn 1 of 2")));
+    bench.document.selectTurn(0);
+    bench.pane->setEditable(false);
+    bench.type("x");
+    QCOMPARE(bench.text(), q(second));
+    QVERIFY(bench.info().contains(QStringLiteral("Pause")));
+    bench.pane->setEditable(true);
+    bench.type("x");
+    QVERIFY(bench.pane->hasEdits());
+}
+
+void CodeTest::taskIsProtected() {
+    Bench bench;
+    bench.choose("softmax.py");
+    QCOMPARE(bench.text(), q(taskText));
+    bench.type("x");
+    QTest::keyClick(bench.editor(), Qt::Key_Delete);
+    QTest::keyClick(bench.editor(), Qt::Key_V, Qt::ControlModifier);
+    QCOMPARE(bench.text(), q(taskText));
+    QVERIFY(bench.info().contains(QStringLiteral("Protected")));
+    QVERIFY(bench.part<QLabel>("code.info")->isVisible());
+    QVERIFY(!bench.part<QTabBar>("code.tabs")->tabIcon(2).isNull());
+    QVERIFY(bench.pane->edits().empty());
+}
+
+void CodeTest::lookingBackKeepsEdits() {
+    Bench bench;
+    bench.type("x");
+    bench.type("y");
+    const QString mine = bench.text();
+    bench.document.selectTurn(1);
+    QCOMPARE(bench.text(), q(first));
+    QVERIFY(bench.pane->hasEdits());
+    bench.document.selectTurn(2);
+    QCOMPARE(bench.text(), mine);
+    bench.trigger("code.undo");
+    QCOMPARE(bench.text(), q(second));
+}
+
+void CodeTest::keys() {
+    Bench bench;
+    bench.editor()->setFocus();
+    QSignalSpy check(bench.pane.get(), &CodePane::checkRequested);
+    QTest::keyClick(bench.editor(), Qt::Key_Return, Qt::ControlModifier);
+    QCOMPARE(check.count(), 1);
+    QCOMPARE(bench.text(), q(second));
+    QTest::keyClick(bench.editor(), Qt::Key_F, Qt::ControlModifier);
+    QVERIFY(bench.part<QLineEdit>("code.findText")->isVisible());
+    QVERIFY(!bench.part<QLineEdit>("code.replaceText")->isVisible());
+    QTest::keyClick(bench.part<QLineEdit>("code.findText"), Qt::Key_Escape);
+    QVERIFY(!bench.part<QLineEdit>("code.findText")->isVisible());
+    QTest::keyClick(bench.editor(), Qt::Key_H, Qt::ControlModifier);
+    QVERIFY(bench.part<QLineEdit>("code.replaceText")->isVisible());
+    bench.trigger("code.find");
+    bench.editor()->setFocus();
+    QTest::keyClick(bench.editor(), Qt::Key_PageDown, Qt::ControlModifier);
+    QCOMPARE(bench.text(), q(plan));
+    QTest::keyClick(bench.editor(), Qt::Key_PageUp, Qt::ControlModifier);
+    QCOMPARE(bench.text(), q(second));
+    const auto zoom = [&] { return bench.editor()->SendScintilla(QsciScintilla::SCI_GETZOOM); };
+    QTest::keyClick(bench.editor(), Qt::Key_Plus, Qt::ControlModifier);
+    QCOMPARE(zoom(), 1);
+    bench.choose("plan.json");
+    QCOMPARE(zoom(), 1); // all files alike
+    bench.trigger("code.zoomReset");
+    QCOMPARE(zoom(), 0);
+    for (const QAction *each : bench.pane->actions()) {
+        QVERIFY(each->objectName().startsWith(QStringLiteral("code.")));
+        QVERIFY(!each->text().isEmpty());
+    }
+}
+
+void CodeTest::cudaWords() {
+    Bench bench;
+    CodeEditor &editor = *bench.editor();
+    editor.recolor();
+    const auto styleOf = [&](const char *word) {
+        const auto at = second.find(word);
+        return int(editor.SendScintilla(QsciScintilla::SCI_GETSTYLEAT, long(at)));
+    };
+    QCOMPARE(styleOf("__global__"), int(QsciLexerCPP::Keyword));
+    QCOMPARE(styleOf("__shared__"), int(QsciLexerCPP::Keyword));
+    QCOMPARE(styleOf("threadIdx"), int(QsciLexerCPP::KeywordSet2));
+    QCOMPARE(styleOf("float4"), int(QsciLexerCPP::KeywordSet2));
+    QCOMPARE(styleOf("__syncthreads"), int(QsciLexerCPP::GlobalClass));
+    QCOMPARE(styleOf("atomicAdd"), int(QsciLexerCPP::GlobalClass));
+    QCOMPARE(styleOf("part"), int(QsciLexerCPP::Identifier));
+    // The function's body folds.
+    const long level = editor.SendScintilla(QsciScintilla::SCI_GETFOLDLEVEL, 1UL);
+    QVERIFY(level & QsciScintilla::SC_FOLDLEVELHEADERFLAG);
+    bench.trigger("code.foldAll");
+    QVERIFY(!editor.SendScintilla(QsciScintilla::SCI_GETLINEVISIBLE, 3UL));
+    bench.pane->goTo(QLatin1String(kernel), 4, 1); // unfolds what it goes to
+    QVERIFY(editor.SendScintilla(QsciScintilla::SCI_GETLINEVISIBLE, 3UL));
+}
+
+void CodeTest::finds() {
+    Bench bench;
+    bench.editor()->setCursorPosition(0, 0);
+    bench.trigger("code.find");
+    auto *find = bench.part<QLineEdit>("code.findText");
+    auto *count = bench.part<QLabel>("code.findCount");
+    QTest::keyClicks(find, QStringLiteral("part"));
+    QCOMPARE(count->text(), QStringLiteral("1 of 3"));
+    QCOMPARE(bench.editor()->selectedText(), QStringLiteral("part"));
+    QTest::keyClick(find, Qt::Key_Return);
+    QCOMPARE(count->text(), QStringLiteral("2 of 3"));
+    bench.trigger("code.findNext");
+    bench.trigger("code.findNext");
+    QCOMPARE(count->text(), QStringLiteral("1 of 3")); // round
+    bench.trigger("code.findPrevious");
+    QCOMPARE(count->text(), QStringLiteral("3 of 3"));
+    // Behind a letter of two bytes the place is still right.
+    int line = 0, column = 0;
+    bench.editor()->getCursorPosition(&line, &column);
+    QCOMPARE(line, 8);
+    find->clear();
+    QTest::keyClicks(find, QStringLiteral("PART"));
+    QCOMPARE(count->text(), QStringLiteral("3 of 3"));
+    bench.part<QToolButton>("code.findCase")->click();
+    QCOMPARE(count->text(), QStringLiteral("No match"));
+    bench.part<QToolButton>("code.findRegex")->click();
+    find->clear();
+    QTest::keyClicks(find, QStringLiteral("(part"));
+    QVERIFY(count->text().startsWith(QStringLiteral("Not a regular expression")));
+    QTest::keyClick(find, Qt::Key_Escape);
+    QVERIFY(!find->isVisible());
+    QVERIFY(bench.editor()->hasFocus());
+}
+
+void CodeTest::findsInText() {
+    const QString text = QStringLiteral("ab aB größe ab2\nab");
+    const auto count = [&](const Pattern &pattern) {
+        return findAll(text, pattern, {}).matches.size();
+    };
+    QCOMPARE(count({QStringLiteral("ab")}), std::size_t(4));
+    QCOMPARE(count({QStringLiteral("ab"), false, true}), std::size_t(3));
+    QCOMPARE(count({QStringLiteral("ab"), false, true, true}), std::size_t(2));
+    QCOMPARE(count({QStringLiteral("^ab"), true}), std::size_t(2));
+    QCOMPARE(count({QStringLiteral("x*"), true}), std::size_t(0)); // nothing but empty ones
+    QCOMPARE(count({QStringLiteral(".")}), std::size_t(0));        // not an expression
+    QCOMPARE(count({}), std::size_t(0));
+    const auto found = findAll(text, {QStringLiteral("(\\w)(b2)"), true}, QStringLiteral("\\2\\1"));
+    QCOMPARE(found.matches.size(), std::size_t(1));
+    QCOMPARE(found.matches[0].range.begin, 14L); // ö and ß have two bytes each
+    QCOMPARE(found.matches[0].range.end, 17L);
+    QCOMPARE(found.matches[0].replacement, QStringLiteral("b2a"));
+    QVERIFY(!findAll(text, {QStringLiteral("("), true}, {}).problem.isEmpty());
+}
+
+void CodeTest::replacesAllInOneStep() {
+    Bench bench;
+    bench.trigger("code.replace");
+    QTest::keyClicks(bench.part<QLineEdit>("code.findText"), QStringLiteral("part"));
+    bench.part<QLineEdit>("code.replaceText")->setText(QStringLiteral("größe"));
+    QTest::mouseClick(bench.part<QToolButton>("code.replaceAll"), Qt::LeftButton);
+    QCOMPARE(bench.text(), q(second).replace(QStringLiteral("part"), QStringLiteral("größe")));
+    QCOMPARE(bench.part<QLabel>("code.findCount")->text(), QStringLiteral("3 replaced"));
+    bench.trigger("code.undo");
+    QCOMPARE(bench.text(), q(second));
+    QVERIFY(!bench.pane->hasEdits());
+    // One by one; the replacement holds the pattern and is not found again.
+    bench.editor()->setCursorPosition(0, 0);
+    auto *with = bench.part<QLineEdit>("code.replaceText");
+    with->setText(QStringLiteral("part2"));
+    QTest::keyClick(bench.part<QLineEdit>("code.findText"), Qt::Key_Return);
+    QTest::keyClick(with, Qt::Key_Return);
+    QTest::keyClick(with, Qt::Key_Return);
+    QCOMPARE(bench.text().count(QStringLiteral("part2")), 2);
+    QCOMPARE(bench.text().count(QStringLiteral("part22")), 0);
+    // A file that is not to be edited offers no replacing.
+    bench.choose("softmax.py");
+    bench.trigger("code.replace");
+    QVERIFY(!with->isVisible());
+}
+
+void CodeTest::goesToLines() {
+    Bench bench;
+    const auto place = [&] {
+        int line = 0, column = 0;
+        bench.editor()->getCursorPosition(&line, &column);
+        return QPoint(column + 1, line + 1);
+    };
+    bench.pane->goTo(QStringLiteral("plan.json"), 1, 4);
+    QCOMPARE(bench.text(), q(plan));
+    QCOMPARE(place(), QPoint(4, 1));
+    bench.pane->goTo(QStringLiteral("/build/x/kernels/softmax.cu"), 5, 9);
+    QCOMPARE(bench.text(), q(second));
+    QCOMPARE(place(), QPoint(9, 5));
+    bench.pane->goTo(QStringLiteral("softmax.cu"), 999, 999);
+    QCOMPARE(place(), QPoint(1, 11));
+    bench.pane->goTo(QStringLiteral("softmax.cu"), -3, 0);
+    QCOMPARE(place(), QPoint(1, 1));
+    bench.pane->goTo(QStringLiteral("softmax.py"), 4, 1);
+    QCOMPARE(bench.text(), q(taskText));
+    bench.pane->goTo(QStringLiteral("nowhere.cu"), 1, 1);
+    QVERIFY(bench.notice().contains(QStringLiteral("nowhere.cu")));
+    bench.pane->goTo(QLatin1String(kernel), 1, 1);
+    QTest::keyClick(bench.editor(), Qt::Key_L, Qt::ControlModifier);
+    QCOMPARE(bench.text(), q(second)); // Scintilla would have cut the line
+    auto *dialog = bench.part<QInputDialog>("code.lineDialog");
+    QVERIFY(dialog);
+    dialog->setIntValue(7);
+    dialog->accept();
+    QCOMPARE(place(), QPoint(1, 7));
+}
+
+void CodeTest::editsSurviveACrash() {
+    Bench bench;
+    QFile::remove(bench.kept());
+    bench.type("int mine;");
+    QVERIFY(!QFile::exists(bench.kept()));
+    QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(bench.kept()), 3000); // by itself, as before a crash
+    const auto edits = bench.pane->edits();
+    const QString copy = bench.kept() + QStringLiteral(".copy");
+    QFile::remove(copy);
+    QVERIFY(QFile::copy(bench.kept(), copy));
+    bench.pane.reset();
+    QFile::remove(bench.kept());
+    QVERIFY(QFile::rename(copy, bench.kept()));
+    bench.open();
+    QVERIFY(bench.pane->edits() == edits);
+    QVERIFY(bench.notice().contains(QLatin1String(kernel)));
+    bench.trigger("code.undo");
+    QCOMPARE(bench.text(), q(second));
+    bench.trigger("code.redo");
+    QVERIFY(bench.pane->edits() == edits);
+    // They come back also when the folder is known before the log is read, and go with discarding.
+    bench.pane.reset();
+    SessionDocument late;
+    CodePane other(&late);
+    late.setFolder(bench.session.folder());
+    QVERIFY(!other.hasEdits());
+    late.replace(bench.session.index());
+    QVERIFY(other.edits() == edits);
+    other.discardEdits();
+    QVERIFY(!QFile::exists(bench.kept()));
+    // A broken file is no edit.
+    QFile broken(bench.kept());
+    QVERIFY(broken.open(QIODevice::WriteOnly));
+    broken.write("{\"files\": [1, {\"a\"");
+    broken.close();
+    bench.open();
+    QVERIFY(!bench.pane->hasEdits());
+    QFile::remove(bench.kept());
+}
+
+void CodeTest::agentNeverOverwritesEdits() {
+    Bench bench;
+    bench.type("mine ");
+    const QString mine = bench.text();
+    const std::string theirs = "// theirs\n" + first;
+    bench.session.turn(3, {{kernel, theirs}});
+    bench.grow();
+    QCOMPARE(bench.document.shownTurn(), 3);
+    QCOMPARE(bench.text(), mine);
+    QVERIFY(bench.notice().contains(QLatin1String(kernel)));
+    bench.part<QToolButton>("code.keepMine")->click();
+    QCOMPARE(bench.text(), mine);
+    QVERIFY(bench.notice().isEmpty());
+    QVERIFY(bench.pane->hasEdits());
+    // Kept also over a restart: the base is the newer version now.
+    bench.open();
+    QCOMPARE(bench.text(), mine);
+    QVERIFY(!bench.part<QToolButton>("code.keepMine")->isVisible());
+    const std::string third = "// third\n" + first;
+    bench.session.turn(4, {{kernel, third}});
+    bench.grow();
+    QVERIFY(bench.part<QToolButton>("code.takeTheirs")->isVisible());
+    bench.part<QToolButton>("code.takeTheirs")->click();
+    QCOMPARE(bench.text(), q(third));
+    QVERIFY(!bench.pane->hasEdits());
+    bench.trigger("code.undo"); // a wrong click is no loss
+    QCOMPARE(bench.text(), mine);
+    bench.pane->discardEdits();
+    // What is not edited follows the agent.
+    bench.session.turn(5, {{kernel, theirs}});
+    bench.grow();
+    QCOMPARE(bench.text(), q(theirs));
+    QVERIFY(bench.notice().isEmpty());
+}
+
+void CodeTest::checkedEditsAreNoEdits() {
+    Bench bench;
+    bench.type("int mine;");
+    const auto edits = bench.pane->edits();
+    bench.session.turn(3, {{kernel, edits.at(kernel)}}, Json::array(), "engineer");
+    bench.grow();
+    QVERIFY(!bench.pane->hasEdits());
+    QVERIFY(bench.notice().isEmpty());
+    QCOMPARE(bench.text(), q(edits.at(kernel)));
+}
+
+void CodeTest::marks() {
+    Bench bench;
+    const Json diagnostics = Json::array(
+        {{{"severity", "error"},
+          {"file", kernel},
+          {"line", 4},
+          {"column", 11},
+          {"message", "identifier \"<b>i</b>\" is undefined"}},
+         {{"severity", "warning"}, {"file", kernel}, {"line", 8}, {"message", "unused"}},
+         {{"severity", "error"}, {"file", "/harness/main.cpp"}, {"line", 1}, {"message", "no"}},
+         {{"severity", 7}, {"file", kernel}, {"line", "x"}, {"message", Json::array()}}});
+    bench.session.turn(3, {{kernel, second}, {"plan.json", plan}}, diagnostics);
+    bench.grow();
+    CodeEditor &editor = *bench.editor();
+    QCOMPARE(editor.lineOf(0), 3);
+    QCOMPARE(editor.lineOf(1), 7);
+    QVERIFY(editor.markersAtLine(3) != 0);
+    QVERIFY(editor.markersAtLine(7) != 0 && editor.markersAtLine(7) != editor.markersAtLine(3));
+    QCOMPARE(editor.markersAtLine(0), 0U);
+    QCOMPARE(editor.messagesAt(3).size(), 1);
+    QVERIFY(editor.annotation(3).contains(QStringLiteral("undefined")));
+    QVERIFY(editor.annotation(0).isEmpty());
+    const long at = editor.positionFromLineIndex(3, 10);
+    QVERIFY(editor.SendScintilla(QsciScintilla::SCI_INDICATORVALUEAT, 8UL, at) != 0);
+    QVERIFY(editor.SendScintilla(QsciScintilla::SCI_INDICATORVALUEAT, 8UL, at - 3) == 0);
+    // Marks move with their lines.
+    editor.setCursorPosition(0, 0);
+    bench.type("a");
+    QTest::keyClick(&editor, Qt::Key_Return);
+    QCOMPARE(editor.lineOf(0), 4);
+    QVERIFY(editor.annotation(4).contains(QStringLiteral("undefined")));
+    bench.trigger("code.messages");
+    QVERIFY(editor.annotation(4).isEmpty());
+    bench.trigger("code.messages");
+    QVERIFY(editor.annotation(4).contains(QStringLiteral("undefined")));
+    bench.pane->discardEdits();
+    // Another turn has its own.
+    bench.document.selectTurn(2);
+    QCOMPARE(bench.editor()->markersAtLine(3), 0U);
+    bench.document.selectTurn(3);
+    QVERIFY(bench.editor()->markersAtLine(3) != 0);
+    bench.session.turn(4, {{kernel, second}});
+    bench.document.selectTurn(0);
+    bench.grow();
+    QCOMPARE(bench.editor()->markersAtLine(3), 0U);
+    QVERIFY(bench.editor()->annotation(3).isEmpty());
+}
+
+void CodeTest::restoresATurn() {
+    Bench bench;
+    QVERIFY(!bench.part<QAction>("code.restoreTurn")->isEnabled());
+    bench.document.selectTurn(1);
+    bench.trigger("code.restoreTurn");
+    QCOMPARE(bench.document.shownTurn(), 2);
+    QCOMPARE(bench.text(), q(first));
+    const std::map<std::string, std::string> edits{{kernel, first}};
+    QVERIFY(bench.pane->edits() == edits); // plan.json is what it was
+    QVERIFY(bench.notice().contains(QStringLiteral("turn 1")));
+    bench.trigger("code.undo");
+    QVERIFY(!bench.pane->hasEdits());
+}
+
+void CodeTest::restoreAsksFirst() {
+    Bench bench;
+    bench.type("mine");
+    const auto mine = bench.pane->edits();
+    bench.document.selectTurn(1);
+    const auto answer = [&](QMessageBox::ButtonRole role) {
+        auto *box = bench.pane->findChild<QMessageBox *>();
+        QVERIFY(box);
+        for (QAbstractButton *button : box->buttons()) {
+            if (box->buttonRole(button) == role)
+                QTest::mouseClick(button, Qt::LeftButton);
+        }
+        QTRY_VERIFY(!bench.pane->findChild<QMessageBox *>());
+    };
+    bench.pane->restoreTurn();
+    answer(QMessageBox::RejectRole);
+    QVERIFY(bench.pane->edits() == mine);
+    QCOMPARE(bench.document.shownTurn(), 1);
+    bench.pane->restoreTurn();
+    answer(QMessageBox::AcceptRole);
+    const std::map<std::string, std::string> edits{{kernel, first}};
+    QVERIFY(bench.pane->edits() == edits);
+    bench.trigger("code.discardEdits");
+    answer(QMessageBox::DestructiveRole);
+    QVERIFY(!bench.pane->hasEdits());
+}
+
+void CodeTest::replay() {
+    Bench bench;
+    bench.type("mine");
+    const auto mine = bench.pane->edits();
+    for (std::size_t at = bench.document.index().size(); at-- > 0;) {
+        bench.document.setCursor(at);
+        QVERIFY(bench.pane->edits() == mine);
+        QVERIFY(!bench.editor() || bench.editor()->isReadOnly());
+    }
+    QVERIFY(bench.tabs().isEmpty());
+    bench.document.setCursor(3); // the first file is there, the second is not
+    QCOMPARE(bench.tabs().size(), 2);
+    QCOMPARE(bench.text(), q(first));
+    bench.document.toEnd();
+    QCOMPARE(bench.text(), q(mine.at(kernel)));
+    bench.pane->discardEdits();
+}
+
+void CodeTest::missingAndBinaryFiles() {
+    Bench bench;
+    bench.session.add(EventType::turnStarted, 3, Json::object());
+    bench.session.add(EventType::fileWritten, 3,
+                      {{"path", "gone.cu"}, {"blob", std::string(64, 'a')}, {"author", "policy"}});
+    bench.session.add(EventType::fileWritten, 3,
+                      {{"path", "a&b.bin"},
+                       {"blob", bench.session.putBlob(std::string("ab\0cd", 5))},
+                       {"author", "policy"}});
+    bench.session.add(EventType::fileWritten, 3, {{"path", 7}, {"blob", "../../x"}});
+    bench.grow();
+    QVERIFY(!bench.pane->hasEdits());
+    bench.choose("gone.cu");
+    bench.type("x");
+    QVERIFY(bench.text().isEmpty());
+    QVERIFY(!bench.info().isEmpty());
+    bench.choose("a&&b.bin");
+    bench.type("x");
+    QVERIFY(bench.text().startsWith(QStringLiteral("ab")));
+    QVERIFY(bench.info().contains(QStringLiteral("not a text")));
+    QVERIFY(!bench.pane->hasEdits());
+    // Line ends are the file's own.
+    bench.session.turn(4, {{"dos.cu", "a\r\nb\r\n"}, {"empty.cu", ""}});
+    bench.grow();
+    QVERIFY(!bench.pane->hasEdits());
+    bench.choose("empty.cu");
+    bench.type("x");
+    QCOMPARE(bench.pane->edits().at("empty.cu"), std::string("x"));
+    bench.pane->discardEdits();
+}
+
+void CodeTest::nothingThere() {
+    SessionDocument document;
+    CodePane pane(&document);
+    pane.setEditable(true);
+    pane.show();
+    QVERIFY(pane.findChild<QLabel *>(QStringLiteral("code.empty"))->isVisible());
+    QVERIFY(!pane.editor());
+    for (QAction *each : pane.actions())
+        each->trigger();
+    pane.goTo(QStringLiteral("a.cu"), 1, 1);
+    pane.restoreTurn();
+    pane.discardEdits();
+    QVERIFY(pane.edits().empty());
+}
+
+void CodeTest::screenshots() {
+    const QString folder = qEnvironmentVariable("CUDA_AGENT_SCREENSHOTS");
+    if (folder.isEmpty())
+        QSKIP("set CUDA_AGENT_SCREENSHOTS to a folder");
+    Bench bench;
+    bench.session.turn(
+        3, {{kernel, second}},
+        Json::array(
+            {{{"severity", "error"},
+              {"file", kernel},
+              {"line", 4},
+              {"column", 11},
+              {"message", "identifier \"i\" is undefined\nin the kernel softmax"}},
+             {{"severity", "warning"}, {"file", kernel}, {"line", 8}, {"message", "unused"}}}));
+    bench.grow();
+    for (const bool dark : {false, true}) {
+        Theme::instance().setScheme(dark ? Theme::Scheme::dark : Theme::Scheme::light);
+        const auto save = [&](const char *what) {
+            QTest::qWait(30);
+            QVERIFY(bench.pane->grab().save(
+                QStringLiteral("%1/code-%2-%3.png")
+                    .arg(folder, QLatin1String(what),
+                         dark ? QStringLiteral("dark") : QStringLiteral("light"))));
+        };
+        bench.pane->resize(760, 480);
+        bench.choose(kernel);
+        save("marks");
+        bench.type("x");
+        bench.trigger("code.replace");
+        bench.part<QLineEdit>("code.findText")->clear();
+        QTest::keyClicks(bench.part<QLineEdit>("code.findText"), QStringLiteral("part"));
+        save("find");
+        bench.session.turn(dark ? 5 : 4, {{kernel, dark ? first : "// other\n" + first}});
+        bench.grow();
+        bench.pane->resize(300, 260);
+        save("small");
+        QTest::keyClick(bench.part<QLineEdit>("code.findText"), Qt::Key_Escape);
+        bench.pane->discardEdits();
+        bench.pane->resize(760, 480);
+        bench.document.selectTurn(1);
+        save("past");
+        bench.choose("plan.json");
+        save("plan");
+        bench.choose("softmax.py");
+        save("task");
+        bench.document.selectTurn(0);
+        bench.document.toEnd();
+    }
+    Theme::instance().setScheme(Theme::Scheme::system);
+}
+
+QTEST_MAIN(CodeTest)
+#include "code_pane_test.moc"

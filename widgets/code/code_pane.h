@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/code/edit_store.h"
+#include "widgets/code/file_page.h"
+#include "widgets/session/session_document.h"
+
+#include <QWidget>
+
+class QLabel;
+class QStackedLayout;
+class QTabBar;
+class QToolButton;
+
+namespace cuda_agent::widgets {
+
+class CodeFindBar;
+class DiffView;
+
+/// The files of the shown turn, the task file beside them, and two versions of a file side by side.
+/// The newest files can be edited while the agent rests; what is edited is kept on the disk until
+/// it is in the log or discarded. GUI thread; the document outlives the pane.
+class CodePane : public QWidget {
+    Q_OBJECT
+  public:
+    explicit CodePane(SessionDocument *document, QWidget *parent = nullptr);
+    ~CodePane() override;
+
+    /// Whether the user may edit now. Only the newest files can be edited, whatever this says.
+    void setEditable(bool editable);
+    /// Path in the workspace -> UTF-8 text of the files that differ from the log's newest version.
+    std::map<std::string, std::string> edits() const;
+    bool hasEdits() const;
+    void discardEdits();
+
+    /// The editor that is seen; null when there is none.
+    CodeEditor *editor() const;
+
+  public slots:
+    /// From 1; a column of 0 is the line's begin. The path may be one that a compiler printed.
+    void goTo(const QString &path, int line, int column);
+    /// Loads the shown turn's files as edits of the newest ones and selects the last turn. Asks
+    /// before unsaved edits are lost.
+    void restoreTurn();
+    /// The shown file in the shown turn and the one before, side by side.
+    void compare();
+
+  signals:
+    void editsChanged();
+    void checkRequested();
+
+  private:
+    // code_pane.cpp
+    void refresh();
+    void startOver();
+    void takeNewest();
+    void bringBack(const Edits &edits);
+    void showTask();
+    void showFiles();
+    void showDiagnostics(FilePage &page);
+    void showTabs();
+    void edited();
+    bool atNewest() const;
+    FilePage *page(const std::string &path);
+    FilePage *current() const;
+    FilePage *pageNamed(const QString &path) const;
+    QList<FilePage *> allPages() const;
+    void loadTurn(int turn);
+    // code_pane_parts.cpp
+    void makeParts();
+    void makeActions();
+    QAction *action(const char *name, const QString &text, const QList<QKeySequence> &keys = {});
+    void tabChosen(int tab);
+    void showInfo();
+    void showNotice();
+    void say(const QString &notice);
+    void askLine();
+    void askDiscard();
+    void zoomAll(int zoom);
+    void stepTab(int by);
+
+    SessionDocument *document_;
+    EditStore *store_;
+    std::map<std::string, FilePage *> pages_; ///< of the workspace
+    FilePage *task_ = nullptr;
+    std::map<FilePage *, QString> marked_; ///< which diagnostics of which text a page shows
+    std::filesystem::path folder_;
+    QString filesKey_; ///< what showFiles last showed
+    std::string taskBlob_;
+    bool broughtBack_ = false;
+    bool editable_ = false;
+    bool messagesShown_ = true;
+    bool refreshing_ = false;
+    QString noticeText_;
+
+    QTabBar *tabs_ = nullptr;
+    QLabel *info_ = nullptr;
+    QWidget *notice_ = nullptr;
+    QLabel *noticeLabel_ = nullptr;
+    QToolButton *keepMine_ = nullptr;
+    QToolButton *takeTheirs_ = nullptr;
+    QToolButton *dismiss_ = nullptr;
+    QStackedLayout *stack_ = nullptr;
+    QLabel *empty_ = nullptr;
+    QWidget *diff_ = nullptr;
+    CodeFindBar *find_ = nullptr;
+    QAction *check_ = nullptr;
+    QAction *restore_ = nullptr;
+    QAction *discard_ = nullptr;
+    QAction *compare_ = nullptr;
+    QAction *undo_ = nullptr;
+    QAction *redo_ = nullptr;
+};
+
+} // namespace cuda_agent::widgets
