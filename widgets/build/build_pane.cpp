@@ -93,7 +93,6 @@ BuildPane::BuildPane(SessionDocument *document, QWidget *parent)
     bottom_->setAccessibleName(tr("Output and kernels"));
 
     splitter_ = new QSplitter(Qt::Vertical, this);
-    splitter_->setChildrenCollapsible(false);
     splitter_->addWidget(top_);
     splitter_->addWidget(bottom_);
     splitter_->setStretchFactor(0, 3);
@@ -159,6 +158,7 @@ void BuildPane::makeTable() {
     header->setSectionResizeMode(BuildModel::Message, QHeaderView::Stretch);
     header->moveSection(header->visualIndex(BuildModel::Message),
                         header->visualIndex(BuildModel::File));
+    table_->viewport()->installEventFilter(this);
     connect(table_, &QTableView::clicked, this, &BuildPane::activate);
     connect(table_, &QTableView::activated, this, &BuildPane::activate); // Enter
 }
@@ -261,9 +261,10 @@ void BuildPane::showEvent(QShowEvent *event) {
         refresh();
 }
 
-void BuildPane::resizeEvent(QResizeEvent *event) {
-    QWidget::resizeEvent(event);
-    fitColumns();
+bool BuildPane::eventFilter(QObject *watched, QEvent *event) {
+    if (event->type() == QEvent::Resize && watched == table_->viewport())
+        fitColumns();
+    return QWidget::eventFilter(watched, event);
 }
 
 void BuildPane::refresh() {
@@ -348,6 +349,7 @@ void BuildPane::refreshLog(int turn, const Json &compiled) {
 void BuildPane::showFilters() {
     const int turn = onlyTurn_->isChecked() ? document_->shownTurn() : 0;
     filter_->setTurn(turn);
+    table_->setColumnHidden(BuildModel::Turn, onlyTurn_->isChecked());
     showPages();
 }
 

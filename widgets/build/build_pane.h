@@ -42,7 +42,7 @@ class BuildPane : public QWidget {
 
   protected:
     void showEvent(QShowEvent *event) override;
-    void resizeEvent(QResizeEvent *event) override;
+    bool eventFilter(QObject *watched, QEvent *event) override;
 
   private:
     void makeTable();
