@@ -5,6 +5,8 @@
 #include "app/cuda_agent/common.h"
 #include "app/cuda_agent/printer.h"
 
+#include <cmath>
+
 namespace cuda_agent::app {
 
 namespace {
@@ -16,6 +18,9 @@ struct Options {
     std::string strength = "full";
 };
 
+/// Two runs of the very same candidate differ by up to 0.3 %, whoever comes first.
+constexpr double leastDifference = 0.005;
+
 int printComparison(Printer &printer, const judge::Comparison &comparison) {
     const auto json = judge::toJson(comparison);
     printer.line("A");
@@ -24,12 +29,13 @@ int printComparison(Printer &printer, const judge::Comparison &comparison) {
     printer.verdict(json["b"]);
     if (comparison.times) {
         const auto &difference = comparison.times->difference;
-        printer.line(fmt::format("A against B: {:+.2f} % time [{:+.2f} % .. {:+.2f} %], {}",
-                                 100 * difference.relative, 100 * difference.low,
-                                 100 * difference.high,
-                                 !difference.significant() ? "no difference shown"
-                                 : difference.relative < 0 ? "A is faster"
-                                                           : "B is faster"));
+        printer.line(fmt::format(
+            "A against B: {:+.2f} % time [{:+.2f} % .. {:+.2f} %], {}", 100 * difference.relative,
+            100 * difference.low, 100 * difference.high,
+            !difference.significant() || std::fabs(difference.relative) < leastDifference
+                ? "no difference that matters"
+            : difference.relative < 0 ? "A is faster"
+                                      : "B is faster"));
     }
     return comparison.a.correct && comparison.b.correct ? 0 : 1;
 }
