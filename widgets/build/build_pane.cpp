@@ -272,8 +272,12 @@ void BuildPane::refresh() {
     const int turn = document_->shownTurn();
     const Json &compiled = document_->compiled();
     summary_->setText(summaryOf(turn, compiled));
-    kernelModel_->setKernels(partOf(compiled, "kernels"));
-    kernels_->resizeColumnsToContents();
+    const Json &kernels = partOf(compiled, "kernels");
+    if (kernels != shownKernels_) { // else its selection stays
+        shownKernels_ = kernels;
+        kernelModel_->setKernels(kernels);
+        kernels_->resizeColumnsToContents();
+    }
     refreshLog(turn, compiled);
     const bool hasLog = !log_->document()->isEmpty(); // or why it cannot be read
     save_->setEnabled(!logText_.isEmpty());

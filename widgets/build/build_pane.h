@@ -88,6 +88,7 @@ class BuildPane : public QWidget {
     int refreshedTurn_ = -1;
     std::optional<std::string> logBlob_; ///< shown in `log_`; empty name for none
     QString logText_;
+    Json shownKernels_;
     bool dirty_ = true;
 };
 

@@ -26,8 +26,12 @@ std::u16string_view viewOf(const QString &text) {
             static_cast<std::size_t>(text.size())};
 }
 
-QColor stronger(const QColor &color) {
-    return Theme::instance().dark() ? color.lighter(170) : color.darker(118);
+/// Of the background towards the sign's colour: marks inside of changed lines.
+QColor stronger(const QColor &background, const QColor &sign) {
+    constexpr double share = 0.3;
+    const auto mix = [](int from, int to) { return static_cast<int>(from + (to - from) * share); };
+    return QColor(mix(background.red(), sign.red()), mix(background.green(), sign.green()),
+                  mix(background.blue(), sign.blue()));
 }
 
 } // namespace
@@ -239,7 +243,8 @@ void DiffArea::paintText(QPainter &painter, const Metrics &m, const DiffRow &row
     if (row.a >= 0 && row.b >= 0 && row.block >= 0) {
         const QString other =
             shownText(sides_[right ? 0 : 1].lines[static_cast<std::size_t>(right ? row.a : row.b)]);
-        const QColor mark = stronger(right ? colors.added : colors.removed);
+        const QColor mark =
+            right ? stronger(colors.added, colors.good) : stronger(colors.removed, colors.bad);
         for (const DiffBlock &part :
              diffInLine(viewOf(right ? other : text), viewOf(right ? text : other))) {
             const qreal from = font.horizontalAdvance(text.left(right ? part.beginB : part.beginA));

@@ -5,6 +5,7 @@
 #include "widgets/diff/diff_area.h"
 #include "widgets/diff/turn_list.h"
 
+#include <QAbstractItemView>
 #include <QAction>
 #include <QApplication>
 #include <QBoxLayout>
@@ -57,6 +58,9 @@ DiffView::DiffView(SessionDocument *document, QWidget *parent)
     turnBBox_ = makeBox(tr("Newer version: turn"), this);
     for (QComboBox *box : {turnABox_, turnBBox_})
         box->setModel(turns_);
+    const int widest = fontMetrics().horizontalAdvance(tr("Turn %1: does not compile").arg(10000));
+    for (QComboBox *box : {turnABox_, turnBBox_}) // wider than the box in a small dock
+        box->view()->setMinimumWidth(widest + 40);
     summary_ = new QLabel(this);
     summary_->setWordWrap(true);
     summary_->setTextFormat(Qt::PlainText);
@@ -85,7 +89,7 @@ DiffView::DiffView(SessionDocument *document, QWidget *parent)
     auto *choice = new QHBoxLayout;
     choice->setContentsMargins(4, 4, 4, 0);
     choice->setSpacing(4);
-    choice->addWidget(fileBox_, 3);
+    choice->addWidget(fileBox_, 2);
     choice->addWidget(turnABox_, 2);
     choice->addWidget(new QLabel(QStringLiteral("→"), this));
     choice->addWidget(turnBBox_, 2);
@@ -268,17 +272,27 @@ void DiffView::showFiles() {
         pathChosen_ = false;
     }
     const QSignalBlocker block(fileBox_);
-    fileBox_->clear();
+    QStringList names, texts;
     for (const std::string &path : paths) {
         const FileVersion *a = versionIn(filesA_, path);
         const FileVersion *b = versionIn(filesB_, path);
         const QString name = QString::fromStdString(path);
-        const QString text = turnA_ < 0           ? name
-                             : !a                 ? tr("%1 (new)").arg(name)
-                             : !b                 ? tr("%1 (gone)").arg(name)
-                             : a->blob != b->blob ? tr("%1 (changed)").arg(name)
-                                                  : name;
-        fileBox_->addItem(text, name);
+        names << name;
+        texts << (turnA_ < 0           ? name
+                  : !a                 ? tr("%1 (new)").arg(name)
+                  : !b                 ? tr("%1 (gone)").arg(name)
+                  : a->blob != b->blob ? tr("%1 (changed)").arg(name)
+                                       : name);
+    }
+    if (texts != fileTexts_) { // else an open list stays as it is
+        fileBox_->clear();
+        int widest = 0;
+        for (qsizetype i = 0; i < names.size(); ++i) {
+            fileBox_->addItem(texts[i], names[i]);
+            widest = std::max(widest, fontMetrics().horizontalAdvance(texts[i]));
+        }
+        fileBox_->view()->setMinimumWidth(std::min(widest + 40, 600));
+        fileTexts_ = texts;
     }
     fileBox_->setCurrentIndex(fileBox_->findData(path_));
 }

@@ -4,6 +4,7 @@
 
 #include "widgets/session/session_document.h"
 
+#include <QStringList>
 #include <QWidget>
 
 #include <string>
@@ -11,7 +12,6 @@
 class QAction;
 class QComboBox;
 class QLabel;
-class QStandardItemModel;
 
 namespace cuda_agent::widgets {
 
@@ -74,6 +74,7 @@ class DiffView : public QWidget {
     int turnA_ = -1;
     int turnB_ = -1;
     QString path_;
+    QStringList fileTexts_; ///< in the box
     std::map<std::string, FileVersion> filesA_;
     std::map<std::string, FileVersion> filesB_;
     std::string shown_; ///< what the area shows, so that the same is not read again
