@@ -157,8 +157,9 @@ std::vector<std::string> combineText(const Program &program, const Reducer &r) {
                 fmt::format("    const {} all = count{} + other.count{};", type, n, n),
                 fmt::format("    const {} shift = other.mean{} - mean{};", type, n, n),
                 fmt::format("    mean{0} += shift * (other.count{0} / all);", n),
-                fmt::format("    squares{0} += other.squares{0} + shift * shift * (count{0} * "
-                            "(other.count{0} / all));",
+                // From the right, so that a huge shift from an empty part adds 0 and not inf * 0.
+                fmt::format("    squares{0} += other.squares{0} + shift * (shift * (count{0} * "
+                            "(other.count{0} / all)));",
                             n),
                 fmt::format("    count{} = all;", n),
                 "}"};
