@@ -135,11 +135,10 @@ void PlotCell::setCurves(Curves &&curves, const QHash<QString, RunLook> &looks) 
     }
     QStringList notes;
     if (odd > 0)
-        notes << tr("%n value(s) not finite", nullptr, static_cast<int>(odd));
+        notes << tr("not finite: %1").arg(odd);
     if (curves.without > 0)
-        notes << (curves.request.x == XAxis::time
-                      ? tr("%n without a time", nullptr, static_cast<int>(curves.without))
-                      : tr("%n without samples", nullptr, static_cast<int>(curves.without)));
+        notes << (curves.request.x == XAxis::time ? tr("without a time: %1").arg(curves.without)
+                                                  : tr("without samples: %1").arg(curves.without));
     note_->setText(notes.join(QStringLiteral(" · ")));
     note_->setVisible(!notes.isEmpty());
     plot_->setSeries(std::move(series));

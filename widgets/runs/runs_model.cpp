@@ -158,8 +158,7 @@ QString RunsModel::stateText(const RunSummary &summary) const {
 QString RunsModel::toolTip(const Run &run) const {
     QStringList lines{run.summary.folder};
     if (run.summary.bad > 0)
-        lines << tr("%n line(s) or record(s) could not be read", nullptr,
-                    static_cast<int>(run.summary.bad));
+        lines << tr("Lines and records that could not be read: %1").arg(run.summary.bad);
     lines << run.summary.problems;
     return lines.join(u'\n');
 }

@@ -205,7 +205,7 @@ void TrainPage::added(const QString &folder, const QStringList &runs) {
                 .arg(folder),
             true);
     else
-        say(tr("%n run(s) in %1", nullptr, static_cast<int>(runs.size())).arg(folder));
+        say(tr("Runs in %1: %2").arg(folder).arg(runs.size()));
 }
 
 void TrainPage::summaryChanged(const RunSummary &summary) {

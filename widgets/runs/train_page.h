@@ -109,7 +109,7 @@ class TrainPage : public QWidget {
     QAction *all_ = nullptr, *none_ = nullptr, *find_ = nullptr;
     QTimer gather_, send_, ages_;
     QSet<QString> removed_; ///< runs whose late summaries are of no interest
-    QSet<QString> dirty_; ///< metrics whose curves are to be asked for
+    QSet<QString> dirty_;   ///< metrics whose curves are to be asked for
 };
 
 } // namespace cuda_agent::widgets

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QByteArray>
+#include <QLocale>
 #include <QString>
 
 #include <cmath>
@@ -27,7 +28,7 @@ inline QByteArray csvNumber(double value, bool absent = false) {
         return value > 0 ? "Infinity" : "-Infinity";
     if (value == std::floor(value) && std::abs(value) < 1e15)
         return QByteArray::number(static_cast<qlonglong>(value));
-    return QByteArray::number(value, 'g', 17);
+    return QByteArray::number(value, 'g', QLocale::FloatingPointShortest);
 }
 
 } // namespace cuda_agent::widgets

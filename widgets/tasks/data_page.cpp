@@ -1,0 +1,380 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/tasks/data_page.h"
+
+#include "core/base/paths.h"
+#include "widgets/base/theme.h"
+#include "widgets/tasks/csv_text.h"
+#include "widgets/tasks/python_view.h"
+
+#include <QClipboard>
+#include <QComboBox>
+#include <QDir>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QLocale>
+#include <QMimeData>
+#include <QPointer>
+#include <QPushButton>
+#include <QSaveFile>
+#include <QSettings>
+#include <QSplitter>
+#include <QStandardPaths>
+#include <QTableView>
+#include <QToolBar>
+#include <QUrl>
+
+#include <algorithm>
+
+namespace cuda_agent::widgets {
+namespace {
+
+constexpr int mostRecent = 10;
+
+bool isSet(const QString &path) {
+    const QFileInfo info(path);
+    const QString suffix = info.suffix().toLower();
+    return info.isDir() || suffix == QLatin1String("jsonl") || suffix == QLatin1String("ndjson") ||
+           suffix == QLatin1String("json");
+}
+
+} // namespace
+
+DataPage::DataPage(QWidget *parent)
+    : QWidget(parent), model_(new TaskSetModel(this)), filtered_(new TaskSetFilter(model_, this)) {
+    setObjectName(QStringLiteral("dataPage"));
+    setAcceptDrops(true);
+    makeActions();
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(2);
+    layout->addWidget(makeBar());
+    splitter_ = new QSplitter(Qt::Horizontal, this);
+    splitter_->addWidget(makeList());
+    splitter_->addWidget(makePreview());
+    splitter_->setStretchFactor(0, 3);
+    splitter_->setStretchFactor(1, 2);
+    splitter_->setSizes({720, 520});
+    splitter_->restoreState(QSettings().value(QStringLiteral("data/splitter")).toByteArray());
+    layout->addWidget(splitter_, 1);
+    status_ = new QLabel(this);
+    status_->setTextFormat(Qt::PlainText);
+    status_->setWordWrap(true);
+    status_->setAccessibleName(tr("Status"));
+    status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    status_->setContentsMargins(6, 0, 6, 2);
+    status_->hide();
+    layout->addWidget(status_);
+
+    debounce_.setSingleShot(true);
+    debounce_.setInterval(120);
+    connect(&debounce_, &QTimer::timeout, this, &DataPage::filterChanged);
+    connect(text_, &QLineEdit::textChanged, &debounce_, qOverload<>(&QTimer::start));
+    connect(group_, &QComboBox::currentIndexChanged, this, &DataPage::filterChanged);
+    connect(model_, &TaskSetModel::loadingChanged, this, &DataPage::loadingChanged);
+    for (auto changed : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
+        connect(filtered_, changed, this, &DataPage::updateCount);
+    connect(filtered_, &QAbstractItemModel::modelReset, this, &DataPage::updateCount);
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            &DataPage::showCurrent);
+    connect(&Theme::instance(), &Theme::changed, this, &DataPage::applyTheme);
+    applyTheme();
+    showCurrent();
+    updateCount();
+}
+
+DataPage::~DataPage() {
+    QSettings().setValue(QStringLiteral("data/splitter"), splitter_->saveState());
+}
+
+void DataPage::applyTheme() {
+    QPalette palette = reason_->palette();
+    palette.setColor(QPalette::WindowText, Theme::instance().colors().bad);
+    reason_->setPalette(palette);
+    palette.setColor(QPalette::WindowText, Theme::instance().colors().muted);
+    count_->setPalette(palette);
+}
+
+/// The sample tasks, once somebody looks.
+void DataPage::showEvent(QShowEvent *event) {
+    QWidget::showEvent(event);
+    if (!opened_)
+        openSamples();
+}
+
+void DataPage::openSamples() {
+    opened_ = true;
+    model_->open(QString::fromStdString((shareDir() / "tasks").string()));
+}
+
+void DataPage::openSet(const QString &path) {
+    opened_ = true;
+    const QString whole = QDir::cleanPath(QFileInfo(path).absoluteFilePath());
+    QSettings settings;
+    const QString key = QStringLiteral("data/recent");
+    QStringList recent = settings.value(key).toStringList();
+    recent.removeAll(whole);
+    recent.prepend(whole);
+    settings.setValue(key, recent.mid(0, mostRecent));
+    text_->clear();
+    filtered_->setText({});
+    model_->open(whole);
+}
+
+void DataPage::reload() {
+    const QString path = model_->path();
+    if (path.isEmpty())
+        openSamples();
+    else
+        model_->open(path);
+}
+
+void DataPage::loadingChanged(bool loading) {
+    set_->setText(QDir::toNativeSeparators(model_->path()));
+    set_->setToolTip(set_->text());
+    // Rows that arrive in sorted places would make the view move things for each of them.
+    filtered_->setDynamicSortFilter(!loading);
+    if (loading) {
+        say(tr("Reading %1 …").arg(set_->text()));
+        return;
+    }
+    say(model_->problem(), !model_->problem().isEmpty());
+    fillGroups();
+    updateCount();
+    if (!table_->currentIndex().isValid() && filtered_->rowCount() > 0)
+        table_->selectRow(0);
+    else
+        showCurrent(); // a reset of the model says nothing about the current row
+}
+
+void DataPage::fillGroups() {
+    const QVariant before = group_->currentData();
+    const QSignalBlocker quiet(group_);
+    group_->clear();
+    group_->addItem(tr("All levels and folders"));
+    const QStringList groups = model_->groups();
+    for (const QString &name : groups)
+        group_->addItem(name.isEmpty() ? tr("(none)") : name, name);
+    group_->setEnabled(groups.size() > 1);
+    const int again = before.isValid() ? group_->findData(before) : 0;
+    group_->setCurrentIndex(std::max(again, 0));
+    filterChanged();
+}
+
+void DataPage::filterChanged() {
+    const QVariant group = group_->currentData();
+    filtered_->setGroup(group.isValid() ? std::optional(group.toString()) : std::nullopt);
+    filtered_->setText(text_->text());
+    updateCount();
+}
+
+void DataPage::updateCount() {
+    const int all = model_->rowCount(), shown = filtered_->rowCount();
+    QString text = shown == all
+                       ? tr("Tasks: %1").arg(QLocale().toString(all))
+                       : tr("%1 of %2").arg(QLocale().toString(shown), QLocale().toString(all));
+    if (model_->unusable() > 0)
+        text = tr("%1, %2 unusable").arg(text, QLocale().toString(model_->unusable()));
+    count_->setText(text);
+    table_->setColumnHidden(TaskSetModel::problemColumn, model_->unusable() == 0);
+    updateActions();
+}
+
+QString DataPage::countText() const {
+    return count_->text();
+}
+QString DataPage::status() const {
+    return status_->text();
+}
+
+const TaskRow *DataPage::current() const {
+    const QModelIndex index = filtered_->mapToSource(table_->currentIndex());
+    return index.isValid() ? &model_->row(index.row()) : nullptr;
+}
+
+void DataPage::updateActions() {
+    const TaskRow *row = current();
+    open_->setEnabled(row && row->problem.isEmpty());
+    openButton_->setEnabled(open_->isEnabled());
+    copy_->setEnabled(row);
+    export_->setEnabled(filtered_->rowCount() > 0);
+    reload_->setEnabled(!model_->path().isEmpty());
+}
+
+void DataPage::showCurrent() {
+    updateActions();
+    const TaskRow *row = current();
+    reason_->setVisible(row && !row->problem.isEmpty());
+    if (!row) {
+        heading_->setText({});
+        source_->show(tr("The source of the selected task will be here.\n"
+                         "Open a folder of tasks in KernelBench form, or a JSON-lines file."),
+                      false);
+        return;
+    }
+    heading_->setText(row->name);
+    heading_->setToolTip(
+        row->file.isEmpty() ? tr("line %1 of %2").arg(row->line).arg(model_->path()) : row->file);
+    reason_->setText(row->problem);
+    const auto text = taskSource(model_->path(), *row);
+    if (text)
+        source_->show(*text, row->problem.isEmpty() || row->file.endsWith(QLatin1String(".py")));
+    else
+        source_->show(QString::fromStdString(text.error().message), false);
+}
+
+void DataPage::openTask() {
+    const TaskRow *row = current();
+    if (!row)
+        return;
+    const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
+                           QStringLiteral("/tasks");
+    const auto file = taskFile(model_->path(), *row, folder);
+    if (!file) {
+        say(QString::fromStdString(file.error().message), true);
+        return;
+    }
+    emit openTaskRequested(*file);
+}
+
+void DataPage::copyRows() {
+    QModelIndexList rows = table_->selectionModel()->selectedRows();
+    if (rows.isEmpty() && table_->currentIndex().isValid())
+        rows << table_->currentIndex();
+    std::sort(rows.begin(), rows.end());
+    QStringList lines;
+    for (const QModelIndex &row : rows) {
+        QStringList cells;
+        for (int column = 0; column < filtered_->columnCount(); ++column)
+            if (!table_->isColumnHidden(column))
+                cells << row.siblingAtColumn(column).data().toString();
+        lines << cells.join(u'\t');
+    }
+    QGuiApplication::clipboard()->setText(lines.join(u'\n'));
+}
+
+bool DataPage::exportCsv(const QString &file) {
+    QSaveFile out(file);
+    const auto failed = [&] {
+        say(tr("%1 could not be written: %2. Choose another place.").arg(file, out.errorString()),
+            true);
+        return false;
+    };
+    if (!out.open(QIODevice::WriteOnly))
+        return failed();
+    QVector<int> columns;
+    QStringList head;
+    for (int i = 0; i < filtered_->columnCount(); ++i) {
+        const int column =
+            table_->horizontalHeader()->logicalIndex(i); // as the user has moved them
+        if (table_->isColumnHidden(column))
+            continue;
+        columns << column;
+        head << csvField(filtered_->headerData(column, Qt::Horizontal).toString());
+    }
+    QByteArray text = head.join(u',').toUtf8() + '\n';
+    for (int row = 0; row < filtered_->rowCount(); ++row) {
+        for (qsizetype i = 0; i < columns.size(); ++i) {
+            const QModelIndex cell = filtered_->index(row, columns[i]);
+            // Numbers as they are, not as they are shown.
+            const QVariant value =
+                cell.data(columns[i] == TaskSetModel::nameColumn ? int(Qt::DisplayRole)
+                                                                 : int(TaskSetModel::sortRole));
+            text += i > 0 ? "," : "";
+            text += value.typeId() == QMetaType::Double || value.typeId() == QMetaType::LongLong
+                        ? csvNumber(value.toDouble())
+                        : csvField(value.toString()).toUtf8();
+        }
+        text += '\n';
+    }
+    if (out.write(text) != text.size() || !out.commit())
+        return failed();
+    say(tr("Tasks written to %1: %2").arg(file).arg(filtered_->rowCount()));
+    return true;
+}
+
+void DataPage::say(const QString &text, bool bad) {
+    QPalette palette = status_->palette();
+    palette.setColor(QPalette::WindowText,
+                     bad ? Theme::instance().colors().bad : Theme::instance().colors().muted);
+    status_->setPalette(palette);
+    status_->setText(text);
+    status_->setVisible(!text.isEmpty());
+    if (bad)
+        emit problem(text);
+}
+
+void DataPage::askFolder() {
+    const QPointer<DataPage> self(this);
+    const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a folder of tasks"));
+    if (self && !folder.isEmpty())
+        openSet(folder);
+}
+
+void DataPage::askFile() {
+    const QPointer<DataPage> self(this);
+    const QString file =
+        QFileDialog::getOpenFileName(this, tr("Open a task set"), QString(),
+                                     tr("Task sets (*.jsonl *.ndjson *.json *.py);;All files (*)"));
+    if (self && !file.isEmpty())
+        openSet(file);
+}
+
+void DataPage::askExport() {
+    const QPointer<DataPage> self(this);
+    const QString file =
+        QFileDialog::getSaveFileName(this, tr("Export the visible tasks as CSV"),
+                                     QStringLiteral("tasks.csv"), tr("CSV files (*.csv)"));
+    if (self && !file.isEmpty())
+        exportCsv(file);
+}
+
+void DataPage::focusFilter() {
+    text_->setFocus(Qt::ShortcutFocusReason);
+    text_->selectAll();
+}
+
+bool DataPage::eventFilter(QObject *watched, QEvent *event) {
+    if (event->type() == QEvent::KeyPress) {
+        const int key = static_cast<QKeyEvent *>(event)->key();
+        if (watched == table_ && (key == Qt::Key_Return || key == Qt::Key_Enter)) {
+            open_->trigger();
+            return true;
+        }
+        if (watched == text_ && (key == Qt::Key_Down || key == Qt::Key_Return)) {
+            table_->setFocus();
+            if (!table_->currentIndex().isValid())
+                table_->selectRow(0);
+            return true;
+        }
+        if (watched == text_ && key == Qt::Key_Escape) {
+            text_->clear();
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void DataPage::dragEnterEvent(QDragEnterEvent *event) {
+    for (const QUrl &url : event->mimeData()->urls())
+        if (url.isLocalFile() && isSet(url.toLocalFile())) {
+            event->acceptProposedAction();
+            return;
+        }
+}
+
+void DataPage::dropEvent(QDropEvent *event) {
+    for (const QUrl &url : event->mimeData()->urls())
+        if (url.isLocalFile() && isSet(url.toLocalFile())) {
+            openSet(url.toLocalFile());
+            event->acceptProposedAction();
+            return;
+        }
+}
+
+} // namespace cuda_agent::widgets

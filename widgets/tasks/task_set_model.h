@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/tasks/task_source.h"
+
+#include <QAbstractTableModel>
+#include <QFuture>
+#include <QSortFilterProxyModel>
+
+#include <memory>
+
+namespace cuda_agent::widgets {
+
+/// The tasks of a set, read on a worker thread; rows arrive in stretches. GUI thread, no widgets.
+class TaskSetModel : public QAbstractTableModel {
+    Q_OBJECT
+  public:
+    enum Column {
+        nameColumn,
+        groupColumn,
+        mentionsColumn,
+        sizeColumn,
+        problemColumn,
+        fixedColumns
+    };
+    static constexpr int sortRole = Qt::UserRole;
+    static constexpr int mostFields = 40; ///< further ones are searched, but are no columns
+
+    explicit TaskSetModel(QObject *parent = nullptr);
+    /// Stops reading and waits until it has stopped.
+    ~TaskSetModel() override;
+
+    /// Begins to read another set; the earlier one is forgotten.
+    void open(const QString &path);
+    const QString &path() const { return path_; }
+    bool loading() const { return loading_; }
+    /// Why the set could not be read whole; empty when it could.
+    const QString &problem() const { return problem_; }
+    const TaskRow &row(int number) const { return rows_[number]; }
+    int unusable() const { return unusable_; }
+    /// Levels or folders, sorted.
+    QStringList groups() const;
+
+    int rowCount(const QModelIndex &parent = {}) const override;
+    int columnCount(const QModelIndex &parent = {}) const override;
+    QVariant data(const QModelIndex &index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+  signals:
+    /// Began to read, or came to the end.
+    void loadingChanged(bool loading);
+
+  private:
+    void append(const QVector<TaskRow> &rows);
+    void finished(const QString &problem);
+    void stop();
+
+    QString path_;
+    QVector<TaskRow> rows_;
+    QStringList fields_;
+    QSet<QString> known_;
+    QHash<QString, int> groups_;
+    QString problem_;
+    bool loading_ = false;
+    int unusable_ = 0;
+    std::shared_ptr<std::atomic<bool>> stop_;
+    QVector<QFuture<void>> readers_;
+};
+
+/// The rows whose columns hold all words of a text, of one level or folder, sorted.
+class TaskSetFilter : public QSortFilterProxyModel {
+    Q_OBJECT
+  public:
+    explicit TaskSetFilter(TaskSetModel *model, QObject *parent = nullptr);
+    void setText(const QString &text);
+    /// Nothing for all; an empty group is that of tasks without one.
+    void setGroup(const std::optional<QString> &group);
+
+  protected:
+    bool filterAcceptsRow(int row, const QModelIndex &parent) const override;
+    bool lessThan(const QModelIndex &left, const QModelIndex &right) const override;
+
+  private:
+    TaskSetModel *model_;
+    QStringList words_;
+    std::optional<QString> group_;
+};
+
+} // namespace cuda_agent::widgets
