@@ -41,6 +41,16 @@ TEST_F(GpuRunner, TimesCalls) {
     timingIsSane();
 }
 
+TEST_F(GpuRunner, FillsWideElements) {
+    fillsWideElements();
+}
+TEST_F(GpuRunner, GraphReplaysManySteps) {
+    graphReplaysManySteps();
+}
+TEST_F(GpuRunner, GemmTf32OnlyWhenAsked) {
+    gemmTf32OnlyWhenAsked();
+}
+
 TEST_F(GpuRunner, GemmPlain) {
     gemm({});
 }
@@ -175,111 +185,6 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
         ASSERT_EQ(callOnce(buffers), "");
         EXPECT_EQ(contents(buffers.outputs[0], 100)[9], in[9] + static_cast<float>(size));
     }
-}
-
-TEST_F(GpuRunner, FillsWideElements) {
-    Json plan = pointwisePlan({{{"buffer", "wide"}}, {{"buffer", "narrow"}}});
-    plan["buffers"].push_back(
-        {{"name", "wide"}, {"role", "scratch"}, {"dtype", "float64"}, {"shape", {"N"}}});
-    plan["buffers"].push_back(
-        {{"name", "narrow"}, {"role", "scratch"}, {"dtype", "int16"}, {"shape", {"N"}}});
-    // Named, because insert takes braces for a list of elements.
-    const Json fillWide = {{"kind", "fill"}, {"buffer", "wide"}, {"value", 0.1}};
-    const Json fillNarrow = {{"kind", "fill"}, {"buffer", "narrow"}, {"value", -3}};
-    plan["steps"].insert(plan["steps"].begin(), {fillWide, fillNarrow});
-    compileCandidate(plan, R"cu(
-extern "C" __global__ void k(const float *in, float *out, int n, const double *wide,
-                             const short *narrow) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        out[i] = wide[i] == 0.1 ? (float)narrow[i] : 99.0f;
-}
-)cu");
-    signature_ = pointwiseSignature(77);
-    ASSERT_TRUE(start()) << problem_.message;
-    CallBuffers buffers;
-    buffers.inputs = {lendFloats(ramp(77), {77})};
-    buffers.outputs = {lendFloats(ramp(77), {77})};
-    ASSERT_EQ(callOnce(buffers), "");
-    EXPECT_EQ(contents(buffers.outputs[0], 77), std::vector<float>(77, -3.0f));
-}
-
-/// The same candidate with and without graph replay: same results, and the graph is no slower.
-TEST_F(GpuRunner, GraphReplaysManySteps) {
-    Json plan = pointwisePlan();
-    const Json step = plan["steps"][0];
-    for (int i = 0; i < 49; ++i)
-        plan["steps"].push_back(step);
-    compileCandidate(plan, doubleKernel);
-    constexpr std::size_t count = 4096;
-    signature_ = pointwiseSignature(count);
-    double seconds[2];
-    for (const bool graph : {false, true}) {
-        RunnerOptions options;
-        options.useGraph = graph;
-        auto process = startRunner(compiled_, signature_, *device_, options);
-        ASSERT_TRUE(process) << process.error().message;
-        process_ = std::move(*process);
-        CallBuffers buffers;
-        buffers.inputs = {lendFloats(ramp(count), {count})};
-        buffers.outputs = {lendFloats(std::vector<float>(count), {count})};
-        ASSERT_TRUE(process_->bind(0, buffers));
-        SampleRequest request;
-        request.sets = {0};
-        const auto samples = process_->time(request);
-        ASSERT_TRUE(samples) << samples.error().message;
-        std::vector<double> sorted;
-        for (const auto &sample : *samples)
-            sorted.push_back(sample.seconds);
-        std::sort(sorted.begin(), sorted.end());
-        seconds[graph] = sorted[sorted.size() / 2];
-        EXPECT_EQ(contents(buffers.outputs[0], count)[77], 2 * ramp(count)[77]);
-    }
-    EXPECT_LT(seconds[1], 1.1 * seconds[0]);
-    RecordProperty("plain_us", static_cast<int>(seconds[0] * 1e6));
-    RecordProperty("graph_us", static_cast<int>(seconds[1] * 1e6));
-}
-
-/// TF32 keeps ten bits of each factor: its error shows, and only where the plan asks for it.
-TEST_F(GpuRunner, GemmTf32OnlyWhenAsked) {
-    constexpr std::int64_t size = 512;
-    double error[2];
-    for (const bool tf32 : {false, true}) {
-        Json plan = Json::parse(R"json({"version": 1,
-          "buffers": [{"name": "a", "role": "input", "index": 0},
-                      {"name": "b", "role": "input", "index": 1},
-                      {"name": "c", "role": "output", "index": 0, "dtype": "float32",
-                       "shape": [512, 512]}],
-          "steps": [{"kind": "gemm", "a": "a", "b": "b", "c": "c",
-                     "m": 512, "n": 512, "k": 512}]})json");
-        plan["steps"][0]["compute"] = tf32 ? "tf32" : "float32";
-        compileCandidate(plan, "");
-        const auto type = contiguousType(DType::float32, {size, size});
-        signature_ = {};
-        signature_.inputs = {type, type};
-        signature_.outputs = {type};
-        ASSERT_TRUE(start()) << problem_.message;
-        std::vector<float> a(size * size), b(size * size);
-        for (std::size_t i = 0; i < a.size(); ++i) {
-            a[i] = std::sin(static_cast<float>(i));
-            b[i] = std::cos(static_cast<float>(3 * i));
-        }
-        CallBuffers buffers;
-        buffers.inputs = {lendFloats(a, {size, size}), lendFloats(b, {size, size})};
-        buffers.outputs = {lendFloats(a, {size, size})};
-        ASSERT_EQ(callOnce(buffers), "");
-        const auto c = contents(buffers.outputs[0], size);
-        error[tf32] = 0;
-        for (std::int64_t column = 0; column < size; ++column) {
-            double sum = 0;
-            for (std::int64_t k = 0; k < size; ++k)
-                sum += double{a[k]} * b[k * size + column];
-            error[tf32] = std::max(error[tf32], std::fabs(c[column] - sum));
-        }
-    }
-    EXPECT_LT(error[0], 1e-4);
-    EXPECT_GT(error[1], 10 * error[0]);
-    EXPECT_LT(error[1], 0.1);
 }
 
 } // namespace

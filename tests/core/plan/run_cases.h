@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "tests/core/plan/naive_convolution.h"
 #include "tests/core/plan/plan_fixture.h"
 #include "tests/core/plan/run_fixture.h"
 
@@ -234,13 +235,6 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
         }
     }
 
-    struct ConvolutionCase {
-        Shape input, weight, output;
-        std::vector<std::int64_t> stride, padding, dilation;
-        std::vector<std::int64_t> outputPadding = {};
-        std::int64_t groups = 1;
-        bool transposed = false, bias = false;
-    };
     void convolution(const ConvolutionCase &c) {
         Json step{{"kind", "convolution"},  {"input", "in0"},     {"weight", "w"},
                   {"output", "out0"},       {"stride", c.stride}, {"padding", c.padding},
@@ -283,67 +277,6 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
             ASSERT_NEAR(out[i], expected[i], 1e-3 * (1 + std::fabs(expected[i]))) << i;
     }
 
-    /// Scatter over all pairs of an input place and a window place, in double; up to 3 dimensions.
-    static std::vector<double> naiveConvolution(const ConvolutionCase &c,
-                                                const std::vector<float> &input,
-                                                const std::vector<float> &weight,
-                                                const std::vector<float> &bias) {
-        const auto wide = [](const Shape &shape) {
-            Shape result = shape;
-            while (result.size() < 5)
-                result.insert(result.begin() + 2, 1);
-            return result;
-        };
-        const auto pad = [](std::vector<std::int64_t> values, std::int64_t fill) {
-            while (values.size() < 3)
-                values.insert(values.begin(), fill);
-            return values;
-        };
-        const Shape in = wide(c.input), w = wide(c.weight), out = wide(c.output);
-        const auto stride = pad(c.stride, 1), padding = pad(c.padding, 0);
-        const auto dilation = pad(c.dilation, 1);
-        const auto volume = [](const Shape &s) { return s[2] * s[3] * s[4]; };
-        const std::int64_t window = volume(w), outPerGroup = out[1] / c.groups,
-                           inPerGroup = in[1] / c.groups;
-        std::vector<double> result(out[0] * out[1] * volume(out));
-        for (std::size_t i = 0; i < result.size() && !bias.empty(); ++i)
-            result[i] = bias[i / volume(out) % out[1]];
-        // "near" is the side that a window slides over: the input, or transposed the output.
-        const Shape &near = c.transposed ? out : in, &far = c.transposed ? in : out;
-        for (std::int64_t n = 0; n < in[0]; ++n) {
-            for (std::int64_t oc = 0; oc < out[1]; ++oc) {
-                for (std::int64_t icg = 0; icg < inPerGroup; ++icg) {
-                    const std::int64_t group = oc / outPerGroup;
-                    const std::int64_t ic = group * inPerGroup + icg;
-                    const std::int64_t slice =
-                        c.transposed ? ic * outPerGroup + oc % outPerGroup : oc * inPerGroup + icg;
-                    for (std::int64_t place = 0; place < volume(far) * window; ++place) {
-                        const std::int64_t f = place / window, k = place % window;
-                        const std::int64_t fp[3] = {f / (far[3] * far[4]), f / far[4] % far[3],
-                                                    f % far[4]};
-                        const std::int64_t kp[3] = {k / (w[3] * w[4]), k / w[4] % w[3], k % w[4]};
-                        std::int64_t at = 0;
-                        bool inside = true;
-                        for (int d = 0; d < 3; ++d) {
-                            const std::int64_t x =
-                                fp[d] * stride[d] - padding[d] + kp[d] * dilation[d];
-                            inside = inside && x >= 0 && x < near[d + 2];
-                            at = at * near[d + 2] + x;
-                        }
-                        if (!inside)
-                            continue;
-                        const std::int64_t inAt = c.transposed ? f : at,
-                                           outAt = c.transposed ? at : f;
-                        result[(n * out[1] + oc) * volume(out) + outAt] +=
-                            double{weight[slice * window + k]} *
-                            input[(n * in[1] + ic) * volume(in) + inAt];
-                    }
-                }
-            }
-        }
-        return result;
-    }
-
     void timingIsSane() {
         constexpr std::size_t count = 1 << 16;
         compileCandidate(pointwisePlan(), doubleKernel);
@@ -384,6 +317,118 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
         ASSERT_FALSE(unbound);
         EXPECT_EQ(unbound.error().kind, ErrorKind::machine);
         EXPECT_MENTIONS(unbound.error().message, "set 1 is not bound");
+    }
+
+    void fillsWideElements() {
+        Json plan = pointwisePlan({{{"buffer", "wide"}}, {{"buffer", "narrow"}}});
+        plan["buffers"].push_back(
+            {{"name", "wide"}, {"role", "scratch"}, {"dtype", "float64"}, {"shape", {"N"}}});
+        plan["buffers"].push_back(
+            {{"name", "narrow"}, {"role", "scratch"}, {"dtype", "int16"}, {"shape", {"N"}}});
+        // Named, because insert takes braces for a list of elements.
+        const Json fillWide = {{"kind", "fill"}, {"buffer", "wide"}, {"value", 0.1}};
+        const Json fillNarrow = {{"kind", "fill"}, {"buffer", "narrow"}, {"value", -3}};
+        plan["steps"].insert(plan["steps"].begin(), {fillWide, fillNarrow});
+        compileCandidate(plan, R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n, const double *wide,
+                             const short *narrow) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = wide[i] == 0.1 ? (float)narrow[i] : 99.0f;
+}
+)cu");
+        signature_ = pointwiseSignature(77);
+        ASSERT_TRUE(start()) << this->problem_.message;
+        CallBuffers buffers;
+        buffers.inputs = {lendFloats(ramp(77), {77})};
+        buffers.outputs = {lendFloats(ramp(77), {77})};
+        ASSERT_EQ(callOnce(buffers), "");
+        EXPECT_EQ(contents(buffers.outputs[0], 77), std::vector<float>(77, -3.0f));
+    }
+
+    /// The same candidate with and without graph replay: same results, and the graph is no slower.
+    void graphReplaysManySteps() {
+        Json plan = pointwisePlan();
+        const Json step = plan["steps"][0];
+        for (int i = 0; i < 49; ++i)
+            plan["steps"].push_back(step);
+        compileCandidate(plan, doubleKernel);
+        constexpr std::size_t count = 4096;
+        signature_ = pointwiseSignature(count);
+        double seconds[2];
+        for (const bool graph : {false, true}) {
+            RunnerOptions options;
+            options.useGraph = graph;
+            auto process = startRunner(this->compiled_, signature_, *this->device_, options);
+            ASSERT_TRUE(process) << process.error().message;
+            process_ = std::move(*process);
+            CallBuffers buffers;
+            buffers.inputs = {lendFloats(ramp(count), {count})};
+            buffers.outputs = {lendFloats(std::vector<float>(count), {count})};
+            ASSERT_TRUE(process_->bind(0, buffers));
+            SampleRequest request;
+            request.sets = {0};
+            const auto samples = process_->time(request);
+            ASSERT_TRUE(samples) << samples.error().message;
+            std::vector<double> sorted;
+            for (const auto &sample : *samples)
+                sorted.push_back(sample.seconds);
+            std::sort(sorted.begin(), sorted.end());
+            seconds[graph] = sorted[sorted.size() / 2];
+            EXPECT_EQ(contents(buffers.outputs[0], count)[77], 2 * ramp(count)[77]);
+        }
+        if (this->device_->info().kind == device::Kind::cuda) {
+            EXPECT_LT(seconds[1], 1.1 * seconds[0]);
+        }
+        this->RecordProperty("plain_us", static_cast<int>(seconds[0] * 1e6));
+        this->RecordProperty("graph_us", static_cast<int>(seconds[1] * 1e6));
+    }
+
+    /// TF32 keeps ten bits of each factor: its error shows, and only where the plan asks for it
+    /// (a CPU has no TF32).
+    void gemmTf32OnlyWhenAsked() {
+        constexpr std::int64_t size = 512;
+        double error[2];
+        for (const bool tf32 : {false, true}) {
+            Json plan = Json::parse(R"json({"version": 1,
+          "buffers": [{"name": "a", "role": "input", "index": 0},
+                      {"name": "b", "role": "input", "index": 1},
+                      {"name": "c", "role": "output", "index": 0, "dtype": "float32",
+                       "shape": [512, 512]}],
+          "steps": [{"kind": "gemm", "a": "a", "b": "b", "c": "c",
+                     "m": 512, "n": 512, "k": 512}]})json");
+            plan["steps"][0]["compute"] = tf32 ? "tf32" : "float32";
+            compileCandidate(plan, "");
+            const auto type = contiguousType(DType::float32, {size, size});
+            signature_ = {};
+            signature_.inputs = {type, type};
+            signature_.outputs = {type};
+            ASSERT_TRUE(start()) << this->problem_.message;
+            std::vector<float> a(size * size), b(size * size);
+            for (std::size_t i = 0; i < a.size(); ++i) {
+                a[i] = std::sin(static_cast<float>(i));
+                b[i] = std::cos(static_cast<float>(3 * i));
+            }
+            CallBuffers buffers;
+            buffers.inputs = {lendFloats(a, {size, size}), lendFloats(b, {size, size})};
+            buffers.outputs = {lendFloats(a, {size, size})};
+            ASSERT_EQ(callOnce(buffers), "");
+            const auto c = contents(buffers.outputs[0], size);
+            error[tf32] = 0;
+            for (std::int64_t column = 0; column < size; ++column) {
+                double sum = 0;
+                for (std::int64_t k = 0; k < size; ++k)
+                    sum += double{a[k]} * b[k * size + column];
+                error[tf32] = std::max(error[tf32], std::fabs(c[column] - sum));
+            }
+        }
+        EXPECT_LT(error[0], 1e-4);
+        if (this->device_->info().kind == device::Kind::cuda) {
+            EXPECT_GT(error[1], 10 * error[0]);
+        } else {
+            EXPECT_EQ(error[1], error[0]);
+        }
+        EXPECT_LT(error[1], 0.1);
     }
 
     /// The failing candidate's error must match, and the next candidate must not notice.

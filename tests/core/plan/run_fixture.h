@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <stdexcept>
 
 namespace cuda_agent::plan {
 
@@ -31,26 +32,33 @@ class RunPlan : public testing::Test {
         device_ = std::move(*device);
     }
 
-    /// Writes `kernels/k.cu` and plan.json and compiles them.
+    /// Writes `kernels/k.cu` and plan.json and compiles them. A candidate that does not compile
+    /// ends its test by an exception: an ASSERT would only end this function, and what follows
+    /// would run without a plan.
     void compileCandidate(const Json &plan, const std::string &source) {
+        compiled_ = {};
         std::ofstream(folder_ / "kernels/k.cu") << source;
         std::ofstream(folder_ / "plan.json") << plan.dump();
-        auto candidate = readCandidate(folder_);
-        ASSERT_TRUE(candidate) << candidate.error().message;
-        candidate_ = std::make_unique<Candidate>(std::move(*candidate));
-        auto compiler = toolchain::makeCompiler(device_->info());
-        ASSERT_TRUE(compiler) << compiler.error().message;
-        auto outcome = compile(*candidate_, **compiler);
-        ASSERT_TRUE(outcome) << outcome.error().message;
-        if (const auto *rejection = std::get_if<toolchain::Rejection>(&*outcome))
-            FAIL() << rejection->log;
-        compiled_ = std::get<CompiledPlan>(std::move(*outcome));
+        candidate_ = std::make_unique<Candidate>(orThrow(readCandidate(folder_)));
+        const auto compiler = orThrow(toolchain::makeCompiler(device_->info()));
+        auto outcome = orThrow(compile(*candidate_, *compiler));
+        if (const auto *rejection = std::get_if<toolchain::Rejection>(&outcome))
+            throw std::runtime_error("the candidate does not compile: " + rejection->log);
+        compiled_ = std::get<CompiledPlan>(std::move(outcome));
+    }
+
+    template <typename Value>
+    static Value orThrow(Result<Value> result) {
+        if (!result)
+            throw std::runtime_error(result.error().message);
+        return std::move(*result);
     }
 
     /// Starts the runner; on failure the error is in `problem_`.
     bool start(std::chrono::milliseconds callTimeout = std::chrono::milliseconds(20'000)) {
         RunnerOptions options;
         options.callTimeout = callTimeout;
+        process_.reset();
         auto process = startRunner(compiled_, signature_, *device_, options);
         if (!process) {
             problem_ = process.error();
@@ -63,9 +71,8 @@ class RunPlan : public testing::Test {
     template <typename Element>
     device::TensorView lend(const std::vector<Element> &values, TensorType type,
                             std::uint64_t offset = 0) {
-        auto memory = device_->allocate(offset + values.size() * sizeof(Element) + 64);
-        EXPECT_TRUE(memory) << memory.error().message;
-        memories_.push_back(std::make_unique<device::Memory>(std::move(*memory)));
+        memories_.push_back(std::make_unique<device::Memory>(
+            orThrow(device_->allocate(offset + values.size() * sizeof(Element) + 64))));
         EXPECT_TRUE(device_->write(*memories_.back(), offset, values.data(),
                                    values.size() * sizeof(Element)));
         return {memories_.back().get(), offset, std::move(type)};
@@ -83,6 +90,8 @@ class RunPlan : public testing::Test {
 
     /// Binds set 0, calls it once; the message of the first error, or empty.
     std::string callOnce(const CallBuffers &buffers) {
+        if (!process_)
+            return "the runner did not start: " + problem_.message;
         if (auto bound = process_->bind(0, buffers); !bound) {
             problem_ = bound.error();
             return problem_.message;

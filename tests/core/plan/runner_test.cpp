@@ -12,6 +12,15 @@ namespace {
 
 using Runner = RunCases<RunPlan>;
 
+/// What keeps a wrong fixture from ending the whole program.
+TEST_F(Runner, ACandidateThatDoesNotCompileEndsItsTest) {
+    Json plan = pointwisePlan();
+    plan["steps"][0] = Json::array();
+    EXPECT_THROW(compileCandidate(plan, doubleKernel), std::runtime_error);
+    EXPECT_THROW(compileCandidate(pointwisePlan(), "no kernel"), std::runtime_error);
+    EXPECT_EQ(callOnce({}), "the runner did not start: ");
+}
+
 TEST_F(Runner, AddsTwoInputs) {
     twoInputs();
 }
@@ -26,6 +35,16 @@ TEST_F(Runner, CopiesMisplacedViews) {
 }
 TEST_F(Runner, TimesCalls) {
     timingIsSane();
+}
+
+TEST_F(Runner, FillsWideElements) {
+    fillsWideElements();
+}
+TEST_F(Runner, RunsManySteps) {
+    graphReplaysManySteps();
+}
+TEST_F(Runner, GemmKnowsNoTf32) {
+    gemmTf32OnlyWhenAsked();
 }
 
 TEST_F(Runner, GemmPlain) {
