@@ -127,6 +127,22 @@ void Plot::setDecoration(std::function<void(QCustomPlot &)> decorate) {
     rebuild();
 }
 
+void Plot::setReadout(std::function<QString(int series, int point)> text) {
+    readout_ = std::move(text);
+}
+
+void Plot::setZoomable(bool zoomable) {
+    zoomable_ = zoomable;
+    plot_->setInteractions(zoomable ? QCP::Interactions(QCP::iRangeDrag) : QCP::Interactions());
+    for (QAction *action : actions()) {
+        const QString name = action->objectName();
+        if (name != QLatin1String("plot.export") && name != QLatin1String("plot.copy")) {
+            action->setEnabled(zoomable);
+            action->setVisible(zoomable);
+        }
+    }
+}
+
 void Plot::setFollow(bool follow) {
     if (follow_ == follow)
         return;
@@ -140,6 +156,7 @@ void Plot::showAll() {
 }
 
 void Plot::rebuild() {
+    hovered_ = {}; // points may have other places now
     const Colors &colors = Theme::instance().colors();
     plot_->clearItems();
     plot_->clearPlottables();
@@ -209,13 +226,13 @@ void Plot::fitAxes() {
 
 void Plot::updateVisible() {
     const QCPRange range = plot_->xAxis->range();
-    const int pixels = std::max(plot_->axisRect()->width(), 50);
+    const int pixels = std::max(
+        static_cast<int>(std::lround(plot_->axisRect()->width() * devicePixelRatioF())), 50);
+    const Scales scales{plot_->xAxis->scaleType() == QCPAxis::stLogarithmic,
+                        plot_->yAxis->scaleType() == QCPAxis::stLogarithmic};
     for (std::size_t i = 0; i < graphs_.size(); ++i) {
-        Thinned shown = thin(series_[i].x, series_[i].y, range.lower, range.upper, pixels);
-        if (plot_->yAxis->scaleType() == QCPAxis::stLogarithmic) {
-            for (double &value : shown.y)
-                value = value > 0 ? value : qQNaN();
-        }
+        const Thinned shown =
+            thin(series_[i].x, series_[i].y, range.lower, range.upper, pixels, scales);
         graphs_[i]->setData(shown.x, shown.y, true);
     }
 }
@@ -287,6 +304,10 @@ bool Plot::eventFilter(QObject *watched, QEvent *event) {
         return QWidget::eventFilter(watched, event);
     switch (event->type()) {
     case QEvent::Wheel: {
+        if (!zoomable_) {
+            event->ignore();
+            return QWidget::eventFilter(watched, event);
+        }
         auto *wheel = static_cast<QWheelEvent *>(event);
         const QPoint delta = wheel->angleDelta();
         const int turned = delta.y() != 0 ? delta.y() : delta.x();
@@ -296,7 +317,8 @@ bool Plot::eventFilter(QObject *watched, QEvent *event) {
         return true;
     }
     case QEvent::MouseButtonDblClick:
-        showAll();
+        if (zoomable_)
+            showAll();
         return true;
     case QEvent::MouseButtonPress:
         setFocus(Qt::MouseFocusReason);
@@ -314,6 +336,12 @@ bool Plot::eventFilter(QObject *watched, QEvent *event) {
     case QEvent::MouseMove:
         if (static_cast<QMouseEvent *>(event)->buttons() == Qt::NoButton)
             showReadout(static_cast<QMouseEvent *>(event)->pos());
+        break;
+    case QEvent::Leave:
+        if (hovered_.series >= 0) {
+            hovered_ = {};
+            Q_EMIT pointHovered(-1, -1);
+        }
         break;
     default:
         break;
@@ -350,8 +378,16 @@ Plot::Hit Plot::nearest(const QPointF &at) const {
 
 void Plot::showReadout(const QPoint &at) {
     const Hit hit = nearest(at);
+    if (hit.series != hovered_.series || hit.point != hovered_.point) {
+        hovered_ = hit;
+        Q_EMIT pointHovered(hit.series, hit.point);
+    }
     if (hit.series < 0) {
         QToolTip::hideText();
+        return;
+    }
+    if (readout_) {
+        QToolTip::showText(plot_->mapToGlobal(at), readout_(hit.series, hit.point), plot_);
         return;
     }
     const Series &series = series_[static_cast<std::size_t>(hit.series)];

@@ -51,6 +51,10 @@ class Plot : public QWidget {
     /// colours or size, with the plot cleared of earlier items.
     void setDecoration(std::function<void(QCustomPlot &)> decorate);
     QCustomPlot &canvas() { return *plot_; }
+    /// What the readout says of a point, instead of its two values.
+    void setReadout(std::function<QString(int series, int point)> text);
+    /// False for charts that are read, not searched: the wheel scrolls what is around them.
+    void setZoomable(bool zoomable);
 
     /// By the ending: .png (at twice the resolution), .svg, .pdf, .csv (series, x, y). False when
     /// the file cannot be written.
@@ -60,6 +64,8 @@ class Plot : public QWidget {
     void followChanged(bool follow);
     /// The nearest point to a click, when one is within reach.
     void pointClicked(int series, int point);
+    /// The point under the mouse is another one; -1, -1 when there is none.
+    void pointHovered(int series, int point);
 
   protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
@@ -90,17 +96,25 @@ class Plot : public QWidget {
     std::vector<Series> series_;
     std::vector<QCPGraph *> graphs_; ///< one a series; owned by the plot
     std::function<void(QCustomPlot &)> decorate_;
+    std::function<QString(int series, int point)> readout_;
+    Hit hovered_;
     QPoint pressed_;
+    bool zoomable_ = true;
     bool follow_ = true;
     bool ownChange_ = false; ///< the ranges are being set by us, not by the user
 };
 
 /// Values drawn for a range of x of `pixels` columns: at most four points a column (first, least,
 /// greatest, last), so that the picture is the same as from all points. `from` and `to` are x.
+/// On a logarithmic scale values that are not positive are passed over.
 struct Thinned {
     QVector<double> x, y;
 };
+struct Scales {
+    bool logX = false;
+    bool logY = false;
+};
 Thinned thin(const std::vector<double> &x, const std::vector<double> &y, double from, double to,
-             int pixels);
+             int pixels, Scales scales = {});
 
 } // namespace cuda_agent::widgets

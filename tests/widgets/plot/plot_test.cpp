@@ -6,6 +6,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolTip>
 #include <QXmlStreamReader>
 #include <qcustomplot.h>
 
@@ -59,6 +60,50 @@ class PlotTest : public QObject {
         const Thinned middle = thin(x, y, 2.5, 3.5, 100);
         QCOMPARE(middle.x, (QVector<double>{2, 3, 4})); // neighbours, so that lines go on
         QVERIFY(thin({}, {}, 0, 1, 10).x.isEmpty());
+    }
+    void thinKeepsThePictureOfEveryColumn() {
+        // Points lie very unevenly: a column of pixels must still show its own extremes.
+        std::mt19937 random(11);
+        for (const bool log : {false, true}) {
+            for (int round = 0; round < 20; ++round) {
+                std::vector<double> x, y;
+                double at = 1;
+                while (x.size() < 40'000) {
+                    x.push_back(at);
+                    y.push_back(static_cast<double>(random() % 2001) - 500);
+                    at += x.size() % 2000 < 1900 ? 1e-3 : 0.5 * static_cast<double>(random() % 9);
+                }
+                const double from = x[random() % 1000];
+                const double to = x[x.size() - 1 - random() % 1000];
+                const int pixels = 150;
+                const Thinned shown = thin(x, y, from, to, pixels, {log, log});
+                QVERIFY(shown.x.size() <= 4 * pixels + 2);
+                const auto columnOf = [&](double value) {
+                    const double part = log ? std::log(value / from) / std::log(to / from)
+                                            : (value - from) / (to - from);
+                    return std::clamp(static_cast<int>(part * pixels), 0, pixels - 1);
+                };
+                std::vector<double> most(pixels, -1e9), drawn(pixels, -1e9);
+                for (std::size_t i = 0; i < x.size(); ++i)
+                    if (x[i] >= from && x[i] <= to && (!log || y[i] > 0)) {
+                        double &value = most[static_cast<std::size_t>(columnOf(x[i]))];
+                        value = std::max(value, y[i]);
+                    }
+                for (qsizetype i = 0; i < shown.x.size(); ++i) {
+                    QVERIFY(!log || shown.y[i] > 0);
+                    if (shown.x[i] >= from && shown.x[i] <= to) {
+                        double &value = drawn[static_cast<std::size_t>(columnOf(shown.x[i]))];
+                        value = std::max(value, shown.y[i]);
+                    }
+                }
+                // A point exactly on an edge may fall to either side, by rounding.
+                for (int c = 1; c + 1 < pixels; ++c) {
+                    const auto i = static_cast<std::size_t>(c);
+                    QVERIFY2(std::max({drawn[i - 1], drawn[i], drawn[i + 1]}) >= most[i],
+                             qPrintable(QString::number(c)));
+                }
+            }
+        }
     }
     void thinLooksPastGaps() {
         std::vector<double> x(10'000), y(10'000, qQNaN());
@@ -147,6 +192,71 @@ class PlotTest : public QObject {
         QCOMPARE(clicked.size(), 1);
         QCOMPARE(clicked[0][0].toInt(), 1);
         QVERIFY(std::abs(clicked[0][1].toInt() - 99) <= 3);
+    }
+
+    void theReadoutNamesThePoint() {
+        Plot plot(QStringLiteral("Waves"));
+        plot.resize(500, 300);
+        plot.setTitles(QStringLiteral("step"), QStringLiteral("value"));
+        plot.setSeries(waves());
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        plot.canvas().replot();
+        const auto at = [&](double x, double y) {
+            return QPoint(static_cast<int>(plot.canvas().xAxis->coordToPixel(x)),
+                          static_cast<int>(plot.canvas().yAxis->coordToPixel(y)));
+        };
+        QSignalSpy hovered(&plot, &Plot::pointHovered);
+        QTest::mouseMove(&plot.canvas(), at(150, 15));
+        QCOMPARE(hovered.size(), 1);
+        QCOMPARE(hovered[0][0].toInt(), 1);
+        const int point = hovered[0][1].toInt();
+        QTRY_VERIFY(QToolTip::text().startsWith(QStringLiteral("second\nstep: ")));
+        QVERIFY(QToolTip::text().contains(QLocale().toString(0.1 * (point + 1), 'g', 6)));
+        QTest::mouseMove(&plot.canvas(), at(20, 18));
+        QCOMPARE(hovered.size(), 2);
+        QCOMPARE(hovered[1][0].toInt(), -1);
+        plot.setReadout([](int series, int) { return QStringLiteral("of %1").arg(series); });
+        QTest::mouseMove(&plot.canvas(), at(150, 15));
+        QTRY_COMPARE(QToolTip::text(), QStringLiteral("of 1"));
+    }
+    void draggingPansAndModifiersChooseTheAxis() {
+        Plot plot(QStringLiteral("Waves"));
+        plot.resize(500, 300);
+        plot.setSeries(waves());
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        plot.canvas().replot();
+        const QPoint middle = plot.canvas().axisRect()->center();
+        const auto turn = [&](Qt::KeyboardModifiers keys) {
+            QWheelEvent wheel(middle, plot.canvas().mapToGlobal(middle), {}, {0, 120}, Qt::NoButton,
+                              keys, Qt::NoScrollPhase, false);
+            QApplication::sendEvent(&plot.canvas(), &wheel);
+        };
+        const auto x = [&] { return plot.canvas().xAxis->range(); };
+        const auto y = [&] { return plot.canvas().yAxis->range(); };
+        QCPRange oldX = x(), oldY = y();
+        turn(Qt::ShiftModifier);
+        QVERIFY(x().size() < oldX.size() * 0.9);
+        QCOMPARE(y().size(), oldY.size());
+        oldX = x();
+        turn(Qt::ControlModifier);
+        QCOMPARE(x().size(), oldX.size());
+        QVERIFY(y().size() < oldY.size() * 0.9);
+        QTest::mousePress(&plot.canvas(), Qt::LeftButton, {}, middle);
+        QMouseEvent drag(QEvent::MouseMove, middle + QPoint(60, 0),
+                         plot.canvas().mapToGlobal(middle + QPoint(60, 0)), Qt::NoButton,
+                         Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&plot.canvas(), &drag);
+        QTest::mouseRelease(&plot.canvas(), Qt::LeftButton, {}, middle + QPoint(60, 0));
+        QVERIFY(x().lower < oldX.lower);
+        QCOMPARE(x().size(), oldX.size());
+        QTest::mouseDClick(&plot.canvas(), Qt::LeftButton, {}, middle);
+        QVERIFY(plot.follow());
+        QVERIFY(plot.accessibleDescription().startsWith(QLatin1Char('2')));
+        plot.setZoomable(false);
+        turn(Qt::NoModifier);
+        QVERIFY(plot.follow());
     }
 
     void logarithmicAxesLeaveOutWhatTheyCannotShow() {
