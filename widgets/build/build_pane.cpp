@@ -179,6 +179,8 @@ void BuildPane::makeActions() {
     previous_ = addCommand("build.previousError", tr("Previous Error"),
                            QKeySequence(Qt::SHIFT | Qt::Key_F8));
     connect(previous_, &QAction::triggered, this, [this] { goToError(-1); });
+    for (QAction *step : {next_, previous_}) // the place takes the focus: the key works there too
+        step->setShortcutContext(Qt::WindowShortcut);
     const char *const names[] = {"build.showErrors", "build.showWarnings", "build.showNotes"};
     const QString texts[] = {tr("Show Errors"), tr("Show Warnings"), tr("Show Notes")};
     for (int i = 0; i < 3; ++i) {

@@ -21,6 +21,7 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QVBoxLayout>
 
 using namespace cuda_agent;
 using namespace cuda_agent::widgets;
@@ -121,6 +122,7 @@ class BuildTest : public QObject {
     void summaries();
     void clickGoesToThePlace();
     void keysGoFromErrorToError();
+    void keysWorkFromTheEditor();
     void filters();
     void copies();
     void savesTheLog();
@@ -347,6 +349,30 @@ void BuildTest::keysGoFromErrorToError() {
     action("build.onlyTurn")->setChecked(true);
     pane_->goToError(1); // no error there: its warning
     QCOMPARE(line(), 8);
+}
+
+void BuildTest::keysWorkFromTheEditor() {
+    QWidget window;
+    auto *editor = new QPlainTextEdit(&window);
+    auto *pane = new BuildPane(document_.get(), &window);
+    auto *column = new QVBoxLayout(&window);
+    column->addWidget(editor);
+    column->addWidget(pane);
+    // As in the workbench: what was found takes the focus.
+    connect(pane, &BuildPane::locationActivated, editor, [editor] { editor->setFocus(); });
+    document_->append(fourTurns(log_).all);
+    window.show();
+    window.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QSignalSpy places(pane, &BuildPane::locationActivated);
+    editor->setFocus();
+    for (const int line : {12, 40, 12}) {
+        QTest::keyClick(editor, Qt::Key_F8);
+        QCOMPARE(places.isEmpty() ? 0 : places.last().at(1).toInt(), line);
+        QVERIFY(editor->hasFocus());
+    }
+    QTest::keyClick(editor, Qt::Key_F8, Qt::ShiftModifier);
+    QCOMPARE(places.last().at(1).toInt(), 40);
 }
 
 void BuildTest::filters() {
