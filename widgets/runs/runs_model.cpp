@@ -213,6 +213,8 @@ bool RunsModel::setData(const QModelIndex &index, const QVariant &value, int rol
 }
 
 QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation == Qt::Horizontal && role == Qt::ToolTipRole && section == ageColumn)
+        return tr("Time since the last write");
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
         return {};
     switch (section) {
@@ -221,7 +223,7 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     case stepColumn:
         return tr("Step");
     case ageColumn:
-        return tr("Written before");
+        return tr("Age");
     case stateColumn:
         return tr("State");
     default:
@@ -230,10 +232,11 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
 }
 
 Qt::ItemFlags RunsModel::flags(const QModelIndex &index) const {
-    Qt::ItemFlags flags = QAbstractTableModel::flags(index) | Qt::ItemNeverHasChildren;
-    if (index.isValid() && index.column() == nameColumn)
-        flags |= Qt::ItemIsUserCheckable;
-    return flags;
+    const Qt::ItemFlags flags = QAbstractTableModel::flags(index);
+    if (!index.isValid())
+        return flags;
+    return flags | Qt::ItemNeverHasChildren |
+           (index.column() == nameColumn ? Qt::ItemIsUserCheckable : Qt::NoItemFlags);
 }
 
 } // namespace cuda_agent::widgets
