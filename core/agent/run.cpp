@@ -127,8 +127,12 @@ Result<void> Run::prepare(std::stop_token stop) {
     for (const auto &note : judge_->notes())
         CUDA_AGENT_TRY(recorder_->append(EventType::note, 0, {{"text", note}}));
     // A resumed session has new baselines: the machine may be another hour's machine.
-    CUDA_AGENT_TRY(
-        recorder_->append(EventType::baselinesMeasured, 0, timing::toJson(judge_->baselines())));
+    Json baselines = timing::toJson(judge_->baselines());
+    const device::Ceilings &ceilings = judge_->ceilings();
+    baselines["ceilings"] = {{"copy_bytes_per_second", ceilings.copyBytesPerSecond},
+                             {"fp32_flops_per_second", ceilings.fp32FlopsPerSecond},
+                             {"tf32_flops_per_second", ceilings.tf32FlopsPerSecond}};
+    CUDA_AGENT_TRY(recorder_->append(EventType::baselinesMeasured, 0, std::move(baselines)));
     if (request_.policy == "replay") {
         CUDA_AGENT_ASSIGN(replay, policy::makeReplay(request_.recorded));
         policy_ = std::move(replay);
