@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/progress/progress_data.h"
+
+#include "widgets/base/text.h"
+
+#include <algorithm>
+
+namespace cuda_agent::widgets {
+
+namespace {
+
+constexpr double margin = 1.05; ///< of core/reward
+
+double secondsOf(const Json &times, const char *name) {
+    return numberOf(partOf(times, name), "seconds");
+}
+
+} // namespace
+
+ProgressData progressOf(const SessionDocument &document, Against against) {
+    ProgressData data;
+    const bool tf32 = textOf(document.start(), "numerics") == QLatin1String("tf32");
+    const Json &baselines = document.baselines();
+    const double eager = secondsOf(baselines, tf32 ? "eager_tf32" : "eager");
+    const double compile = secondsOf(baselines, tf32 ? "compile_tf32" : "compile");
+    double limit = 0;
+    for (const TurnRange *range : document.index().turns(document.cursor())) {
+        const Json &verdict = document.verdictOf(range->number);
+        if (!verdict.is_object() || verdict.empty())
+            continue;
+        TurnResult result;
+        result.turn = range->number;
+        result.engineer = range->engineer;
+        result.correct = truthOf(verdict, "correct");
+        result.compiled = truthOf(verdict, "compiled");
+        result.reward = static_cast<int>(numberOf(verdict, "reward", -1));
+        result.seconds = secondsOf(partOf(verdict, "times"), "candidate");
+        const Json &speedup = partOf(verdict, "speedup");
+        result.speedup = against == Against::eager     ? numberOf(speedup, "eager")
+                         : against == Against::compile ? numberOf(speedup, "compile")
+                                                       : numberOf(verdict, "fraction_of_limit");
+        if (const double seconds = numberOf(verdict, "limit_seconds"); seconds > 0)
+            limit = seconds;
+        data.comparable = data.comparable || result.speedup > 0;
+        data.turns.push_back(result);
+    }
+    const double reference = against == Against::eager     ? eager
+                             : against == Against::compile ? compile
+                                                           : limit;
+    data.milestones.push_back({1, 0});
+    if (reference > 0 && eager > 0)
+        data.milestones.push_back({2, reference * margin / eager});
+    if (reference > 0 && eager > 0 && compile > 0)
+        data.milestones.push_back({3, reference * margin / std::min(eager, compile)});
+    return data;
+}
+
+} // namespace cuda_agent::widgets
