@@ -10,7 +10,10 @@
 #include <Qsci/qscistyle.h>
 #include <Qsci/qscistyledtext.h>
 
+#include <QDragEnterEvent>
 #include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMimeData>
 #include <QToolTip>
 
 #include <map>
@@ -97,7 +100,7 @@ CodeEditor::CodeEditor(const QString &path, QWidget *parent) : QsciScintilla(par
     setMarginType(markMargin, SymbolMargin);
     setMarginMarkerMask(markMargin, 1 << errorMarker | 1 << warningMarker | 1 << noteMarker);
     setMarginMarkerMask(numberMargin, 0);
-    setAnnotationDisplay(AnnotationBoxed);
+    setAnnotationDisplay(AnnotationIndented);
     indicatorDefine(SquiggleIndicator, errorSquiggle);
     indicatorDefine(SquiggleIndicator, warningSquiggle);
     indicatorDefine(StraightBoxIndicator, highlight);
@@ -146,8 +149,8 @@ void CodeEditor::applyTheme() {
     setFolding(BoxedTreeFoldStyle, foldMargin);
     setFoldMarginColors(c.panel, c.panel);
     for (int marker = SC_MARKNUM_FOLDEREND; marker <= int(SC_MARKNUM_FOLDEROPEN); ++marker) {
-        setMarkerForegroundColor(c.panel, marker);
-        setMarkerBackgroundColor(c.muted, marker);
+        SendScintilla(SCI_MARKERSETFORE, static_cast<uintptr_t>(marker), c.panel);
+        SendScintilla(SCI_MARKERSETBACK, static_cast<uintptr_t>(marker), c.muted);
     }
     setCaretForegroundColor(c.text);
     setCaretLineVisible(true);
@@ -199,6 +202,7 @@ void CodeEditor::showText(const QString &text) {
     int line = 0;
     int column = 0;
     getCursorPosition(&line, &column);
+    setEolMode(text.contains(QLatin1String("\r\n")) ? EolWindows : EolUnix);
     setText(text); // empties the undo history as well
     setReadOnly(readOnly);
     setCursorPosition(std::min(line, lines() - 1), 0); // versions of one file resemble each other
@@ -296,9 +300,10 @@ void CodeEditor::showDiagnostics() {
         if (!messagesShown_ || diagnostic.message.isEmpty())
             continue;
         QList<QsciStyledText> &texts = messages[line];
+        const QsciStyle &style = error ? bad : warning;
         if (!texts.isEmpty())
-            texts += QsciStyledText(QStringLiteral("\n"), texts.back().style());
-        texts += QsciStyledText(diagnostic.message, error ? errorStyle : warningStyle);
+            texts += QsciStyledText(QStringLiteral("\n"), style);
+        texts += QsciStyledText(diagnostic.message, style);
     }
     for (const auto &[line, texts] : messages)
         annotate(line, texts);
@@ -332,6 +337,20 @@ void CodeEditor::replaceRanges(const std::vector<ByteRange> &ranges, const QStri
         SendScintilla(SCI_REPLACETARGET, static_cast<uintptr_t>(bytes.size()), bytes.constData());
     }
     endUndoAction();
+}
+
+void CodeEditor::keyPressEvent(QKeyEvent *event) {
+    if (event->key() == Qt::Key_Escape)
+        event->ignore(); // Scintilla takes every key; this one is the pane's
+    else
+        QsciScintilla::keyPressEvent(event);
+}
+
+void CodeEditor::dragEnterEvent(QDragEnterEvent *event) {
+    if (event->mimeData()->hasUrls())
+        event->ignore(); // a file that is dropped is for the window to open
+    else
+        QsciScintilla::dragEnterEvent(event);
 }
 
 bool CodeEditor::viewportEvent(QEvent *event) {

@@ -60,6 +60,8 @@ class CodeEditor : public QsciScintilla {
 
   protected:
     bool viewportEvent(QEvent *event) override;
+    void keyPressEvent(QKeyEvent *event) override;
+    void dragEnterEvent(QDragEnterEvent *event) override;
 
   private:
     void freeKeys();

@@ -6,6 +6,7 @@
 #include "widgets/code/find_bar.h"
 
 #include <QFileInfo>
+#include <QKeyEvent>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QStackedLayout>
@@ -50,7 +51,7 @@ FilePage *CodePane::page(const std::string &path) {
         page = new FilePage(QString::fromStdString(path), FilePage::Kind::workspace, this);
         stack_->addWidget(page);
         connect(page, &FilePage::edit, this, &CodePane::edited);
-        connect(page->liveEditor(), &CodeEditor::zoomed, this, &CodePane::zoomAll);
+        connect(page, &FilePage::zoomed, this, &CodePane::zoomAll);
         page->liveEditor()->setMessagesShown(messagesShown_);
     }
     return page;
@@ -62,7 +63,7 @@ void CodePane::refresh() {
     if (refreshing_)
         return;
     refreshing_ = true;
-    const bool before = hasEdits();
+    editsTouched_ = false;
     if (document_->folder() != folder_)
         startOver();
     takeNewest();
@@ -77,7 +78,7 @@ void CodePane::refresh() {
     showInfo();
     showNotice();
     refreshing_ = false;
-    if (before != hasEdits())
+    if (editsTouched_)
         Q_EMIT editsChanged();
 }
 
@@ -140,7 +141,7 @@ void CodePane::showTask() {
     }
     task_ = new FilePage(name, FilePage::Kind::task, this);
     stack_->addWidget(task_);
-    connect(task_->liveEditor(), &CodeEditor::zoomed, this, &CodePane::zoomAll);
+    connect(task_, &FilePage::zoomed, this, &CodePane::zoomAll);
     const Result<QString> text = document_->blob(blob);
     task_->setNewest(blob, text ? *text : QString(),
                      text ? QString() : QString::fromStdString(text.error().message));
@@ -164,8 +165,8 @@ void CodePane::showFiles() {
                                 .arg(pages_.size());
         if (key != filesKey_) {
             filesKey_ = key;
-            const auto files = turn ? index.filesAfterTurn(shown, document_->cursor())
-                                    : index.files(document_->cursor());
+            history_.follow(index);
+            const auto files = history_.files(index, end);
             for (const auto &[path, version] : files)
                 page(path);
             for (const auto &[path, file] : pages_) {
@@ -255,6 +256,7 @@ void CodePane::edited() {
     }
     if (!folder_.empty() && (broughtBack_ || !kept.empty()))
         store_->keep(folder_, std::move(kept));
+    editsTouched_ = true;
     if (refreshing_)
         return;
     showTabs();
@@ -286,6 +288,16 @@ bool CodePane::hasEdits() const {
                        [](const auto &entry) { return entry.second->edited(); });
 }
 
+void CodePane::keyPressEvent(QKeyEvent *event) {
+    // Tab belongs to the text: Escape is the way out of it.
+    if (event->key() != Qt::Key_Escape)
+        QWidget::keyPressEvent(event);
+    else if (find_->isVisible())
+        find_->close();
+    else
+        tabs_->setFocus(Qt::OtherFocusReason);
+}
+
 void CodePane::discardEdits() {
     for (const auto &[path, file] : pages_) {
         if (file->edited())
@@ -311,6 +323,7 @@ void CodePane::goTo(const QString &path, int line, int column) {
         return;
     }
     tabs_->setCurrentIndex(tab);
+    chosen_ = file;
     file->editor()->goTo(line, column);
 }
 

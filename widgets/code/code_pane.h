@@ -3,9 +3,11 @@
 #pragma once
 
 #include "widgets/code/edit_store.h"
+#include "widgets/code/file_history.h"
 #include "widgets/code/file_page.h"
 #include "widgets/session/session_document.h"
 
+#include <QPointer>
 #include <QWidget>
 
 class QLabel;
@@ -50,6 +52,9 @@ class CodePane : public QWidget {
     void editsChanged();
     void checkRequested();
 
+  protected:
+    void keyPressEvent(QKeyEvent *event) override;
+
   private:
     // code_pane.cpp
     void refresh();
@@ -69,18 +74,20 @@ class CodePane : public QWidget {
     void loadTurn(int turn);
     // code_pane_parts.cpp
     void makeParts();
-    void makeActions();
-    QAction *action(const char *name, const QString &text, const QList<QKeySequence> &keys = {});
     void tabChosen(int tab);
     void showInfo();
     void showNotice();
     void say(const QString &notice);
+    // code_pane_actions.cpp
+    void makeActions();
+    QAction *action(const char *name, const QString &text, const QList<QKeySequence> &keys = {});
     void askLine();
     void askDiscard();
     void zoomAll(int zoom);
     void stepTab(int by);
 
     SessionDocument *document_;
+    FileHistory history_;
     EditStore *store_;
     std::map<std::string, FilePage *> pages_; ///< of the workspace
     FilePage *task_ = nullptr;
@@ -92,9 +99,11 @@ class CodePane : public QWidget {
     bool editable_ = false;
     bool messagesShown_ = true;
     bool refreshing_ = false;
+    bool editsTouched_ = false; ///< since the last refresh began
     QString noticeText_;
 
     QTabBar *tabs_ = nullptr;
+    QPointer<QWidget> chosen_; ///< the page that the user looks at when it is there
     QLabel *info_ = nullptr;
     QWidget *notice_ = nullptr;
     QLabel *noticeLabel_ = nullptr;
@@ -103,7 +112,7 @@ class CodePane : public QWidget {
     QToolButton *dismiss_ = nullptr;
     QStackedLayout *stack_ = nullptr;
     QLabel *empty_ = nullptr;
-    QWidget *diff_ = nullptr;
+    DiffView *diff_ = nullptr;
     CodeFindBar *find_ = nullptr;
     QAction *check_ = nullptr;
     QAction *restore_ = nullptr;

@@ -1,18 +1,14 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of the pane around the editors: tabs, lines that say what is shown, commands.
+// The parts of the pane around the editors: tabs and the lines that say what is shown.
 #include "widgets/code/code_pane.h"
 
 #include "widgets/base/text.h"
 #include "widgets/base/theme.h"
-#if CUDA_AGENT_CODE_DIFF
-#include "widgets/code/diff_view.h"
-#endif
 #include "widgets/code/find_bar.h"
+#include "widgets/diff/diff_view.h"
 
-#include <QInputDialog>
-#include <QMessageBox>
-#include <QPushButton>
+#include <QFileInfo>
 #include <QStackedLayout>
 #include <QTabBar>
 #include <QToolButton>
@@ -49,14 +45,20 @@ void paintLine(QWidget &widget, const QColor &back, const QColor &text) {
     widget.setAutoFillBackground(true);
 }
 
-QToolButton *buttonOf(QAction *action, QWidget *parent) {
-    auto *button = new QToolButton(parent);
-    button->setDefaultAction(action);
-    button->setAccessibleName(action->text());
-    button->setAutoRaise(true);
-    button->setFocusPolicy(Qt::TabFocus);
-    return button;
-}
+/// One line, cut short where there is no room; the whole text is its tool tip.
+class LineLabel : public QLabel {
+  public:
+    using QLabel::QLabel;
+    QSize minimumSizeHint() const override { return {40, QLabel::minimumSizeHint().height()}; }
+
+  protected:
+    void paintEvent(QPaintEvent *) override {
+        QPainter painter(this);
+        painter.setPen(palette().color(QPalette::WindowText));
+        painter.drawText(contentsRect(), Qt::AlignVCenter | Qt::AlignLeft,
+                         fontMetrics().elidedText(text(), Qt::ElideRight, contentsRect().width()));
+    }
+};
 
 } // namespace
 
@@ -70,9 +72,12 @@ void CodePane::makeParts() {
     tabs_->setDocumentMode(true);
     tabs_->setExpanding(false);
     tabs_->setDrawBase(false);
-    tabs_->setElideMode(Qt::ElideMiddle);
+    tabs_->setElideMode(Qt::ElideNone);
     tabs_->setUsesScrollButtons(true);
-    connect(tabs_, &QTabBar::currentChanged, this, &CodePane::tabChosen);
+    connect(tabs_, &QTabBar::currentChanged, this, [this](int tab) {
+        chosen_ = static_cast<QWidget *>(tabs_->tabData(tab).value<void *>());
+        tabChosen(tab);
+    });
     column->addWidget(tabs_);
 
     auto *line = new QWidget(this);
@@ -80,11 +85,11 @@ void CodePane::makeParts() {
     auto *row = new QHBoxLayout(line);
     row->setContentsMargins(8, 1, 4, 1);
     row->setSpacing(4);
-    info_ = new QLabel(line);
+    info_ = new LineLabel(line);
     info_->setObjectName(QStringLiteral("code.info"));
     info_->setTextFormat(Qt::PlainText);
-    info_->setWordWrap(true);
-    info_->setMinimumWidth(60);
+    info_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    info_->setMinimumHeight(QToolButton(line).sizeHint().height());
     row->addWidget(info_, 1);
     column->addWidget(line);
 
@@ -135,10 +140,8 @@ void CodePane::makeParts() {
     empty_->setAlignment(Qt::AlignCenter);
     empty_->setMargin(12);
     stack_->addWidget(empty_);
-#if CUDA_AGENT_CODE_DIFF
     diff_ = new DiffView(document_, this);
     stack_->addWidget(diff_);
-#endif
     column->addWidget(pages, 1);
 
     find_ = new CodeFindBar(this);
@@ -159,74 +162,6 @@ void CodePane::makeParts() {
     colors();
 }
 
-QAction *CodePane::action(const char *name, const QString &text, const QList<QKeySequence> &keys) {
-    auto *made = new QAction(text, this);
-    made->setObjectName(QStringLiteral("code.%1").arg(QLatin1String(name)));
-    made->setShortcuts(keys);
-    made->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    addAction(made);
-    return made;
-}
-
-void CodePane::makeActions() {
-    using K = QKeySequence;
-    const auto onEditor = [this](auto what) {
-        return [this, what] {
-            if (CodeEditor *shown = editor())
-                what(*shown);
-        };
-    };
-    check_ =
-        action("check", tr("Check"), {K(Qt::CTRL | Qt::Key_Return), K(Qt::CTRL | Qt::Key_Enter)});
-    check_->setToolTip(tr("Compile, verify and time the files as they are here (Ctrl+Return)"));
-    connect(check_, &QAction::triggered, this, &CodePane::checkRequested);
-    restore_ = action("restoreTurn", tr("Restore This Turn"));
-    restore_->setToolTip(tr("Load the files of this turn as edits of the newest ones"));
-    connect(restore_, &QAction::triggered, this, &CodePane::restoreTurn);
-    discard_ = action("discardEdits", tr("Discard Edits"));
-    discard_->setToolTip(tr("Go back to the newest files of the log"));
-    connect(discard_, &QAction::triggered, this, &CodePane::askDiscard);
-    compare_ = action("compare", tr("Compare with the Turn Before"), {K(Qt::CTRL | Qt::Key_D)});
-    connect(compare_, &QAction::triggered, this, &CodePane::compare);
-    undo_ = action("undo", tr("Undo"), K::keyBindings(K::Undo));
-    connect(undo_, &QAction::triggered, this, onEditor([](CodeEditor &e) { e.undo(); }));
-    redo_ = action("redo", tr("Redo"), K::keyBindings(K::Redo));
-    connect(redo_, &QAction::triggered, this, onEditor([](CodeEditor &e) { e.redo(); }));
-    connect(action("find", tr("Find"), {K(Qt::CTRL | Qt::Key_F)}), &QAction::triggered, this,
-            onEditor([this](CodeEditor &) { find_->open(false); }));
-    connect(action("replace", tr("Replace"), {K(Qt::CTRL | Qt::Key_H)}), &QAction::triggered, this,
-            onEditor([this](CodeEditor &) { find_->open(true); }));
-    connect(action("findNext", tr("Find Next"), {K(Qt::Key_F3)}), &QAction::triggered, this,
-            onEditor([this](CodeEditor &) { find_->step(1); }));
-    connect(action("findPrevious", tr("Find Previous"), {K(Qt::SHIFT | Qt::Key_F3)}),
-            &QAction::triggered, this, onEditor([this](CodeEditor &) { find_->step(-1); }));
-    connect(action("goToLine", tr("Go to Line…"), {K(Qt::CTRL | Qt::Key_L)}), &QAction::triggered,
-            this, &CodePane::askLine);
-    connect(action("foldAll", tr("Fold or Unfold All")), &QAction::triggered, this,
-            onEditor([](CodeEditor &e) { e.foldAll(); }));
-    connect(action("zoomIn", tr("Larger Code"), {K(Qt::CTRL | Qt::Key_Plus)}), &QAction::triggered,
-            this, onEditor([](CodeEditor &e) { e.zoomIn(); }));
-    connect(action("zoomOut", tr("Smaller Code"), {K(Qt::CTRL | Qt::Key_Minus)}),
-            &QAction::triggered, this, onEditor([](CodeEditor &e) { e.zoomOut(); }));
-    connect(action("zoomReset", tr("Code at Its Own Size"), {K(Qt::CTRL | Qt::Key_0)}),
-            &QAction::triggered, this, onEditor([](CodeEditor &e) { e.zoomTo(0); }));
-    connect(action("nextFile", tr("Next File"), {K(Qt::CTRL | Qt::Key_PageDown)}),
-            &QAction::triggered, this, [this] { stepTab(1); });
-    connect(action("previousFile", tr("Previous File"), {K(Qt::CTRL | Qt::Key_PageUp)}),
-            &QAction::triggered, this, [this] { stepTab(-1); });
-    QAction *messages = action("messages", tr("Compiler Messages in the Code"));
-    messages->setCheckable(true);
-    messages->setChecked(true);
-    connect(messages, &QAction::toggled, this, [this](bool shown) {
-        messagesShown_ = shown;
-        for (FilePage *file : allPages())
-            file->editor()->setMessagesShown(shown);
-    });
-    QWidget *line = info_->parentWidget();
-    for (QAction *each : {restore_, discard_, check_})
-        line->layout()->addWidget(buttonOf(each, line));
-}
-
 FilePage *CodePane::current() const {
     return qobject_cast<FilePage *>(stack_->currentWidget());
 }
@@ -243,20 +178,27 @@ void CodePane::showTabs() {
         QString tip;
     };
     std::vector<Tab> wanted;
+    // The name without its folders where it tells the files apart: tabs are narrow.
+    std::map<QString, int> uses;
+    for (FilePage *file : allPages())
+        ++uses[QFileInfo(file->path()).fileName()];
+    const auto nameOf = [&](const FilePage *file) {
+        const QString name = QFileInfo(file->path()).fileName();
+        return uses[name] == 1 && !name.isEmpty() ? name : file->path();
+    };
     const bool newest = atNewest();
     for (const auto &[path, file] : pages_) {
         if (newest ? !file->inLog() && !file->edited() : file->pastBlob().empty())
             continue;
         const bool marked = newest && file->edited();
-        wanted.push_back({file, marked ? tr("%1*").arg(file->path()) : file->path(),
+        wanted.push_back({file, marked ? tr("%1*").arg(nameOf(file)) : nameOf(file),
                           marked ? tr("%1, edited").arg(file->path()) : file->path()});
     }
     if (task_ && document_->cursor() > 0)
         wanted.push_back({task_, task_->path(), tr("%1, the task: protected").arg(task_->path())});
-    if (diff_ && !pages_.empty())
+    if (!wanted.empty() && wanted.front().page != task_)
         wanted.push_back({diff_, tr("Compare"), tr("Two versions of a file side by side")});
 
-    QWidget *before = stack_->currentWidget();
     {
         const QSignalBlocker quiet(tabs_);
         while (tabs_->count() > static_cast<int>(wanted.size()))
@@ -276,7 +218,7 @@ void CodePane::showTabs() {
             if (tabs_->tabText(i) != text)
                 tabs_->setTabText(i, text);
             tabs_->setTabToolTip(i, tab.tip);
-            if (tab.page == before)
+            if (tab.page == chosen_) // it comes back when it was away for a while
                 chosen = i;
         }
         if (chosen < 0 && !wanted.empty())
@@ -300,11 +242,6 @@ void CodePane::tabChosen(int tab) {
     showInfo();
 }
 
-void CodePane::stepTab(int by) {
-    if (const int count = tabs_->count(); count > 0)
-        tabs_->setCurrentIndex((tabs_->currentIndex() + by + count) % count);
-}
-
 void CodePane::showInfo() {
     const FilePage *file = current();
     const SessionIndex &index = document_->index();
@@ -326,12 +263,13 @@ void CodePane::showInfo() {
     else if (file)
         text = tr("Newest version. You can edit it.");
     info_->setText(text);
+    info_->setToolTip(text);
     info_->parentWidget()->setVisible(file != nullptr);
     const bool workspace = file && file->kind() == FilePage::Kind::workspace;
     check_->setEnabled(newest && editable_ && !pages_.empty());
     restore_->setEnabled(shown > 0 && !newest);
     discard_->setEnabled(hasEdits());
-    compare_->setEnabled(diff_ && workspace);
+    compare_->setEnabled(workspace);
     for (QToolButton *button : info_->parentWidget()->findChildren<QToolButton *>()) {
         const QAction *own = button->defaultAction();
         button->setVisible(workspace && own->isEnabled());
@@ -360,64 +298,6 @@ void CodePane::showNotice() {
 void CodePane::say(const QString &notice) {
     noticeText_ = notice;
     showNotice();
-}
-
-void CodePane::askLine() {
-    CodeEditor *shown = editor();
-    if (!shown)
-        return;
-    auto *dialog = new QInputDialog(this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setObjectName(QStringLiteral("code.lineDialog"));
-    dialog->setWindowTitle(tr("Go to Line"));
-    dialog->setLabelText(tr("Line, 1 to %1:").arg(shown->lines()));
-    dialog->setInputMode(QInputDialog::IntInput);
-    dialog->setIntRange(1, shown->lines());
-    int line = 0;
-    int column = 0;
-    shown->getCursorPosition(&line, &column);
-    dialog->setIntValue(line + 1);
-    connect(dialog, &QInputDialog::intValueSelected, shown,
-            [shown](int chosen) { shown->goTo(chosen, 1); });
-    dialog->open();
-}
-
-void CodePane::askDiscard() {
-    if (!hasEdits())
-        return;
-    auto *box = new QMessageBox(QMessageBox::Question, tr("Discard edits"),
-                                tr("The unsaved edits will be lost."), QMessageBox::NoButton, this);
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->addButton(tr("Discard"), QMessageBox::DestructiveRole);
-    box->addButton(QMessageBox::Cancel);
-    connect(box, &QMessageBox::buttonClicked, this, [this, box](QAbstractButton *button) {
-        if (box->buttonRole(button) == QMessageBox::DestructiveRole)
-            discardEdits();
-    });
-    box->open();
-}
-
-void CodePane::zoomAll(int zoom) {
-    for (FilePage *file : allPages()) {
-        for (CodeEditor *each : file->findChildren<CodeEditor *>()) {
-            if (each->SendScintilla(QsciScintilla::SCI_GETZOOM) != zoom)
-                each->zoomTo(zoom);
-        }
-    }
-}
-
-void CodePane::compare() {
-    const FilePage *file = current();
-    if (!file || file->kind() != FilePage::Kind::workspace)
-        return;
-#if CUDA_AGENT_CODE_DIFF
-    static_cast<DiffView *>(diff_)->showDiff(std::max(1, document_->shownTurn() - 1),
-                                             document_->shownTurn(), file->path());
-#endif
-    for (int tab = 0; tab < tabs_->count(); ++tab) {
-        if (tabs_->tabData(tab).value<void *>() == diff_)
-            tabs_->setCurrentIndex(tab);
-    }
 }
 
 } // namespace cuda_agent::widgets

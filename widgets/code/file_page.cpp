@@ -23,6 +23,7 @@ FilePage::FilePage(QString path, Kind kind, QWidget *parent)
 CodeEditor *FilePage::makeEditor() {
     auto *editor = new CodeEditor(path_, this);
     addWidget(editor);
+    connect(editor, &CodeEditor::zoomed, this, &FilePage::zoomed);
     return editor;
 }
 

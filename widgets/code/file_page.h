@@ -55,6 +55,7 @@ class FilePage : public QStackedWidget {
 
   signals:
     void edit();
+    void zoomed(int zoom);
 
   private:
     CodeEditor *makeEditor();

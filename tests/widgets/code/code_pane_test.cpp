@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/widgets/code/code_session.h"
+#include "tests/widgets/code/code_bench.h"
 #include "widgets/base/theme.h"
 #include "widgets/code/code_editor.h"
 #include "widgets/code/code_pane.h"
 #include "widgets/code/cuda_lexer.h"
 #include "widgets/code/edit_store.h"
 #include "widgets/code/text_finder.h"
+#include "widgets/diff/diff_view.h"
 
+#include <QElapsedTimer>
 #include <QFile>
 #include <QInputDialog>
 #include <QLabel>
@@ -25,90 +27,7 @@ using namespace cuda_agent;
 using namespace cuda_agent::widgets;
 using session::EventType;
 
-namespace {
-
-const std::string first = "__global__ void softmax(const float4 *x, float *y) {\n"
-                          "    __shared__ float part[32];\n"
-                          "    const int i = threadIdx.x; // größer\n"
-                          "    if (i < 32) {\n"
-                          "        part[i] = x[i].x;\n"
-                          "    }\n"
-                          "    __syncthreads();\n"
-                          "    atomicAdd(&y[0], part[i] * 2.0f);\n"
-                          "}\n";
-const std::string second = "// second\n" + first;
-const std::string plan = "{\"lanes\": [{\"width\": 4, \"name\": \"reduce0\"}]}\n";
-const std::string taskText = "import torch\n\n\nclass Model(torch.nn.Module):\n"
-                             "    def forward(self, x):\n        return torch.softmax(x, -1)\n";
-const char *kernel = "kernels/softmax.cu";
-
-/// A document over a session of two turns, and a pane on it.
-struct Bench {
-    QTemporaryDir dir;
-    sample::CodeSession session{dir.path().toStdString() + "/session"};
-    SessionDocument document;
-    std::unique_ptr<CodePane> pane;
-
-    Bench() {
-        session.task(taskText);
-        session.turn(1, {{kernel, first}, {"plan.json", plan}});
-        session.turn(2, {{kernel, second}});
-        document.setFolder(session.folder());
-        document.replace(session.index());
-        session.fresh();
-        open();
-    }
-    void open() {
-        pane.reset();
-        pane = std::make_unique<CodePane>(&document);
-        pane->setEditable(true);
-        pane->resize(700, 500);
-        pane->show();
-        QVERIFY(QTest::qWaitForWindowExposed(pane.get()));
-    }
-    void grow() { document.append(session.fresh()); }
-    CodeEditor *editor() const { return pane->editor(); }
-    QString text() const { return editor()->text(); }
-    void choose(const char *tab) const {
-        auto *tabs = pane->findChild<QTabBar *>(QStringLiteral("code.tabs"));
-        for (int i = 0; i < tabs->count(); ++i) {
-            if (tabs->tabText(i).startsWith(QLatin1String(tab))) {
-                tabs->setCurrentIndex(i);
-                return;
-            }
-        }
-        QFAIL("no such tab");
-    }
-    QStringList tabs() const {
-        QStringList result;
-        auto *bar = pane->findChild<QTabBar *>(QStringLiteral("code.tabs"));
-        for (int i = 0; i < bar->count(); ++i)
-            result += bar->tabText(i);
-        result.removeAll(QStringLiteral("Compare"));
-        return result;
-    }
-    void type(const char *text) const {
-        editor()->setFocus();
-        QTest::keyClicks(editor(), QLatin1String(text));
-    }
-    template <typename T>
-    T *part(const char *name) const {
-        return pane->findChild<T *>(QLatin1String(name));
-    }
-    void trigger(const char *name) const { part<QAction>(name)->trigger(); }
-    QString info() const { return part<QLabel>("code.info")->text(); }
-    QString notice() const {
-        auto *label = part<QLabel>("code.noticeText");
-        return label->isVisible() ? label->text() : QString();
-    }
-    QString kept() const { return EditStore::fileOf(session.folder()); }
-};
-
-QString q(const std::string &text) {
-    return QString::fromStdString(text);
-}
-
-} // namespace
+using namespace cuda_agent::widgets::sample;
 
 class CodeTest : public QObject {
     Q_OBJECT
@@ -121,9 +40,6 @@ class CodeTest : public QObject {
     void lookingBackKeepsEdits();
     void keys();
     void cudaWords();
-    void finds();
-    void findsInText();
-    void replacesAllInOneStep();
     void goesToLines();
     void editsSurviveACrash();
     void agentNeverOverwritesEdits();
@@ -131,7 +47,10 @@ class CodeTest : public QObject {
     void marks();
     void restoresATurn();
     void restoreAsksFirst();
+    void compares();
     void replay();
+    void longSessions();
+    void cutOffTurns();
     void missingAndBinaryFiles();
     void nothingThere();
     void screenshots();
@@ -139,9 +58,8 @@ class CodeTest : public QObject {
 
 void CodeTest::showsTheFilesOfTheTurn() {
     Bench bench;
-    QCOMPARE(bench.tabs(),
-             QStringList({QStringLiteral("kernels/softmax.cu"), QStringLiteral("plan.json"),
-                          QStringLiteral("softmax.py")}));
+    QCOMPARE(bench.tabs(), QStringList({QStringLiteral("softmax.cu"), QStringLiteral("plan.json"),
+                                        QStringLiteral("softmax.py")}));
     QCOMPARE(bench.text(), q(second));
     bench.document.selectTurn(1);
     QCOMPARE(bench.text(), q(first));
@@ -177,7 +95,7 @@ void CodeTest::typesAndUndoes() {
     bench.pane->discardEdits();
     QVERIFY(!bench.pane->hasEdits());
     QCOMPARE(bench.text(), q(second));
-    QCOMPARE(bench.tabs()[0], QLatin1String(kernel));
+    QCOMPARE(bench.tabs()[0], QStringLiteral("softmax.cu"));
 }
 
 void CodeTest::readOnlyWhereItMustBe() {
@@ -244,6 +162,13 @@ void CodeTest::keys() {
     QCOMPARE(bench.text(), q(plan));
     QTest::keyClick(bench.editor(), Qt::Key_PageUp, Qt::ControlModifier);
     QCOMPARE(bench.text(), q(second));
+    bench.editor()->setFocus();
+    QTest::keyClick(bench.editor(), Qt::Key_Escape);
+    QVERIFY(!bench.part<QLineEdit>("code.findText")->isVisible());
+    QTest::keyClick(bench.editor(), Qt::Key_Escape);
+    QVERIFY(bench.part<QTabBar>("code.tabs")->hasFocus());
+    QCOMPARE(bench.text(), q(second));
+    bench.editor()->setFocus();
     const auto zoom = [&] { return bench.editor()->SendScintilla(QsciScintilla::SCI_GETZOOM); };
     QTest::keyClick(bench.editor(), Qt::Key_Plus, Qt::ControlModifier);
     QCOMPARE(zoom(), 1);
@@ -279,86 +204,6 @@ void CodeTest::cudaWords() {
     QVERIFY(!editor.SendScintilla(QsciScintilla::SCI_GETLINEVISIBLE, 3UL));
     bench.pane->goTo(QLatin1String(kernel), 4, 1); // unfolds what it goes to
     QVERIFY(editor.SendScintilla(QsciScintilla::SCI_GETLINEVISIBLE, 3UL));
-}
-
-void CodeTest::finds() {
-    Bench bench;
-    bench.editor()->setCursorPosition(0, 0);
-    bench.trigger("code.find");
-    auto *find = bench.part<QLineEdit>("code.findText");
-    auto *count = bench.part<QLabel>("code.findCount");
-    QTest::keyClicks(find, QStringLiteral("part"));
-    QCOMPARE(count->text(), QStringLiteral("1 of 3"));
-    QCOMPARE(bench.editor()->selectedText(), QStringLiteral("part"));
-    QTest::keyClick(find, Qt::Key_Return);
-    QCOMPARE(count->text(), QStringLiteral("2 of 3"));
-    bench.trigger("code.findNext");
-    bench.trigger("code.findNext");
-    QCOMPARE(count->text(), QStringLiteral("1 of 3")); // round
-    bench.trigger("code.findPrevious");
-    QCOMPARE(count->text(), QStringLiteral("3 of 3"));
-    // Behind a letter of two bytes the place is still right.
-    int line = 0, column = 0;
-    bench.editor()->getCursorPosition(&line, &column);
-    QCOMPARE(line, 8);
-    find->clear();
-    QTest::keyClicks(find, QStringLiteral("PART"));
-    QCOMPARE(count->text(), QStringLiteral("3 of 3"));
-    bench.part<QToolButton>("code.findCase")->click();
-    QCOMPARE(count->text(), QStringLiteral("No match"));
-    bench.part<QToolButton>("code.findRegex")->click();
-    find->clear();
-    QTest::keyClicks(find, QStringLiteral("(part"));
-    QVERIFY(count->text().startsWith(QStringLiteral("Not a regular expression")));
-    QTest::keyClick(find, Qt::Key_Escape);
-    QVERIFY(!find->isVisible());
-    QVERIFY(bench.editor()->hasFocus());
-}
-
-void CodeTest::findsInText() {
-    const QString text = QStringLiteral("ab aB größe ab2\nab");
-    const auto count = [&](const Pattern &pattern) {
-        return findAll(text, pattern, {}).matches.size();
-    };
-    QCOMPARE(count({QStringLiteral("ab")}), std::size_t(4));
-    QCOMPARE(count({QStringLiteral("ab"), false, true}), std::size_t(3));
-    QCOMPARE(count({QStringLiteral("ab"), false, true, true}), std::size_t(2));
-    QCOMPARE(count({QStringLiteral("^ab"), true}), std::size_t(2));
-    QCOMPARE(count({QStringLiteral("x*"), true}), std::size_t(0)); // nothing but empty ones
-    QCOMPARE(count({QStringLiteral(".")}), std::size_t(0));        // not an expression
-    QCOMPARE(count({}), std::size_t(0));
-    const auto found = findAll(text, {QStringLiteral("(\\w)(b2)"), true}, QStringLiteral("\\2\\1"));
-    QCOMPARE(found.matches.size(), std::size_t(1));
-    QCOMPARE(found.matches[0].range.begin, 14L); // ö and ß have two bytes each
-    QCOMPARE(found.matches[0].range.end, 17L);
-    QCOMPARE(found.matches[0].replacement, QStringLiteral("b2a"));
-    QVERIFY(!findAll(text, {QStringLiteral("("), true}, {}).problem.isEmpty());
-}
-
-void CodeTest::replacesAllInOneStep() {
-    Bench bench;
-    bench.trigger("code.replace");
-    QTest::keyClicks(bench.part<QLineEdit>("code.findText"), QStringLiteral("part"));
-    bench.part<QLineEdit>("code.replaceText")->setText(QStringLiteral("größe"));
-    QTest::mouseClick(bench.part<QToolButton>("code.replaceAll"), Qt::LeftButton);
-    QCOMPARE(bench.text(), q(second).replace(QStringLiteral("part"), QStringLiteral("größe")));
-    QCOMPARE(bench.part<QLabel>("code.findCount")->text(), QStringLiteral("3 replaced"));
-    bench.trigger("code.undo");
-    QCOMPARE(bench.text(), q(second));
-    QVERIFY(!bench.pane->hasEdits());
-    // One by one; the replacement holds the pattern and is not found again.
-    bench.editor()->setCursorPosition(0, 0);
-    auto *with = bench.part<QLineEdit>("code.replaceText");
-    with->setText(QStringLiteral("part2"));
-    QTest::keyClick(bench.part<QLineEdit>("code.findText"), Qt::Key_Return);
-    QTest::keyClick(with, Qt::Key_Return);
-    QTest::keyClick(with, Qt::Key_Return);
-    QCOMPARE(bench.text().count(QStringLiteral("part2")), 2);
-    QCOMPARE(bench.text().count(QStringLiteral("part22")), 0);
-    // A file that is not to be edited offers no replacing.
-    bench.choose("softmax.py");
-    bench.trigger("code.replace");
-    QVERIFY(!with->isVisible());
 }
 
 void CodeTest::goesToLines() {
@@ -567,6 +412,21 @@ void CodeTest::restoreAsksFirst() {
     QVERIFY(!bench.pane->hasEdits());
 }
 
+void CodeTest::compares() {
+    Bench bench;
+    bench.editor()->setFocus();
+    QTest::keyClick(bench.editor(), Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+    auto *diff = bench.pane->findChild<DiffView *>();
+    QVERIFY(diff && diff->isVisible());
+    QVERIFY(!bench.editor());
+    QCOMPARE(diff->turnA(), 1);
+    QCOMPARE(diff->turnB(), 2);
+    QCOMPARE(diff->path(), QLatin1String(kernel));
+    bench.choose("softmax.cu");
+    QVERIFY(!diff->isVisible());
+    QCOMPARE(bench.text(), q(second));
+}
+
 void CodeTest::replay() {
     Bench bench;
     bench.type("mine");
@@ -583,6 +443,82 @@ void CodeTest::replay() {
     bench.document.toEnd();
     QCOMPARE(bench.text(), q(mine.at(kernel)));
     bench.pane->discardEdits();
+}
+
+void CodeTest::longSessions() {
+    Bench bench;
+    for (int turn = 3; turn < 20'000; ++turn)
+        bench.session.turn(turn, {{kernel, turn % 2 ? first : second}, {"plan.json", plan}});
+    bench.document.replace(bench.session.index());
+    QVERIFY(bench.document.index().size() > 95'000);
+    QElapsedTimer clock;
+    qint64 worst = 0;
+    const auto step = [&](std::size_t cursor) {
+        clock.restart();
+        bench.document.setCursor(cursor);
+        worst = std::max(worst, clock.elapsed());
+    };
+    for (std::size_t i = 0; i < 30; ++i)
+        step(bench.document.index().size() - 1 - i);
+    step(50'000);
+    bench.document.toEnd();
+    qInfo("longest step over the log: %lld ms", static_cast<long long>(worst));
+    bench.session.fresh();
+    for (int i = 0; i < 20; ++i) {
+        bench.session.turn(20'000 + i, {{kernel, first}});
+        const auto fresh = bench.session.fresh();
+        clock.restart();
+        bench.document.append(fresh);
+        worst = std::max(worst, clock.elapsed());
+    }
+    qInfo("longest step: %lld ms", static_cast<long long>(worst));
+    QVERIFY(worst < 100); // 50 on a machine that does nothing else
+
+    // The short way to a moment's files gives what the log's index gives.
+    const SessionIndex &index = bench.document.index();
+    FileHistory history;
+    history.follow(index);
+    for (std::size_t cursor = 0; cursor < index.size(); cursor += 9'973) {
+        const auto expected = index.files(cursor);
+        const auto files = history.files(index, cursor);
+        QCOMPARE(files.size(), expected.size());
+        for (const auto &[path, version] : expected)
+            QCOMPARE(files.at(path).event, version.event);
+    }
+}
+
+void CodeTest::cutOffTurns() {
+    Bench bench;
+    CodeSession &session = bench.session;
+    const auto write = [&](const char *path, const char *author, const std::string &text) {
+        session.add(EventType::fileWritten, 3,
+                    {{"path", path}, {"blob", session.putBlob(text)}, {"author", author}});
+    };
+    session.add(EventType::turnStarted, 3, Json::object());
+    write(kernel, "policy", "cut off");
+    write("plan.json", "engineer", "{}");
+    write("new.cu", "policy", "cut off");
+    session.add(EventType::turnStarted, 3, Json::object()); // after a crash
+    write("plan.json", "policy", "[]");
+    session.add(EventType::turnEnded, 3, Json::object());
+    const SessionIndex index = session.index();
+    FileHistory history;
+    for (std::size_t cursor = 0; cursor <= index.size(); ++cursor) {
+        history.follow(index);
+        const auto expected = index.files(cursor);
+        const auto files = history.files(index, cursor);
+        QCOMPARE(files.size(), expected.size());
+        for (const auto &[path, version] : expected) {
+            QCOMPARE(files.at(path).event, version.event);
+            QCOMPARE(files.at(path).blob, version.blob);
+        }
+    }
+    bench.grow();
+    QCOMPARE(bench.text(), q(second));
+    QCOMPARE(bench.tabs().size(), 3);
+    // Another log.
+    history.follow(SessionIndex());
+    QVERIFY(history.files(index, index.size()).empty());
 }
 
 void CodeTest::missingAndBinaryFiles() {
@@ -613,6 +549,10 @@ void CodeTest::missingAndBinaryFiles() {
     bench.choose("empty.cu");
     bench.type("x");
     QCOMPARE(bench.pane->edits().at("empty.cu"), std::string("x"));
+    bench.choose("dos.cu");
+    bench.editor()->setCursorPosition(0, 1);
+    QTest::keyClick(bench.editor(), Qt::Key_Return);
+    QCOMPARE(bench.pane->edits().at("dos.cu"), std::string("a\r\n\r\nb\r\n"));
     bench.pane->discardEdits();
 }
 
@@ -656,7 +596,7 @@ void CodeTest::screenshots() {
                          dark ? QStringLiteral("dark") : QStringLiteral("light"))));
         };
         bench.pane->resize(760, 480);
-        bench.choose(kernel);
+        bench.choose("softmax.cu");
         save("marks");
         bench.type("x");
         bench.trigger("code.replace");
@@ -672,6 +612,8 @@ void CodeTest::screenshots() {
         bench.pane->resize(760, 480);
         bench.document.selectTurn(1);
         save("past");
+        bench.trigger("code.compare");
+        save("compare");
         bench.choose("plan.json");
         save("plan");
         bench.choose("softmax.py");

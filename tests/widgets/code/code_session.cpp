@@ -19,7 +19,8 @@ std::string CodeSession::putBlob(const std::string &text) {
         QCryptographicHash::hash(QByteArray::fromStdString(text), QCryptographicHash::Sha256)
             .toHex()
             .toStdString();
-    std::ofstream(folder_ / "blobs" / name, std::ios::binary) << text;
+    if (const auto file = folder_ / "blobs" / name; !std::filesystem::exists(file))
+        std::ofstream(file, std::ios::binary) << text;
     return name;
 }
 
