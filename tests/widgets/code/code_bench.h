@@ -7,6 +7,7 @@
 #include "widgets/code/code_pane.h"
 #include "widgets/code/edit_store.h"
 
+#include <QFile>
 #include <QLabel>
 #include <QTabBar>
 #include <QTemporaryDir>
@@ -45,6 +46,10 @@ struct Bench {
         document.replace(session.index());
         session.fresh();
         open();
+    }
+    ~Bench() {
+        pane.reset(); // it writes what was not saved
+        QFile::remove(kept());
     }
     void open() {
         pane.reset();
