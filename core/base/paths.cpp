@@ -36,6 +36,11 @@ fs::path programDir() {
 fs::path workerDir() {
     if (auto path = fromEnvironment("CUDA_AGENT_BIN"); !path.empty())
         return path;
+    // Installed: <prefix>/libexec/cuda-agent; in a build tree: beside the programs.
+    std::error_code error;
+    const fs::path installed = (programDir() / ".." / "libexec" / "cuda-agent").lexically_normal();
+    if (fs::exists(installed / "cuda-agent-runner", error))
+        return installed;
     return (programDir() / ".." / "bin").lexically_normal();
 }
 
@@ -57,7 +62,15 @@ fs::path cacheDir() {
 fs::path pythonProgram() {
     if (auto path = fromEnvironment("CUDA_AGENT_PYTHON"); !path.empty())
         return path;
-    return recordedPath("python.path");
+    if (auto path = recordedPath("python.path"); !path.empty())
+        return path;
+    // An installed program: the environment that doctor tells how to make.
+    auto data = fromEnvironment("XDG_DATA_HOME");
+    if (data.empty())
+        data = fromEnvironment("HOME") / ".local" / "share";
+    std::error_code error;
+    const fs::path own = data / "cuda-agent" / "venv" / "bin" / "python";
+    return fs::exists(own, error) ? own : fs::path();
 }
 
 fs::path cudaToolkitDir() {

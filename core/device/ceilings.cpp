@@ -46,14 +46,18 @@ Result<Ceilings> cachedCeilings(const Info &info,
     CUDA_AGENT_ASSIGN(ceilings, measure());
     std::error_code error;
     std::filesystem::create_directories(cacheDir(), error);
-    const Json json{{"version", version},
-                    {"device", info.name},
-                    {"driver", info.driverVersion},
-                    {"copy_bytes_per_second", ceilings.copyBytesPerSecond},
-                    {"fp32_flops_per_second", ceilings.fp32FlopsPerSecond},
-                    {"tf32_flops_per_second", ceilings.tf32FlopsPerSecond}};
+    Json json = toJson(ceilings);
+    json["version"] = version;
+    json["device"] = info.name;
+    json["driver"] = info.driverVersion;
     (void)writeFileAtomically(file, json.dump(2) + "\n");
     return ceilings;
+}
+
+Json toJson(const Ceilings &ceilings) {
+    return {{"copy_bytes_per_second", ceilings.copyBytesPerSecond},
+            {"fp32_flops_per_second", ceilings.fp32FlopsPerSecond},
+            {"tf32_flops_per_second", ceilings.tf32FlopsPerSecond}};
 }
 
 } // namespace cuda_agent::device

@@ -36,6 +36,8 @@ struct Ceilings {
     double fp32FlopsPerSecond = 0; ///< large fp32 matrix product (no TF32)
     double tf32FlopsPerSecond = 0; ///< 0 where the device has none or it was not measured
 };
+/// {"copy_bytes_per_second", "fp32_flops_per_second", "tf32_flops_per_second"}
+Json toJson(const Ceilings &ceilings);
 
 class Device;
 

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QFrame>
+
+class QLabel;
+class QToolButton;
+
+namespace cuda_agent::widgets {
+
+/// A line above the panes that says what went wrong and what to do; stays until it is closed.
+class MessageBar : public QFrame {
+    Q_OBJECT
+  public:
+    enum class Kind { information, error };
+    explicit MessageBar(QWidget *parent = nullptr);
+    void say(const QString &text, Kind kind);
+    QString text() const;
+
+  private:
+    void applyTheme();
+    QLabel *label_ = nullptr;
+    QToolButton *close_ = nullptr;
+    Kind kind_ = Kind::information;
+};
+
+} // namespace cuda_agent::widgets

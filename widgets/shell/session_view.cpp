@@ -1,0 +1,438 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/shell/session_view.h"
+
+#include "widgets/base/text.h"
+#include "widgets/build/build_pane.h"
+#include "widgets/code/code_pane.h"
+#include "widgets/progress/progress_pane.h"
+#include "widgets/roofline/roofline_pane.h"
+#include "widgets/shell/message_bar.h"
+#include "widgets/timeline/timeline_bar.h"
+#include "widgets/trace/trace_pane.h"
+#include "widgets/verdict/verdict_pane.h"
+
+#include "core/session/log.h"
+
+#include <QDateTime>
+#include <QDockWidget>
+#include <QFileInfo>
+#include <QFileSystemWatcher>
+#include <QFutureWatcher>
+#include <QStandardPaths>
+#include <QtConcurrent>
+
+namespace cuda_agent::widgets {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path newSessionFolder(const task::Spec &spec) {
+    const QString base = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
+                         QStringLiteral("/sessions/");
+    const QString stamp = QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"));
+    const QString name = QString::fromStdString(spec.name()) + QLatin1Char('-') + stamp;
+    QString folder = base + name;
+    for (int i = 2; QFileInfo::exists(folder); ++i)
+        folder = base + name + QStringLiteral("-%1").arg(i);
+    return fs::path(folder.toStdString());
+}
+
+QString fileOf(const fs::path &folder) {
+    return QString::fromStdString((folder / "session.jsonl").string());
+}
+
+} // namespace
+
+SessionView::SessionView(QWidget *parent) : QMainWindow(parent, Qt::Widget) {
+    document_ = new SessionDocument(this);
+    runner_ = new SessionRunner(this);
+    setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
+    setDockNestingEnabled(true);
+    setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+
+    auto *center = new QWidget(this);
+    auto *column = new QVBoxLayout(center);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    messages_ = new MessageBar(center);
+    code_ = new CodePane(document_, center);
+    timeline_ = new TimelineBar(document_, center);
+    column->addWidget(messages_);
+    column->addWidget(code_, 1);
+    column->addWidget(timeline_);
+    setCentralWidget(center);
+
+    trace_ = new TracePane(document_, this);
+    build_ = new BuildPane(document_, this);
+    verdict_ = new VerdictPane(document_, this);
+    progress_ = new ProgressPane(document_, this);
+    roofline_ = new RooflinePane(document_, this);
+    addPane("trace", tr("Trace"), trace_, Qt::LeftDockWidgetArea);
+    addPane("verdict", tr("Verdict"), verdict_, Qt::RightDockWidgetArea);
+    addPane("roofline", tr("Roofline and Profile"), roofline_, Qt::RightDockWidgetArea);
+    addPane("build", tr("Build Log"), build_, Qt::BottomDockWidgetArea);
+    addPane("progress", tr("Progress"), progress_, Qt::BottomDockWidgetArea);
+    timeline_->hide();
+
+    connect(build_, &BuildPane::locationActivated, code_, &CodePane::goTo);
+    connect(code_, &CodePane::checkRequested, this, [this] { check(true); });
+    connect(code_, &CodePane::editsChanged, this, &SessionView::update);
+    connect(document_, &SessionDocument::titleChanged, this, &SessionView::changed);
+    connect(document_, &SessionDocument::cursorMoved, this, &SessionView::update);
+    connect(runner_, &SessionRunner::eventsArrived, this, &SessionView::takeEvents);
+    connect(runner_, &SessionRunner::stateChanged, this, &SessionView::update);
+    connect(runner_, &SessionRunner::progress, this, [this](const QString &what) {
+        busyWith_ = what;
+        trace_->setPending(what);
+        Q_EMIT progress(what);
+    });
+    connect(runner_, &SessionRunner::failed, this,
+            [this](const QString &text) { messages_->say(text, MessageBar::Kind::error); });
+    connect(runner_, &SessionRunner::ended, this, [this] {
+        busyWith_.clear();
+        checking_.clear();
+        update();
+    });
+    update();
+}
+
+SessionView::~SessionView() {
+    runner_->disconnect(this);
+    runner_->shutDown();
+}
+
+QDockWidget *SessionView::addPane(const char *name, const QString &title, QWidget *pane,
+                                  Qt::DockWidgetArea area) {
+    auto *dock = new QDockWidget(title, this);
+    dock->setObjectName(QStringLiteral("dock.%1").arg(QLatin1String(name)));
+    dock->setWidget(pane);
+    dock->setAccessibleName(title);
+    addDockWidget(area, dock);
+    return dock;
+}
+
+QList<QDockWidget *> SessionView::docks() const {
+    return findChildren<QDockWidget *>(QString(), Qt::FindDirectChildrenOnly);
+}
+
+QList<QAction *> SessionView::paneActions() const {
+    QList<QAction *> result;
+    for (QWidget *pane : std::initializer_list<QWidget *>{code_, trace_, build_, verdict_,
+                                                          progress_, roofline_, timeline_})
+        result += pane->actions();
+    return result;
+}
+
+// --- layout ---------------------------------------------------------------------------------
+
+QString SessionView::layoutKey() const {
+    return perspective_ == Perspective::replay ? QStringLiteral("layout/replay")
+                                               : QStringLiteral("layout/optimize");
+}
+
+void SessionView::setPerspective(Perspective perspective) {
+    if (layoutChosen_ && perspective == perspective_)
+        return;
+    if (layoutChosen_)
+        saveLayout();
+    perspective_ = perspective;
+    layoutChosen_ = true;
+    timeline_->setVisible(perspective == Perspective::replay);
+    if (!restoreState(QSettings().value(layoutKey()).toByteArray()))
+        defaultLayout();
+}
+
+void SessionView::saveLayout() {
+    if (layoutChosen_)
+        QSettings().setValue(layoutKey(), saveState());
+}
+
+void SessionView::restoreDefaultLayout() {
+    QSettings().remove(layoutKey());
+    defaultLayout();
+}
+
+void SessionView::defaultLayout() {
+    const QList<QDockWidget *> all = docks();
+    for (QDockWidget *dock : all) {
+        dock->setFloating(false);
+        removeDockWidget(dock);
+    }
+    const auto dock = [&](const char *name) {
+        return findChild<QDockWidget *>(QStringLiteral("dock.%1").arg(QLatin1String(name)));
+    };
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    addDockWidget(Qt::LeftDockWidgetArea, dock("trace"));
+    addDockWidget(Qt::RightDockWidgetArea, dock("verdict"));
+    addDockWidget(Qt::RightDockWidgetArea, dock("roofline"));
+    addDockWidget(Qt::BottomDockWidgetArea, dock("build"));
+    addDockWidget(Qt::BottomDockWidgetArea, dock("progress"));
+    tabifyDockWidget(dock("build"), dock("progress"));
+    for (QDockWidget *each : all)
+        each->show();
+    dock("progress")->raise();
+    const int w = std::max(width(), 900);
+    const int h = std::max(height(), 500);
+    resizeDocks({dock("trace"), dock("verdict")}, {w * 30 / 100, w * 32 / 100}, Qt::Horizontal);
+    resizeDocks({dock("verdict"), dock("roofline")}, {h * 55 / 100, h * 45 / 100}, Qt::Vertical);
+    resizeDocks({dock("progress")}, {h * 30 / 100}, Qt::Vertical);
+}
+
+// --- opening ----------------------------------------------------------------------------------
+
+void SessionView::openTask(const task::Spec &spec) {
+    spec_ = spec;
+    document_->setFolder(newSessionFolder(spec));
+    trace_->setPending(QString());
+    update();
+}
+
+void SessionView::openFolder(const fs::path &folder) {
+    document_->setFolder(folder);
+    begun_ = true;
+    loading_ = true;
+    auto *watcher = new QFutureWatcher<Result<LoadedSession>>(this);
+    connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher] {
+        watcher->deleteLater();
+        loading_ = false;
+        Result<LoadedSession> result = watcher->future().takeResult();
+        if (!result) {
+            messages_->say(QString::fromStdString(result.error().message), MessageBar::Kind::error);
+        } else {
+            if (!result->problem.isEmpty())
+                messages_->say(result->problem, MessageBar::Kind::information);
+            document_->replace(std::move(result->index));
+            const Json &start = document_->index().state().start;
+            choices_.policy = textOf(start, "policy");
+            choices_.numerics = textOf(start, "numerics");
+            choices_.device = textOf(partOf(start, "device"), "kind");
+            choices_.turns = static_cast<int>(numberOf(start, "turns", choices_.turns));
+            watchFolder();
+        }
+        Q_EMIT progress(QString());
+        update();
+        Q_EMIT loaded();
+    });
+    watcher->setFuture(QtConcurrent::run([folder] { return loadSession(folder); }));
+    Q_EMIT progress(tr("reading %1").arg(QString::fromStdString(folder.string())));
+    update();
+}
+
+void SessionView::watchFolder() {
+    if (watcher_)
+        return;
+    watcher_ = new QFileSystemWatcher({fileOf(document_->folder())}, this);
+    growth_ = new QTimer(this);
+    growth_->setSingleShot(true);
+    growth_->setInterval(300);
+    connect(watcher_, &QFileSystemWatcher::fileChanged, growth_, qOverload<>(&QTimer::start));
+    connect(growth_, &QTimer::timeout, this, &SessionView::readGrowth);
+}
+
+/// Another program writes to this session: what it appended is read on another thread.
+void SessionView::readGrowth() {
+    if (runner_->busy() || loading_)
+        return;
+    if (reading_) {
+        growth_->start();
+        return;
+    }
+    reading_ = true;
+    using Answer = Result<session::Contents>;
+    auto *watcher = new QFutureWatcher<Answer>(this);
+    connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher] {
+        watcher->deleteLater();
+        reading_ = false;
+        Answer answer = watcher->future().takeResult();
+        const std::size_t known = document_->index().size();
+        if (!answer || runner_->busy() || answer->events.size() <= known)
+            return;
+        document_->append(
+            {answer->events.begin() + static_cast<std::ptrdiff_t>(known), answer->events.end()});
+        update();
+    });
+    watcher->setFuture(
+        QtConcurrent::run([folder = document_->folder()] { return session::readLog(folder); }));
+}
+
+// --- running ----------------------------------------------------------------------------------
+
+QString SessionView::title() const {
+    return spec_ && !begun_ ? QString::fromStdString(spec_->name()) : document_->title();
+}
+
+QString SessionView::status() const {
+    const bool ended = document_->index().state().end.has_value();
+    switch (runner_->state()) {
+    case SessionRunner::State::preparing:
+        return tr("Preparing");
+    case SessionRunner::State::running:
+        return tr("Running");
+    case SessionRunner::State::pausing:
+        return tr("Pausing after this turn");
+    case SessionRunner::State::paused:
+        return tr("Paused");
+    case SessionRunner::State::stopping:
+        return tr("Stopping");
+    case SessionRunner::State::idle:
+    case SessionRunner::State::ended:
+        break;
+    }
+    if (loading_)
+        return tr("Loading");
+    if (!begun_)
+        return tr("Not started");
+    if (!ended)
+        return tr("Interrupted; Run resumes it");
+    return tr("Ended: %1").arg(textOf(*document_->index().state().end, "reason"));
+}
+
+void SessionView::setChoices(const Choices &choices) {
+    if (!begun_)
+        choices_ = choices;
+}
+
+bool SessionView::canRun() const {
+    using State = SessionRunner::State;
+    const State state = runner_->state();
+    return !loading_ && (spec_ || begun_) &&
+           (state == State::idle || state == State::paused || state == State::pausing ||
+            state == State::ended);
+}
+
+bool SessionView::canPause() const {
+    const auto state = runner_->state();
+    return state == SessionRunner::State::preparing || state == SessionRunner::State::running;
+}
+
+bool SessionView::canCheck() const {
+    return !loading_ && checking_.empty() && runner_->state() != SessionRunner::State::stopping &&
+           (code_->hasEdits() || !document_->index().state().files.empty());
+}
+
+Result<agent::RunRequest> SessionView::request() const {
+    agent::RunRequest request;
+    request.session = document_->folder();
+    request.device = choices_.device.toStdString();
+    request.policy = choices_.policy.toStdString();
+    request.turns = choices_.turns;
+    request.judge.maxAutotune = choices_.maxAutotune;
+    CUDA_AGENT_ASSIGN(numerics, task::numericsFromName(choices_.numerics.toStdString()));
+    request.judge.numerics = numerics;
+    if (spec_) {
+        request.spec = *spec_;
+        return request;
+    }
+    const Json &start = document_->index().state().start;
+    const QString file = textOf(partOf(start, "task"), "file");
+    std::vector<std::string> sets;
+    for (const auto &[name, value] : partOf(start, "overrides").items())
+        if (value.is_string())
+            sets.push_back(name + "=" + value.get<std::string>());
+    CUDA_AGENT_ASSIGN(spec, task::openSpec(file.toStdString(), sets));
+    request.spec = std::move(spec);
+    return request;
+}
+
+void SessionView::start(SessionRunner::First first) {
+    auto wanted = request();
+    if (!wanted) {
+        messages_->say(QString::fromStdString(wanted.error().message), MessageBar::Kind::error);
+        return;
+    }
+    begun_ = true;
+    messages_->hide();
+    document_->toEnd();
+    document_->selectTurn(0);
+    runner_->start(std::move(*wanted), first);
+    update();
+}
+
+void SessionView::begin(bool onlyStep) {
+    const auto &end = document_->index().state().end;
+    if (end && truthOf(*end, "complete")) {
+        const auto wanted = request();
+        if (wanted)
+            Q_EMIT newSessionWanted(wanted->spec, choices_, onlyStep);
+        else
+            messages_->say(QString::fromStdString(wanted.error().message), MessageBar::Kind::error);
+        return;
+    }
+    start(onlyStep ? SessionRunner::First::step : SessionRunner::First::run);
+}
+
+void SessionView::run() {
+    if (!canRun())
+        return;
+    if (runner_->busy())
+        runner_->resume();
+    else
+        begin(false);
+}
+
+void SessionView::step() {
+    if (!canRun())
+        return;
+    if (runner_->busy())
+        runner_->step();
+    else
+        begin(true);
+}
+
+void SessionView::pause() {
+    runner_->pause();
+}
+
+void SessionView::stop() {
+    runner_->stop();
+}
+
+void SessionView::check(bool full) {
+    if (!canCheck())
+        return;
+    checking_ = code_->edits();
+    if (checking_.empty()) // the files as they are: mark that one is under way
+        checking_.emplace(std::string(), std::string());
+    auto files = checking_;
+    files.erase(std::string());
+    if (!runner_->busy())
+        start(SessionRunner::First::rest);
+    if (runner_->busy())
+        runner_->check(files, full);
+    else
+        checking_.clear();
+    update();
+}
+
+void SessionView::takeEvents(const std::vector<session::Event> &events) {
+    // What was read from the file meanwhile does not come twice.
+    std::vector<session::Event> fresh;
+    for (const session::Event &event : events)
+        if (static_cast<std::size_t>(event.sequence) >= document_->index().size() + fresh.size())
+            fresh.push_back(event);
+    document_->append(fresh);
+    for (const session::Event &event : events) {
+        const TurnRange *turn = document_->index().turn(event.turn, document_->index().size());
+        if (event.type != session::EventType::turnEnded || !turn || !turn->engineer)
+            continue;
+        auto files = checking_;
+        files.erase(std::string());
+        checking_.clear();
+        if (code_->edits() == files || code_->edits().empty())
+            code_->discardEdits(); // they are in the log now
+    }
+    update();
+}
+
+void SessionView::update() {
+    using State = SessionRunner::State;
+    const State state = runner_->state();
+    code_->setEditable(!loading_ && document_->atEnd() && checking_.empty() &&
+                       (state == State::idle || state == State::paused || state == State::ended));
+    Q_EMIT changed();
+}
+
+} // namespace cuda_agent::widgets

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/bridge/session_runner.h"
+#include "widgets/session/session_document.h"
+
+#include <QMainWindow>
+
+#include <optional>
+
+class QDockWidget;
+class QFileSystemWatcher;
+
+namespace cuda_agent::widgets {
+
+class BuildPane;
+class CodePane;
+class MessageBar;
+class ProgressPane;
+class RooflinePane;
+class TimelineBar;
+class TracePane;
+class VerdictPane;
+
+/// What the toolbar offers for a session that has not begun.
+struct Choices {
+    QString device = QStringLiteral("auto");
+    QString policy = QStringLiteral("planner");
+    QString numerics = QStringLiteral("default");
+    bool maxAutotune = false;
+    int turns = 20;
+    bool operator==(const Choices &) const = default;
+};
+
+/// One session in a tab: its document, its runner and the panes that look at it, as docks.
+class SessionView : public QMainWindow {
+    Q_OBJECT
+  public:
+    enum class Perspective { optimize, replay };
+
+    explicit SessionView(QWidget *parent = nullptr);
+    ~SessionView() override;
+
+    /// A new session on a task; it begins with `run` or `step`.
+    void openTask(const task::Spec &spec);
+    /// Reads a session folder on another thread; `loaded` or a message follows. A folder that
+    /// another program is writing to is followed.
+    void openFolder(const std::filesystem::path &folder);
+    /// True while `openFolder` reads.
+    bool loading() const { return loading_; }
+
+    SessionDocument &document() { return *document_; }
+    SessionRunner &runner() { return *runner_; }
+    TimelineBar &timeline() { return *timeline_; }
+    CodePane &code() { return *code_; }
+    QString title() const;
+    /// In words, for the status bar.
+    QString status() const;
+
+    const Choices &choices() const { return choices_; }
+    /// Only before the session has begun.
+    void setChoices(const Choices &choices);
+    bool begun() const { return begun_; }
+
+    bool canRun() const;
+    bool canPause() const;
+    bool canStop() const { return runner_->busy(); }
+    bool canCheck() const;
+    void run();
+    void pause();
+    void step();
+    void stop();
+    /// Compiles, verifies and times the files as the engineer left them.
+    void check(bool full);
+
+    void setPerspective(Perspective perspective);
+    void restoreDefaultLayout();
+    void saveLayout();
+    QList<QDockWidget *> docks() const;
+    QList<QAction *> paneActions() const;
+
+  signals:
+    /// What actions, titles or the status bar show may be another.
+    void changed();
+    void progress(const QString &what);
+    void loaded();
+    /// Run was asked for in a session that has ended: its task wants a session of its own.
+    void newSessionWanted(const task::Spec &spec, const Choices &choices, bool onlyStep);
+
+  private:
+    QDockWidget *addPane(const char *name, const QString &title, QWidget *pane,
+                         Qt::DockWidgetArea area);
+    void defaultLayout();
+    void start(SessionRunner::First first);
+    void begin(bool onlyStep);
+    Result<agent::RunRequest> request() const;
+    void update();
+    void takeEvents(const std::vector<session::Event> &events);
+    void watchFolder();
+    void readGrowth();
+    QString layoutKey() const;
+
+    SessionDocument *document_ = nullptr;
+    SessionRunner *runner_ = nullptr;
+    MessageBar *messages_ = nullptr;
+    TimelineBar *timeline_ = nullptr;
+    CodePane *code_ = nullptr;
+    TracePane *trace_ = nullptr;
+    BuildPane *build_ = nullptr;
+    VerdictPane *verdict_ = nullptr;
+    ProgressPane *progress_ = nullptr;
+    RooflinePane *roofline_ = nullptr;
+    QFileSystemWatcher *watcher_ = nullptr;
+    QTimer *growth_ = nullptr;
+    std::optional<task::Spec> spec_;
+    Choices choices_;
+    Perspective perspective_ = Perspective::optimize;
+    QString busyWith_;
+    std::map<std::string, std::string> checking_; ///< edits that a check under way took along
+    bool begun_ = false;
+    bool loading_ = false;
+    bool reading_ = false;
+    bool layoutChosen_ = false;
+};
+
+} // namespace cuda_agent::widgets
