@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/session/log.h"
+#include "widgets/base/text.h"
+#include "widgets/code/code_pane.h"
+#include "widgets/shell/main_window.h"
+#include "widgets/shell/session_view.h"
+
+#include <QElapsedTimer>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+#include <Qsci/qsciscintilla.h>
+
+using namespace cuda_agent;
+using namespace cuda_agent::widgets;
+using State = SessionRunner::State;
+
+/// What an engineer does, with the real engine on the cpu device.
+class FlowTest : public QObject {
+    Q_OBJECT
+  private:
+    QTemporaryDir folder_;
+    QString task_;
+    static constexpr int patience = 150'000; // milliseconds on a busy machine
+
+  private slots:
+    void initTestCase() {
+        QStandardPaths::setTestModeEnabled(true);
+        QSettings().clear();
+        QSettings().setValue(QStringLiteral("choices/device"), QStringLiteral("cpu"));
+        QSettings().setValue(QStringLiteral("choices/turns"), 2);
+        task_ = folder_.filePath(QStringLiteral("small.py"));
+        QFile file(task_);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("import torch\n\n\nclass Model(torch.nn.Module):\n"
+                   "    def forward(self, x):\n        return torch.relu(x) * 2 + 1\n\n\n"
+                   "def get_inputs():\n    return [torch.randn(256, 512)]\n\n\n"
+                   "def get_init_inputs():\n    return []\n");
+    }
+
+    void stepEditCheckAndGoOn() {
+        MainWindow window;
+        window.show();
+        SessionView *view = window.openTask(task_);
+        QVERIFY(view);
+        QCOMPARE(view->choices().device, QStringLiteral("cpu"));
+        QTest::keyClick(&window, Qt::Key_F10); // one turn, then a pause
+        QTRY_VERIFY(view->begun());
+        QTRY_COMPARE_WITH_TIMEOUT(view->runner().state(), State::paused, patience);
+        SessionDocument &document = view->document();
+        QCOMPARE(document.index().turnCount(document.cursor()), 1);
+        QVERIFY(truthOf(document.verdict(), "correct"));
+
+        // The engineer spoils the kernel; the check finds out and the log says who it was.
+        auto *editor = view->code().findChild<QsciScintilla *>();
+        QTRY_VERIFY(editor && !editor->isReadOnly());
+        view->code().goTo(QStringLiteral("kernels/planner.cu"), 1, 1);
+        for (QsciScintilla *each : view->code().findChildren<QsciScintilla *>())
+            if (each->isVisible() && !each->isReadOnly())
+                editor = each;
+        editor->setFocus();
+        QTest::keyClicks(editor, QStringLiteral("#error edited by hand"));
+        QTest::keyClick(editor, Qt::Key_Return);
+        QTRY_VERIFY(view->code().hasEdits());
+        QTest::keyClick(&window, Qt::Key_B, Qt::ControlModifier);
+        QTRY_COMPARE_WITH_TIMEOUT(document.index().turnCount(document.cursor()), 2, patience);
+        QTRY_VERIFY_WITH_TIMEOUT(document.verdictOf(2).is_object() ||
+                                     document.index().turn(2, document.cursor())->ended,
+                                 patience);
+        const TurnRange *turn = document.index().turn(2, document.cursor());
+        QVERIFY(turn && turn->engineer);
+        QTRY_VERIFY(document.compiled().is_object());
+        QVERIFY(!truthOf(document.compiled(), "ok"));
+        QTRY_VERIFY(!view->code().hasEdits());
+
+        // The policy goes on from there to its end.
+        QTRY_COMPARE_WITH_TIMEOUT(view->runner().state(), State::paused, patience);
+        QTest::keyClick(&window, Qt::Key_F5);
+        QTRY_VERIFY_WITH_TIMEOUT(document.index().state().end.has_value(), patience);
+        QVERIFY(document.index().state().bestTurn > 0);
+        const std::filesystem::path folder = document.folder();
+        const std::size_t events = document.index().size();
+
+        QElapsedTimer closing;
+        closing.start();
+        window.close();
+        QVERIFY2(closing.elapsed() < 2000, qPrintable(QString::number(closing.elapsed())));
+        const auto contents = session::readLog(folder);
+        QVERIFY(contents.has_value());
+        QVERIFY(contents->problem.empty());
+        QVERIFY(contents->events.size() >= events);
+    }
+
+    void closingInTheMiddleLosesNothing() {
+        MainWindow window;
+        window.show();
+        SessionView *view = window.openTask(task_);
+        std::vector<session::Event> seen;
+        QObject::connect(&view->runner(), &SessionRunner::eventsArrived, this,
+                         [&](const std::vector<session::Event> &events) {
+                             seen.insert(seen.end(), events.begin(), events.end());
+                         });
+        QTest::keyClick(&window, Qt::Key_F5);
+        QTRY_COMPARE_WITH_TIMEOUT(view->runner().state(), State::preparing, patience);
+        QTest::qWait(2500); // Python is at work
+        const std::filesystem::path folder = view->document().folder();
+        QElapsedTimer closing;
+        closing.start();
+        window.close();
+        QVERIFY2(closing.elapsed() < 2000, qPrintable(QString::number(closing.elapsed())));
+        const auto contents = session::readLog(folder);
+        QVERIFY(contents.has_value());
+        QVERIFY(contents->problem.empty());
+        QVERIFY(contents->events.size() >= seen.size());
+        QCOMPARE(contents->events.back().type, session::EventType::sessionEnded);
+        QVERIFY(!truthOf(contents->events.back().data, "complete"));
+    }
+
+    void aTaskThatIsNoneIsSaid() {
+        const QString bad = folder_.filePath(QStringLiteral("bad.py"));
+        QFile file(bad);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("print('no model')\n");
+        file.close();
+        MainWindow window;
+        window.show();
+        SessionView *view = window.openTask(bad);
+        QSignalSpy failed(&view->runner(), &SessionRunner::failed);
+        view->run();
+        QTRY_COMPARE_WITH_TIMEOUT(view->runner().state(), State::ended, patience);
+        QCOMPARE(failed.size(), 1);
+        QVERIFY2(failed[0][0].toString().contains(QStringLiteral("Model")),
+                 qPrintable(failed[0][0].toString()));
+        QVERIFY(view->canRun());
+    }
+};
+
+QTEST_MAIN(FlowTest)
+#include "flow_test.moc"
