@@ -111,6 +111,11 @@ CodeEditor::CodeEditor(const QString &path, QWidget *parent) : QsciScintilla(par
     applyTheme();
     connect(&Theme::instance(), &Theme::changed, this, &CodeEditor::applyTheme);
     connect(this, &QsciScintilla::linesChanged, this, &CodeEditor::fitLineNumbers);
+    connect(this, &QsciScintillaBase::SCN_MODIFIED, this, [this](int, int type) {
+        // Queued: marks must not be set while Scintilla is at it.
+        if ((type & (SC_PERFORMED_UNDO | SC_PERFORMED_REDO)) && (type & SC_LASTSTEPINUNDOREDO))
+            QMetaObject::invokeMethod(this, &CodeEditor::undone, Qt::QueuedConnection);
+    });
     connect(this, &QsciScintillaBase::SCN_ZOOM, this, [this] {
         digits_ = 0;
         fitLineNumbers();
@@ -213,7 +218,23 @@ void CodeEditor::showText(const QString &text) {
 void CodeEditor::replaceText(const QString &text) {
     const bool readOnly = isReadOnly();
     setReadOnly(false);
-    replaceRanges({{0, SendScintilla(SCI_GETLENGTH)}}, {text});
+    // Only the lines that differ, so that caret, folds and marks of the others stay.
+    const QByteArray before = this->text().toUtf8();
+    const QByteArray after = text.toUtf8();
+    const auto same = [&](qsizetype i, qsizetype j) { return before[i] == after[j]; };
+    qsizetype begin = 0;
+    const qsizetype shorter = std::min(before.size(), after.size());
+    while (begin < shorter && same(begin, begin))
+        ++begin;
+    begin = before.left(begin).lastIndexOf('\n') + 1;
+    qsizetype end = 0;
+    while (end < shorter - begin && same(before.size() - 1 - end, after.size() - 1 - end))
+        ++end;
+    const qsizetype tail = before.indexOf('\n', before.size() - end); // its first whole line
+    end = tail < 0 ? 0 : before.size() - 1 - tail;
+    if (begin < before.size() - end || begin < after.size() - end)
+        replaceRanges({{long(begin), long(before.size() - end)}},
+                      {QString::fromUtf8(after.mid(begin, after.size() - end - begin))});
     setReadOnly(readOnly);
 }
 

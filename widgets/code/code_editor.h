@@ -57,6 +57,8 @@ class CodeEditor : public QsciScintilla {
   signals:
     /// Ctrl and wheel, or the keys for it.
     void zoomed(int zoom);
+    /// Something was undone or done again; comes after the text has changed.
+    void undone();
 
   protected:
     bool viewportEvent(QEvent *event) override;

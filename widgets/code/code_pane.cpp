@@ -4,6 +4,7 @@
 
 #include "widgets/base/text.h"
 #include "widgets/code/find_bar.h"
+#include "widgets/code/moved_lines.h"
 
 #include <QFileInfo>
 #include <QKeyEvent>
@@ -51,6 +52,7 @@ FilePage *CodePane::page(const std::string &path) {
         page = new FilePage(QString::fromStdString(path), FilePage::Kind::workspace, this);
         stack_->addWidget(page);
         connect(page, &FilePage::edit, this, &CodePane::edited);
+        connect(page, &FilePage::replaced, this, [this, page] { remark(*page); });
         connect(page, &FilePage::zoomed, this, &CodePane::zoomAll);
         page->liveEditor()->setMessagesShown(messagesShown_);
     }
@@ -224,8 +226,28 @@ void CodePane::showDiagnostics(FilePage &page) {
                                    whole("line"), whole("column"), textOf(one, "message")});
         }
     }
+    if (page.live() && page.edited() && !diagnostics.empty()) {
+        // They are about the log's text: to the same lines of the user's, where those still are.
+        const std::vector<int> moved = movedLines(page.newestText(), page.text());
+        const auto whither = [&](const Diagnostic &one) {
+            const auto line = static_cast<std::size_t>(one.line);
+            return line > moved.size() ? -1 : moved[line - 1];
+        };
+        std::erase_if(diagnostics,
+                      [&](const Diagnostic &one) { return one.line > 0 && whither(one) < 0; });
+        for (Diagnostic &one : diagnostics) {
+            if (one.line > 0)
+                one.line = whither(one) + 1;
+        }
+    }
     page.editor()->setMessagesShown(messagesShown_);
     page.editor()->setDiagnostics(std::move(diagnostics));
+}
+
+void CodePane::remark(FilePage &page) {
+    marked_.erase(&page);
+    if (!refreshing_)
+        showDiagnostics(page);
 }
 
 /// Compilers print paths as they were given them: in full, or without the folder.

@@ -10,6 +10,7 @@
 #include <QPointer>
 #include <QWidget>
 
+class QBoxLayout;
 class QLabel;
 class QStackedLayout;
 class QTabBar;
@@ -47,6 +48,8 @@ class CodePane : public QWidget {
     void restoreTurn();
     /// The shown file in the shown turn and the one before, side by side.
     void compare();
+    /// The shown file of the log beside the user's edits of it.
+    void showEdits();
 
   signals:
     void editsChanged();
@@ -54,6 +57,7 @@ class CodePane : public QWidget {
 
   protected:
     void keyPressEvent(QKeyEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
 
   private:
     // code_pane.cpp
@@ -64,6 +68,8 @@ class CodePane : public QWidget {
     void showTask();
     void showFiles();
     void showDiagnostics(FilePage &page);
+    /// Sets them anew after the text has become another one.
+    void remark(FilePage &page);
     void showTabs();
     void edited();
     bool atNewest() const;
@@ -78,6 +84,8 @@ class CodePane : public QWidget {
     void showInfo();
     void showNotice();
     void say(const QString &notice);
+    FilePage *firstConflict() const;
+    void showDifference(FilePage &page);
     // code_pane_actions.cpp
     void makeActions();
     QAction *action(const char *name, const QString &text, const QList<QKeySequence> &keys = {});
@@ -106,9 +114,11 @@ class CodePane : public QWidget {
     QPointer<QWidget> chosen_; ///< the page that the user looks at when it is there
     QLabel *info_ = nullptr;
     QWidget *notice_ = nullptr;
+    QBoxLayout *noticeRow_ = nullptr;
     QLabel *noticeLabel_ = nullptr;
     QToolButton *keepMine_ = nullptr;
     QToolButton *takeTheirs_ = nullptr;
+    QToolButton *showDifference_ = nullptr;
     QToolButton *dismiss_ = nullptr;
     QStackedLayout *stack_ = nullptr;
     QLabel *empty_ = nullptr;
@@ -118,6 +128,7 @@ class CodePane : public QWidget {
     QAction *restore_ = nullptr;
     QAction *discard_ = nullptr;
     QAction *compare_ = nullptr;
+    QAction *showEdits_ = nullptr;
     QAction *undo_ = nullptr;
     QAction *redo_ = nullptr;
 };

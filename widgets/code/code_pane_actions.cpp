@@ -56,6 +56,8 @@ void CodePane::makeActions() {
     compare_ = action("compare", tr("Compare with the Turn Before"),
                       {K(Qt::CTRL | Qt::SHIFT | Qt::Key_D)});
     connect(compare_, &QAction::triggered, this, &CodePane::compare);
+    showEdits_ = action("showEdits", tr("Show My Edits of This File"));
+    connect(showEdits_, &QAction::triggered, this, &CodePane::showEdits);
     undo_ = action("undo", tr("Undo"), K::keyBindings(K::Undo));
     connect(undo_, &QAction::triggered, this, onEditor([](CodeEditor &e) { e.undo(); }));
     redo_ = action("redo", tr("Redo"), K::keyBindings(K::Redo));
@@ -144,6 +146,12 @@ void CodePane::zoomAll(int zoom) {
                 each->zoomTo(zoom);
         }
     }
+}
+
+void CodePane::showEdits() {
+    FilePage *file = current();
+    if (file && file->live() && file->edited())
+        showDifference(*file);
 }
 
 void CodePane::compare() {

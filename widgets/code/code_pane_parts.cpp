@@ -5,6 +5,7 @@
 
 #include "widgets/base/text.h"
 #include "widgets/base/theme.h"
+#include "widgets/code/edits_dialog.h"
 #include "widgets/code/find_bar.h"
 #include "widgets/diff/diff_view.h"
 
@@ -95,35 +96,40 @@ void CodePane::makeParts() {
 
     notice_ = new QWidget(this);
     notice_->setObjectName(QStringLiteral("code.notice"));
-    auto *noticeRow = new QHBoxLayout(notice_);
-    noticeRow->setContentsMargins(8, 2, 4, 2);
-    noticeRow->setSpacing(4);
+    noticeRow_ = new QBoxLayout(QBoxLayout::LeftToRight, notice_);
+    noticeRow_->setContentsMargins(8, 2, 4, 2);
+    noticeRow_->setSpacing(4);
     noticeLabel_ = new QLabel(notice_);
     noticeLabel_->setObjectName(QStringLiteral("code.noticeText"));
     noticeLabel_->setTextFormat(Qt::PlainText);
     noticeLabel_->setWordWrap(true);
-    noticeRow->addWidget(noticeLabel_, 1);
+    noticeRow_->addWidget(noticeLabel_, 1);
+    auto *choices = new QHBoxLayout;
+    choices->setSpacing(4);
+    choices->addStretch();
+    noticeRow_->addLayout(choices);
     const auto button = [&](const char *name, const QString &text) {
         auto *made = new QToolButton(notice_);
         made->setObjectName(QLatin1String(name));
         made->setText(text);
         made->setAccessibleName(text);
         made->setFocusPolicy(Qt::TabFocus);
-        noticeRow->addWidget(made, 0, Qt::AlignTop);
+        choices->addWidget(made, 0, Qt::AlignTop);
         return made;
     };
     keepMine_ = button("code.keepMine", tr("Keep mine"));
     takeTheirs_ = button("code.takeTheirs", tr("Take theirs"));
+    showDifference_ = button("code.showDifference", tr("Show difference"));
     dismiss_ = button("code.dismiss", tr("Dismiss"));
     const auto resolve = [this](void (FilePage::*how)()) {
-        for (FilePage *file : allPages()) {
-            if (file->conflict()) {
-                (file->*how)();
-                break;
-            }
-        }
+        if (FilePage *file = firstConflict())
+            (file->*how)();
         showNotice();
     };
+    connect(showDifference_, &QToolButton::clicked, this, [this] {
+        if (FilePage *file = firstConflict())
+            showDifference(*file);
+    });
     connect(keepMine_, &QToolButton::clicked, this, [=] { resolve(&FilePage::keepMine); });
     connect(takeTheirs_, &QToolButton::clicked, this, [=] { resolve(&FilePage::takeTheirs); });
     connect(dismiss_, &QToolButton::clicked, this, [this] { say(QString()); });
@@ -270,6 +276,7 @@ void CodePane::showInfo() {
     restore_->setEnabled(shown > 0 && !newest);
     discard_->setEnabled(hasEdits());
     compare_->setEnabled(workspace);
+    showEdits_->setEnabled(workspace && newest && file->edited());
     for (QToolButton *button : info_->parentWidget()->findChildren<QToolButton *>()) {
         const QAction *own = button->defaultAction();
         button->setVisible(workspace && own->isEnabled());
@@ -280,19 +287,38 @@ void CodePane::showInfo() {
 
 void CodePane::showNotice() {
     QString text = noticeText_;
-    bool conflict = false;
-    for (const FilePage *file : allPages()) {
-        if (file->conflict()) {
-            conflict = true;
-            text = tr("The log has a newer %1 than the one you edited.").arg(file->path());
-            break;
-        }
-    }
+    const FilePage *conflict = firstConflict();
+    if (conflict)
+        text = tr("The log has a newer %1 than the one you edited.").arg(conflict->path());
     keepMine_->setVisible(conflict);
     takeTheirs_->setVisible(conflict);
+    showDifference_->setVisible(conflict);
     dismiss_->setVisible(!conflict);
     noticeLabel_->setText(text);
     notice_->setVisible(!text.isEmpty());
+}
+
+FilePage *CodePane::firstConflict() const {
+    for (FilePage *file : allPages()) {
+        if (file->conflict())
+            return file;
+    }
+    return nullptr;
+}
+
+void CodePane::showDifference(FilePage &page) {
+    auto *dialog = page.findChild<EditsDialog *>(QString(), Qt::FindDirectChildrenOnly);
+    if (!dialog)
+        dialog = new EditsDialog(&page);
+    dialog->show();
+    dialog->raise();
+    dialog->activateWindow();
+}
+
+void CodePane::resizeEvent(QResizeEvent *event) {
+    QWidget::resizeEvent(event);
+    // Beside its buttons the sentence would be a column of single words in a small dock.
+    noticeRow_->setDirection(width() < 560 ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void CodePane::say(const QString &notice) {

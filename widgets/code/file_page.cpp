@@ -18,6 +18,7 @@ FilePage::FilePage(QString path, Kind kind, QWidget *parent)
     live_ = makeEditor();
     live_->setReadOnly(true);
     connect(live_, &QsciScintilla::textChanged, this, &FilePage::textChanged);
+    connect(live_, &CodeEditor::undone, this, &FilePage::replaced);
 }
 
 CodeEditor *FilePage::makeEditor() {
@@ -35,6 +36,7 @@ void FilePage::setNewest(const std::string &blob, const QString &text, const QSt
     newest_ = shownText(text);
     if (edited_) {
         textChanged(); // it may have become what the user has
+        Q_EMIT newestChanged();
         return;
     }
     loading_ = true;
@@ -42,6 +44,7 @@ void FilePage::setNewest(const std::string &blob, const QString &text, const QSt
     loading_ = false;
     newest_ = live_->text(); // as the editor holds it
     base_ = blob;
+    Q_EMIT newestChanged();
 }
 
 void FilePage::showLive() {
@@ -83,6 +86,7 @@ void FilePage::setText(const QString &text, const std::string &base) {
     edited_ = live_->text() != newest_;
     if (!edited_)
         base_ = newestBlob_;
+    Q_EMIT replaced();
     Q_EMIT edit();
 }
 

@@ -23,6 +23,7 @@ class FilePage : public QStackedWidget {
     /// The log has a newer version. The user's text stays when it differs from the log's.
     void setNewest(const std::string &blob, const QString &text, const QString &problem);
     const std::string &newestBlob() const { return newestBlob_; }
+    const QString &newestText() const { return newest_; }
     /// Whether the log has this file at all.
     bool inLog() const { return !newestBlob_.empty(); }
 
@@ -55,6 +56,10 @@ class FilePage : public QStackedWidget {
 
   signals:
     void edit();
+    /// The log has another version.
+    void newestChanged();
+    /// The text is another one by more than typing: marks on it are to be set anew.
+    void replaced();
     void zoomed(int zoom);
 
   private:

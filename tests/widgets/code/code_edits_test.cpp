@@ -54,6 +54,7 @@ class CodeEditsTest : public QObject {
     void marksAfterDiscarding();
     void marksOnEditedText();
     void caretStaysWhenTextsAreReplaced();
+    void screenshots();
 };
 
 void CodeEditsTest::linesMove_data() {
@@ -194,10 +195,11 @@ void CodeEditsTest::marksAfterDiscarding() {
     QVERIFY(bench.editor()->annotation(4).contains(QStringLiteral("expected")));
     bench.trigger("code.undo"); // the discarding: that line is not there any more
     QVERIFY(bench.pane->hasEdits());
+    QCoreApplication::processEvents();
     for (int line = 0; line < bench.editor()->lines(); ++line)
         QCOMPARE(bench.editor()->markersAtLine(line), 0U);
     bench.trigger("code.redo");
-    QCOMPARE(marked(bench), wrongLine);
+    QTRY_COMPARE(marked(bench), wrongLine);
     bench.pane->discardEdits();
 }
 
@@ -236,12 +238,46 @@ void CodeEditsTest::caretStaysWhenTextsAreReplaced() {
     bench.session.turn(3, {{kernel, "ä\nö\nü\n"}});
     bench.grow();
     bench.editor()->selectAll();
-    QTest::keyClicks(bench.editor(), QStringLiteral("ä\nß\nü"));
+    bench.editor()->replaceSelectedText(QStringLiteral("ä\nß\nü"));
     bench.pane->discardEdits();
     QCOMPARE(bench.text(), QStringLiteral("ä\nö\nü\n"));
     QVERIFY(!bench.pane->hasEdits());
     bench.trigger("code.undo");
     QVERIFY(bench.text().startsWith(QStringLiteral("ä\nß")));
+    bench.pane->discardEdits();
+}
+
+void CodeEditsTest::screenshots() {
+    const QString folder = qEnvironmentVariable("CUDA_AGENT_SCREENSHOTS");
+    if (folder.isEmpty())
+        QSKIP("set CUDA_AGENT_SCREENSHOTS to a folder");
+    Bench bench;
+    bench.editor()->setSelection(3, 0, 4, 0);
+    bench.type("    const int lane = threadIdx.x;");
+    QTest::keyClick(bench.editor(), Qt::Key_Return);
+    bench.session.turn(3, {{kernel, "// theirs\n" + first}}, errorInLine5);
+    bench.grow();
+    for (const bool dark : {false, true}) {
+        Theme::instance().setScheme(dark ? Theme::Scheme::dark : Theme::Scheme::light);
+        const auto save = [&](const char *what, QWidget *widget) {
+            QTest::qWait(30);
+            QVERIFY(widget->grab().save(
+                QStringLiteral("%1/code-%2-%3.png")
+                    .arg(folder, QLatin1String(what),
+                         dark ? QStringLiteral("dark") : QStringLiteral("light"))));
+        };
+        bench.pane->resize(760, 360);
+        save("conflict", bench.pane.get());
+        bench.pane->resize(300, 300);
+        save("conflict-small", bench.pane.get());
+        bench.part<QToolButton>("code.showDifference")->click();
+        auto *dialog = bench.pane->findChild<EditsDialog *>();
+        save("edits", dialog);
+        dialog->resize(480, 260);
+        save("edits-small", dialog);
+        delete dialog;
+    }
+    Theme::instance().setScheme(Theme::Scheme::system);
     bench.pane->discardEdits();
 }
 
