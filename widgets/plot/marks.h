@@ -10,10 +10,10 @@ namespace cuda_agent::widgets {
 
 /// A ring around a point.
 void addRing(QCustomPlot &plot, double x, double y, const QColor &color);
-/// A line over the whole width at a height, with a text above its left or right end; a vertical one
-/// with the text at the top.
+/// A line over the whole width at a height, with a text at its left or right end, above (top) or
+/// below it; a vertical one with the text at the top.
 void addLevel(QCustomPlot &plot, double y, const QColor &color, const QString &text,
-              bool right = false);
+              Qt::Alignment end = Qt::AlignLeft | Qt::AlignTop);
 void addUpright(QCustomPlot &plot, double x, const QColor &color, const QString &text);
 /// A text beside a point, in plot coordinates.
 void addText(QCustomPlot &plot, double x, double y, const QColor &color, const QString &text,
@@ -30,6 +30,20 @@ class TextTicker : public QCPAxisTicker {
 
   private:
     Text text_;
+};
+/// Powers of ten, with their twofold and fivefold where there is room; on logarithmic axes. With a
+/// function of the value as text, else as the axis writes numbers.
+class LogTicker : public QCPAxisTicker {
+  public:
+    explicit LogTicker(TextTicker::Text text = nullptr) : text_(text) {}
+
+  protected:
+    QVector<double> createTickVector(double step, const QCPRange &range) override;
+    QVector<double> createSubTickVector(int count, const QVector<double> &ticks) override;
+    QString getTickLabel(double tick, const QLocale &locale, QChar format, int precision) override;
+
+  private:
+    TextTicker::Text text_;
 };
 /// Turns: whole numbers only.
 class WholeTicker : public QCPAxisTicker {

@@ -3,8 +3,7 @@
 #include "widgets/plot/plot.h"
 
 #include "widgets/base/theme.h"
-
-#include <qcustomplot.h>
+#include "widgets/plot/marks.h"
 
 #include <cmath>
 
@@ -45,7 +44,17 @@ Plot::Plot(const QString &accessibleName, QWidget *parent) : QWidget(parent) {
     plot_->legend->setVisible(false);
     plot_->axisRect()->setupFullAxesBox();
     plot_->axisRect()->setMinimumMargins(QMargins(8, 10, 12, 8));
-    plot_->axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignRight);
+    for (QCPAxis *axis : {plot_->xAxis2, plot_->yAxis2}) {
+        axis->setTicks(false);
+        axis->setSubTicks(false);
+    }
+    plot_->legend->setFillOrder(QCPLegend::foColumnsFirst);
+    plot_->legend->setIconSize(16, 12);
+    plot_->legend->setIconTextPadding(5);
+    plot_->legend->setColumnSpacing(12);
+    plot_->legend->setRowSpacing(0);
+    plot_->legend->setBorderPen(Qt::NoPen);
+    plot_->legend->setBrush(Qt::NoBrush);
     column->addWidget(plot_);
     empty_ = new QLabel(plot_);
     empty_->setAlignment(Qt::AlignCenter);
@@ -91,8 +100,9 @@ void Plot::makeActions() {
 }
 
 void Plot::setTitles(const QString &x, const QString &y) {
-    plot_->xAxis->setLabel(x);
-    plot_->yAxis->setLabel(y);
+    xTitle_ = x;
+    yTitle_ = y;
+    fitFrame();
     plot_->replot(QCustomPlot::rpQueuedReplot);
 }
 
@@ -102,7 +112,7 @@ void Plot::setLogarithmic(bool x, bool y) {
          {std::tuple{plot_->xAxis, plot_->xAxis2, x}, std::tuple{plot_->yAxis, plot_->yAxis2, y}}) {
         for (QCPAxis *each : {axis, opposite}) {
             each->setScaleType(on ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-            each->setTicker(on ? QSharedPointer<QCPAxisTicker>(new QCPAxisTickerLog)
+            each->setTicker(on ? QSharedPointer<QCPAxisTicker>(new LogTicker)
                                : QSharedPointer<QCPAxisTicker>(new QCPAxisTicker));
         }
         axis->setNumberFormat(on ? QStringLiteral("eb") : QStringLiteral("gb"));
@@ -129,6 +139,11 @@ void Plot::setDecoration(std::function<void(QCustomPlot &)> decorate) {
 
 void Plot::setReadout(std::function<QString(int series, int point)> text) {
     readout_ = std::move(text);
+}
+
+void Plot::setLegendAllowed(bool allowed) {
+    legendAllowed_ = allowed;
+    rebuild();
 }
 
 void Plot::setZoomable(bool zoomable) {
@@ -186,8 +201,11 @@ void Plot::rebuild() {
             anyName = true;
         graphs_.push_back(graph);
     }
-    plot_->legend->setVisible(anyName && plot_->legend->itemCount() > 1);
-    empty_->setVisible(series_.empty() && !decorate_);
+    named_ = legendAllowed_ && anyName && plot_->legend->itemCount() > 1;
+    fitFrame();
+    const bool empty = series_.empty() && !decorate_;
+    empty_->setVisible(empty);
+    plot_->axisRect()->setVisible(!empty); // and its axes
     ownChange_ = true;
     if (follow_)
         fitAxes();
@@ -224,6 +242,44 @@ void Plot::fitAxes() {
     plot_->yAxis->setRange(padded(y.lower, y.upper, plot_->yAxis));
 }
 
+void Plot::fitFrame() {
+    // A small plot shows its curves rather than words about them; the readout still has the words.
+    const QFontMetrics metrics(plot_->font());
+    const int width = plot_->width();
+    const int height = plot_->height();
+    QCPLegend *legend = plot_->legend;
+    int widest = 1;
+    for (int i = 0; i < legend->itemCount(); ++i)
+        if (auto *item = qobject_cast<QCPPlottableLegendItem *>(legend->item(i)))
+            widest = std::max(widest, metrics.horizontalAdvance(item->plottable()->name()));
+    const int columns =
+        std::clamp((width - 20) / (widest + 33), 1, std::max(1, legend->itemCount()));
+    const int rows = (legend->itemCount() + columns - 1) / columns;
+    const int legendHeight = rows * (metrics.height() + 2);
+    const bool shown = named_ && legendHeight < height / 4;
+    // Above the curves, so that it hides none. Where it is not drawn it must not take room there.
+    const bool above = legend->layout() == plot_->plotLayout();
+    if (shown && !above) {
+        legend->layout()->take(legend);
+        plot_->plotLayout()->insertRow(0);
+        plot_->plotLayout()->addElement(0, 0, legend);
+        plot_->plotLayout()->setRowSpacing(0);
+        plot_->plotLayout()->setRowStretchFactor(0, 0.001);
+        legend->setMargins(QMargins(12, 4, 12, 2));
+    } else if (!shown && above) {
+        plot_->plotLayout()->take(legend);
+        plot_->plotLayout()->simplify();
+        plot_->axisRect()->insetLayout()->addElement(legend, Qt::AlignTop | Qt::AlignRight);
+    }
+    legend->setVisible(shown);
+    legend->setWrap(columns);
+    const int room = height - (shown ? legendHeight : 0) - 3 * metrics.height();
+    plot_->xAxis->setLabel(height >= 150 ? xTitle_ : QString());
+    plot_->yAxis->setLabel(metrics.horizontalAdvance(yTitle_) < room ? yTitle_ : QString());
+    plot_->xAxis->ticker()->setTickCount(std::clamp(width / 90, 2, 9));
+    plot_->yAxis->ticker()->setTickCount(std::clamp(height / 45, 2, 8));
+}
+
 void Plot::updateVisible() {
     const QCPRange range = plot_->xAxis->range();
     const int pixels = std::max(
@@ -253,12 +309,9 @@ void Plot::applyTheme() {
         axis->grid()->setPen(QPen(lines, 1));
         axis->grid()->setZeroLinePen(QPen(colors.border, 1));
     }
-    QColor behind = colors.base;
-    behind.setAlpha(215);
-    plot_->legend->setBrush(behind);
-    plot_->legend->setBorderPen(QPen(colors.border));
     plot_->legend->setTextColor(colors.text);
     plot_->legend->setFont(font());
+    plot_->setFont(font());
     QPalette palette = empty_->palette();
     palette.setColor(QPalette::WindowText, colors.muted);
     empty_->setPalette(palette);
@@ -268,6 +321,7 @@ void Plot::applyTheme() {
 void Plot::resizeEvent(QResizeEvent *event) {
     QWidget::resizeEvent(event);
     empty_->setGeometry(rect().adjusted(12, 12, -12, -12));
+    fitFrame();
     updateVisible();
     if (decorate_)
         QTimer::singleShot(0, this, &Plot::rebuild); // when the axes have their new size
@@ -394,9 +448,8 @@ void Plot::showReadout(const QPoint &at) {
     const auto point = static_cast<std::size_t>(hit.point);
     const QString values =
         tr("%1: %2\n%3: %4")
-            .arg(plot_->xAxis->label().isEmpty() ? tr("x") : plot_->xAxis->label(),
-                 QLocale().toString(series.x[point], 'g', 6),
-                 plot_->yAxis->label().isEmpty() ? tr("y") : plot_->yAxis->label(),
+            .arg(xTitle_.isEmpty() ? tr("x") : xTitle_, QLocale().toString(series.x[point], 'g', 6),
+                 yTitle_.isEmpty() ? tr("y") : yTitle_,
                  QLocale().toString(series.y[point], 'g', 6));
     QToolTip::showText(plot_->mapToGlobal(at),
                        series.name.isEmpty() ? values : series.name + QLatin1Char('\n') + values,

@@ -53,6 +53,8 @@ class Plot : public QWidget {
     QCustomPlot &canvas() { return *plot_; }
     /// What the readout says of a point, instead of its two values.
     void setReadout(std::function<QString(int series, int point)> text);
+    /// Off for charts that name their curves themselves. On by default, for more than one name.
+    void setLegendAllowed(bool allowed);
     /// False for charts that are read, not searched: the wheel scrolls what is around them.
     void setZoomable(bool zoomable);
 
@@ -82,6 +84,7 @@ class Plot : public QWidget {
     void applyTheme();
     void updateVisible();
     void fitAxes();
+    void fitFrame();
     void setFollow(bool follow);
     void zoom(double factor, const QPoint &at, bool x, bool y);
     void pan(double x, double y);
@@ -97,6 +100,9 @@ class Plot : public QWidget {
     std::vector<QCPGraph *> graphs_; ///< one a series; owned by the plot
     std::function<void(QCustomPlot &)> decorate_;
     std::function<QString(int series, int point)> readout_;
+    QString xTitle_, yTitle_; ///< drawn where there is room for them
+    bool named_ = false;      ///< curves need a legend
+    bool legendAllowed_ = true;
     Hit hovered_;
     QPoint pressed_;
     bool zoomable_ = true;

@@ -57,6 +57,7 @@ ProgressPane::ProgressPane(SessionDocument *document, QWidget *parent)
 
     auto *bar = new QHBoxLayout;
     bar->setContentsMargins(6, 3, 6, 3);
+    bar->setSpacing(8);
     bar->addWidget(choice_);
     bar->addWidget(summary_, 1);
     auto *layout = new QVBoxLayout(this);
@@ -228,12 +229,16 @@ void ProgressPane::refresh() {
 void ProgressPane::draw(QCustomPlot &plot) const {
     const Colors &colors = Theme::instance().colors();
     double most = 0;
+    const bool wide = plot.axisRect()->width() > 320;
     for (const Milestone &milestone : data_.milestones) {
-        // Two that lie nearly together would write over each other: the upper takes the right end.
-        const QString text = milestone.reward == 1   ? tr("1: correct")
+        // The third is never below the second: written away from each other they stay readable.
+        const QString text = !wide                   ? tr("reward %1").arg(milestone.reward)
+                             : milestone.reward == 1 ? tr("1: correct")
                              : milestone.reward == 2 ? tr("2: 5 % faster than eager")
-                                                     : tr("3: also than torch.compile");
-        addLevel(plot, milestone.speedup, colors.muted, text, milestone.reward == 3);
+                                                     : tr("3: and 5 % faster than torch.compile");
+        addLevel(plot, milestone.speedup, colors.muted, text,
+                 milestone.reward == 2 ? Qt::AlignLeft | Qt::AlignBottom
+                                       : Qt::AlignLeft | Qt::AlignTop);
         most = std::max(most, milestone.speedup);
     }
     const int shown = document_->shownTurn();

@@ -23,6 +23,14 @@
 
 namespace cuda_agent::widgets {
 
+namespace {
+
+QString plainTick(double value) {
+    return QLocale().toString(value, 'g', 3);
+}
+
+} // namespace
+
 RooflinePane::RooflinePane(SessionDocument *document, QWidget *parent)
     : QWidget(parent), document_(document), model_(new ProfileModel(this)) {
     setAccessibleName(tr("Roofline and profile"));
@@ -56,7 +64,7 @@ RooflinePane::RooflinePane(SessionDocument *document, QWidget *parent)
     splitter_->addWidget(table_);
     splitter_->setStretchFactor(0, 3);
     splitter_->setStretchFactor(1, 2);
-    splitter_->setChildrenCollapsible(true);
+    splitter_->setSizes({600, 300});
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -218,8 +226,10 @@ void RooflinePane::drawRoofs() {
         all.back().points = true;
         all.back().line = false;
     }
-    plot_->setTitles(tr("arithmetic intensity, FLOP/byte"), tr("FLOP/s"));
+    plot_->setTitles(tr("arithmetic intensity, FLOP/byte"), tr("achieved rate"));
     plot_->setLogarithmic(true, true);
+    plot_->canvas().xAxis->setTicker(QSharedPointer<QCPAxisTicker>(new LogTicker(&plainTick)));
+    plot_->canvas().yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new LogTicker(&rateText)));
     plot_->setDecoration([this](QCustomPlot &canvas) { decorate(canvas); });
     plot_->setSeries(std::move(all));
 }
@@ -250,9 +260,14 @@ void RooflinePane::decorate(QCustomPlot &canvas) const {
     double most = data_.ceilings.bandwidth;
     for (const RoofPoint &point : data_.turns) {
         most = std::max(most, point.bandwidth);
-        if (point.turn == shown)
-            addRing(canvas, flat ? point.turn : data_.intensity(),
-                    flat ? point.bandwidth : point.rate, colors.accent);
+        if (point.turn != shown)
+            continue;
+        addRing(canvas, flat ? point.turn : data_.intensity(), flat ? point.bandwidth : point.rate,
+                colors.accent);
+        if (!flat) // along x it is told already
+            addText(canvas, data_.intensity(), point.rate, colors.text,
+                    QStringLiteral("   ") + tr("turn %1").arg(shown),
+                    Qt::AlignLeft | Qt::AlignVCenter);
     }
     if (!flat)
         return;
@@ -267,7 +282,7 @@ void RooflinePane::decorate(QCustomPlot &canvas) const {
         most = std::max(most, best->bandwidth);
         addLevel(canvas, best->bandwidth, colors.muted,
                  tr("best stock (%1): %2").arg(best->baseline, bandwidthText(best->bandwidth)),
-                 true);
+                 Qt::AlignLeft | Qt::AlignBottom);
     }
     if (!plot_->follow())
         return;

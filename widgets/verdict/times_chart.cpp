@@ -19,10 +19,15 @@ int colorOf(const QString &key) {
     return key == QLatin1String("candidate") ? 0 : key.startsWith(QLatin1String("eager")) ? 6 : 1;
 }
 
+QString tickText(double seconds) {
+    return seconds == 0 ? QStringLiteral("0") : timeText(seconds);
+}
+
 } // namespace
 
 TimesChart::TimesChart(QWidget *parent) : Plot(tr("Times"), parent) {
     setZoomable(false);
+    setLegendAllowed(false); // the bars have their names beside them
     setEmptyText(tr("Times are measured once the candidate is correct."));
     setReadout([this](int series, int) {
         const Bar &bar = bars_[static_cast<std::size_t>(series)];
@@ -55,12 +60,17 @@ void TimesChart::setVerdict(const Json &verdict) {
     std::vector<Series> series;
     for (std::size_t i = 0; i < bars_.size(); ++i) {
         Bar &bar = bars_[i];
-        if (candidate > 0 && bar.key != QLatin1String("candidate"))
+        bar.brief = bar.text;
+        if (candidate > 0 && bar.key != QLatin1String("candidate")) {
+            const QString factor = timesText(bar.seconds / candidate);
+            bar.brief = tr("%1, %2", "time of a baseline, speed-up over it").arg(bar.text, factor);
             bar.text = tr("%1, candidate %2", "time of a baseline, speed-up over it")
-                           .arg(bar.text, timesText(bar.seconds / candidate));
-        else if (fraction_ > 0)
-            bar.text = tr("%1, %2 % of the limit")
-                           .arg(bar.text, QLocale().toString(fraction_ * 100, 'f', 0));
+                           .arg(bar.text, factor);
+        } else if (fraction_ > 0) {
+            const QString part = QLocale().toString(fraction_ * 100, 'f', 0);
+            bar.brief = tr("%1, %2 %", "time, part of the limit").arg(bar.text, part);
+            bar.text = tr("%1, %2 % of the limit").arg(bar.text, part);
+        }
         Series values;
         values.name = bar.name;
         values.x = {std::min(bar.low, bar.seconds), bar.seconds, std::max(bar.high, bar.seconds)};
@@ -87,10 +97,17 @@ void TimesChart::setVerdict(const Json &verdict) {
 
 void TimesChart::draw(QCustomPlot &plot) const {
     const Colors &colors = Theme::instance().colors();
-    plot.legend->setVisible(false);
     QSharedPointer<QCPAxisTickerText> names(new QCPAxisTickerText);
     double greatest = limit_;
-    int widest = 0;
+    const int width = std::max(plot.axisRect()->width(), 60);
+    const auto widestOf = [&](QString Bar::*text) {
+        int widest = 0;
+        for (const Bar &bar : bars_)
+            widest = std::max(widest, plot.fontMetrics().horizontalAdvance(bar.*text) + 12);
+        return widest;
+    };
+    const bool brief = widestOf(&Bar::text) > width * 0.6;
+    const int widest = widestOf(brief ? &Bar::brief : &Bar::text);
     for (std::size_t i = 0; i < bars_.size(); ++i) {
         const Bar &bar = bars_[i];
         const double row = static_cast<double>(i + 1);
@@ -113,9 +130,9 @@ void TimesChart::draw(QCustomPlot &plot) const {
                         {std::max(0.0, bar.high - bar.seconds)});
         errors->removeFromLegend();
         const double end = std::max(bar.high, bar.seconds);
-        addText(plot, end, row, colors.text, bar.text, Qt::AlignLeft | Qt::AlignVCenter);
+        addText(plot, end, row, colors.text, brief ? bar.brief : bar.text,
+                Qt::AlignLeft | Qt::AlignVCenter);
         greatest = std::max(greatest, end);
-        widest = std::max(widest, plot.fontMetrics().horizontalAdvance(bar.text) + 12);
     }
     if (limit_ > 0)
         addUpright(plot, limit_, colors.warning, tr("limit"));
@@ -125,13 +142,12 @@ void TimesChart::draw(QCustomPlot &plot) const {
     plot.yAxis->setRangeReversed(true);
     // Above the first bar there is room for the word at the limit.
     plot.yAxis->setRange(limit_ > 0 ? 0.1 : 0.4, static_cast<double>(bars_.size()) + 0.6);
-    auto ticker = QSharedPointer<TextTicker>::create(&timeText);
-    ticker->setTickCount(std::max(2, plot.axisRect()->width() / 110));
+    auto ticker = QSharedPointer<TextTicker>::create(&tickText);
+    ticker->setTickCount(std::max(2, width / 110));
     plot.xAxis->setTicker(ticker);
     plot.xAxis->setSubTicks(false);
     // Room for the words behind the longest bar; where that would leave no bars, they may be cut.
-    const double width = std::max(plot.axisRect()->width(), 60);
-    plot.xAxis->setRange(0, greatest * width / std::max(width - widest, width * 0.35));
+    plot.xAxis->setRange(0, greatest * width / std::max<double>(width - widest, width * 0.35));
 }
 
 } // namespace cuda_agent::widgets

@@ -29,6 +29,7 @@ class TimesChart : public Plot {
         QString key;  ///< in the log
         double seconds = 0, low = 0, high = 0;
         QString text;
+        QString brief = {}; ///< where there is little room
     };
     void draw(QCustomPlot &plot) const;
 

@@ -271,6 +271,47 @@ class PlotTest : public QObject {
         QVERIFY(plot.canvas().yAxis->range().upper >= 100);
     }
 
+    void theLegendHidesNoCurve() {
+        Plot plot(QStringLiteral("Waves"));
+        plot.resize(500, 300);
+        plot.setSeries(waves());
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        plot.canvas().replot();
+        QVERIFY(plot.canvas().legend->visible());
+        QVERIFY(plot.canvas().legend->outerRect().bottom() <= plot.canvas().axisRect()->top());
+        const int with = plot.canvas().axisRect()->top();
+        plot.setSeries({waves()[0]});
+        plot.canvas().replot();
+        QVERIFY(!plot.canvas().legend->visible());
+        QVERIFY(plot.canvas().axisRect()->top() < with);
+        plot.resize(200, 100); // no room for words
+        plot.setSeries(waves());
+        plot.canvas().replot();
+        QVERIFY(!plot.canvas().legend->visible());
+        plot.resize(500, 300);
+        plot.canvas().replot();
+        QVERIFY(plot.canvas().legend->visible());
+    }
+    void logarithmicTicksAreFewAndPresent() {
+        for (const auto &[low, high] :
+             {std::pair{1.0, 1e9}, {0.3, 40.0}, {3.0, 4.0}, {1e-300, 1e300}, {2.1, 9.0}}) {
+            Plot plot(QStringLiteral("Log"));
+            plot.resize(400, 300);
+            plot.setLogarithmic(false, true);
+            Series series;
+            series.x = {0, 1};
+            series.y = {low, high};
+            plot.setSeries({series});
+            plot.show();
+            plot.canvas().replot();
+            int ticks = 0;
+            for (const double tick : plot.canvas().yAxis->tickVector())
+                ticks += plot.canvas().yAxis->range().contains(tick);
+            QVERIFY2(ticks >= 2 && ticks <= 12, qPrintable(QString::number(low)));
+        }
+    }
+
     void lightAndDark() {
         const QString folder = qEnvironmentVariable("CUDA_AGENT_SCREENSHOTS");
         Plot plot(QStringLiteral("Waves"));
