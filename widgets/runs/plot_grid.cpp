@@ -7,6 +7,7 @@
 #include <QGridLayout>
 #include <QLocale>
 #include <QMouseEvent>
+#include <QSignalBlocker>
 #include <qcustomplot.h>
 
 #include <algorithm>
@@ -97,7 +98,7 @@ void PlotCell::setCurves(Curves &&curves, const QHash<QString, RunLook> &looks) 
         if (!curve.y.empty() && !curve.smooth.empty()) {
             Series raw;
             raw.name = tr("%1 (raw)").arg(shown.look.name);
-            raw.x = curve.x;
+            raw.x = std::move(curve.rawX);
             raw.y = std::move(curve.y);
             raw.color = shown.look.color;
             raw.faint = true;
@@ -141,7 +142,14 @@ void PlotCell::setCurves(Curves &&curves, const QHash<QString, RunLook> &looks) 
                                                   : tr("without samples: %1").arg(curves.without));
     note_->setText(notes.join(QStringLiteral(" · ")));
     note_->setVisible(!notes.isEmpty());
-    plot_->setSeries(std::move(series));
+    // A million points are fitted and thinned once, not again for each axis that gets its range.
+    QCustomPlot &canvas = plot_->canvas();
+    {
+        const QSignalBlocker quietX(canvas.xAxis), quietY(canvas.yAxis);
+        plot_->setSeries(std::move(series));
+    }
+    canvas.xAxis2->setRange(canvas.xAxis->range());
+    canvas.yAxis2->setRange(canvas.yAxis->range());
 }
 
 QString PlotCell::readout(double x) const {

@@ -54,6 +54,7 @@ struct Curve {
     QString folder;
     std::vector<double> x, y;
     std::vector<double> smooth; ///< empty without smoothing
+    std::vector<double> rawX;   ///< `x` once more, for the raw curve beside a smoothed one
     struct Odd {
         double x = 0, value = 0; ///< NaN or infinite
         double y = 0;            ///< of the curve before it, where it can be marked

@@ -212,6 +212,8 @@ Curve RunWorker::curveOf(const Run &run, const CurveRequest &request, qsizetype 
         early += shown.empty() ? 1 : 0;
         curve.odd.push_back({x[i], column.value[i], shown.empty() ? 1 : shown.back()});
     }
+    if (!curve.smooth.empty())
+        curve.rawX = curve.x;
     if (!curve.y.empty())
         for (std::size_t i = 0; i < early; ++i)
             curve.odd[i].y = smooth.empty() ? curve.y.front() : curve.smooth.front();

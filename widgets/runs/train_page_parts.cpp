@@ -12,6 +12,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSettings>
 #include <QSignalBlocker>
 #include <QSlider>
@@ -82,7 +83,11 @@ QWidget *TrainPage::makeEmpty() {
     layout->addLayout(row);
     layout->addWidget(button, 0, Qt::AlignHCenter);
     layout->addStretch(1);
-    return page;
+    auto *scroll = new QScrollArea(this); // the words stay readable in a small window
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(page);
+    return scroll;
 }
 
 QWidget *TrainPage::makeLists() {
@@ -95,9 +100,9 @@ QWidget *TrainPage::makeLists() {
     runsView_->setContextMenuPolicy(Qt::ActionsContextMenu);
     runsView_->addActions({add_, remove_, reload_, all_, none_});
     runsView_->header()->setStretchLastSection(true);
-    runsView_->setColumnWidth(RunsModel::nameColumn, 150);
-    runsView_->setColumnWidth(RunsModel::stepColumn, 70);
-    runsView_->setColumnWidth(RunsModel::ageColumn, 60);
+    runsView_->setColumnWidth(RunsModel::nameColumn, 130);
+    runsView_->setColumnWidth(RunsModel::stepColumn, 60);
+    runsView_->setColumnWidth(RunsModel::ageColumn, 50);
 
     filter_ = new QLineEdit(this);
     filter_->setPlaceholderText(tr("Filter metrics"));

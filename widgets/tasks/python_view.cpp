@@ -20,6 +20,8 @@ PythonView::PythonView(QWidget *parent)
     setTabWidth(4);
     setLexer(python_);
     setReadOnly(true);
+    setAcceptDrops(false); // a dropped folder is the page's
+    viewport()->setAcceptDrops(false);
     // Tab leaves the view: nothing is typed here.
     SendScintilla(SCI_CLEARCMDKEY, SCK_TAB);
     SendScintilla(SCI_CLEARCMDKEY, SCK_TAB + (SCMOD_SHIFT << 16));

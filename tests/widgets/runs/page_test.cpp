@@ -377,6 +377,7 @@ void PageTest::nonFiniteIsMarked() {
     QVERIFY(cell->readout(5).contains(QStringLiteral("a: 2")));
     // Under the mouse.
     QCustomPlot &canvas = cell->plot().canvas();
+    canvas.replot(); // places are those of the last drawing
     QSignalSpy hovered(cell, &PlotCell::hovered);
     QTest::mouseMove(&canvas,
                      QPoint(static_cast<int>(canvas.xAxis->coordToPixel(2)), canvas.height() / 2));
