@@ -96,6 +96,8 @@ void CodePane::makeParts() {
 
     notice_ = new QWidget(this);
     notice_->setObjectName(QStringLiteral("code.notice"));
+    // The pane may become narrow first and the line take its other form then.
+    notice_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     noticeRow_ = new QBoxLayout(QBoxLayout::LeftToRight, notice_);
     noticeRow_->setContentsMargins(8, 2, 4, 2);
     noticeRow_->setSpacing(4);

@@ -62,8 +62,10 @@ EditsDialog::EditsDialog(FilePage *page) : QDialog(page), page_(page) {
     takeTheirs_ = buttons->addButton(tr("Take theirs"), QDialogButtonBox::ActionRole);
     connect(keepMine_, &QPushButton::clicked, page, &FilePage::keepMine);
     connect(takeTheirs_, &QPushButton::clicked, page, &FilePage::takeTheirs);
-    for (QPushButton *button : {keepMine_, takeTheirs_})
+    for (QPushButton *button : {keepMine_, takeTheirs_}) {
+        button->setAutoDefault(false); // Return while reading decides nothing
         connect(button, &QPushButton::clicked, this, &QDialog::accept);
+    }
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
 
     auto *column = new QVBoxLayout(this);
