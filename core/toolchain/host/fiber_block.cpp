@@ -72,14 +72,16 @@ std::size_t at(int index) {
 
 /// Stacks that began at the same offset in a page would share the same few cache sets.
 char *topOf(char *mapping, std::size_t number) {
-    return mapping + guardBytes + stackBytes - number * 192 % 4096;
+    return mapping + guardBytes + stackBytes - fiberStackBytes - number * 192 % 4096;
 }
 
 } // namespace
 
 FiberBlock::~FiberBlock() {
-    for (char *mapping : stacks_)
-        munmap(mapping, stackBytes + guardBytes);
+    for (std::size_t i = 0; i < stacks_.size(); ++i) {
+        forgetFrames(stackOf(topOf(stacks_[i], i)));
+        munmap(stacks_[i], stackBytes + guardBytes);
+    }
 }
 
 char *FiberBlock::takeStack() {
@@ -96,7 +98,9 @@ char *FiberBlock::takeStack() {
     // Without the guard (too many mappings on a machine with very many cores) it still works.
     (void)mprotect(bottom, guardBytes, PROT_NONE);
     stacks_.push_back(bottom);
-    return topOf(bottom, stacks_.size() - 1);
+    char *top = topOf(bottom, stacks_.size() - 1);
+    describeStack(top, bottom + guardBytes);
+    return top;
 }
 
 bool FiberBlock::run(CudaAgentHostBlock &block, CudaAgentHostRunThread thread, void *closure) {
@@ -123,16 +127,22 @@ bool FiberBlock::run(CudaAgentHostBlock &block, CudaAgentHostRunThread thread, v
     }
     std::fill_n(point_.begin(), threads_, nullptr);
     current_ = 0;
-    if (FiberPoint first = start(0))
+    if (FiberPoint first = start(0)) {
+        describeOwnStack(mainStack_);
+        leaveStack(&mainStack_, stackOf(stack_[0]));
         switchFiber(&main_, first);
-    else
+        arriveOnStack(mainStack_);
+    } else {
         failed_ = true, problem_ = noStacks;
+    }
     block_ = nullptr;
     if (failed_) {
         // Fibers that are still waiting are dropped where they stand.
         freeStacks_.clear();
-        for (std::size_t i = 0; i < stacks_.size(); ++i)
+        for (std::size_t i = 0; i < stacks_.size(); ++i) {
             freeStacks_.push_back(topOf(stacks_[i], i));
+            forgetFrames(stackOf(freeStacks_.back()));
+        }
     }
     return !failed_;
 }
@@ -146,12 +156,14 @@ FiberPoint FiberBlock::start(int thread) {
     return prepareFiber(top, stackBytes - 4096, &fiberMain, this);
 }
 
-void FiberBlock::fiberMain(void *self) {
-    static_cast<FiberBlock *>(self)->threads();
+CUDA_AGENT_NEVER_RETURNS void FiberBlock::fiberMain(void *self) {
+    auto *block = static_cast<FiberBlock *>(self);
+    arriveOnStack(stackOf(block->stack_[at(block->current_)]));
+    block->threads();
 }
 
 /// The life of a fiber: runs a thread and, when it has returned, the next one that has not begun.
-void FiberBlock::threads() {
+CUDA_AGENT_NEVER_RETURNS void FiberBlock::threads() {
     for (;;) {
         setIndex();
         thread_(closure_, block_);
@@ -174,6 +186,7 @@ void FiberBlock::threads() {
             if (finished_ != threads_)
                 fault(stuck());
             freeStacks_.push_back(top);
+            leaveStack(nullptr, mainStack_);
             switchFiber(&unused, main_);
             std::abort();
         }
@@ -184,6 +197,7 @@ void FiberBlock::threads() {
             continue;
         }
         freeStacks_.push_back(top);
+        leaveStack(nullptr, stackOf(stack_[at(after)]));
         switchFiber(&unused, point_[at(after)]);
         std::abort();
     }
@@ -230,7 +244,9 @@ inline void FiberBlock::enter(int thread) {
     }
     current_ = thread;
     point_[at(thread)] = there;
+    leaveStack(&stackOf(stack_[at(self)]), stackOf(stack_[at(thread)]));
     switchFiber(&point_[at(self)], there);
+    arriveOnStack(stackOf(stack_[at(self)]));
 }
 
 inline void FiberBlock::waitForOthers() {
@@ -455,6 +471,7 @@ void FiberBlock::fault(std::string problem) {
     failed_ = true;
     problem_ = std::move(problem);
     FiberPoint unused = nullptr;
+    leaveStack(&stackOf(stack_[at(current_)]), mainStack_);
     switchFiber(&unused, main_);
     std::abort();
 }

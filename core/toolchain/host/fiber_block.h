@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/toolchain/host/abi.h"
+#include "core/toolchain/host/fiber_sanitizer.h"
 #include "core/toolchain/host/fiber_switch.h"
 
 #include <array>
@@ -108,6 +109,7 @@ class FiberBlock {
     int differs_ = -1; ///< a thread that came to another line's barrier
 
     FiberPoint main_ = nullptr;
+    [[no_unique_address]] FiberStack mainStack_;
     std::vector<char *> stacks_;     ///< all mappings
     std::vector<char *> freeStacks_; ///< tops of stacks nobody is on
     bool failed_ = false;
