@@ -8,7 +8,6 @@
 
 #include <QCoreApplication>
 #include <QFontMetrics>
-#include <QTextBoundaryFinder>
 
 #include <algorithm>
 
@@ -113,50 +112,14 @@ void CardLayout::layOutBody(const Card &card, const Options &options) {
     if (options.folded) // no more than could be seen in any case
         end = std::min(end, cutAt(body, begin, std::size_t(keep + 1) * 1000));
 
-    bodyBytes_ = std::string(body.substr(begin, end - begin));
-    QString text = QString::fromUtf8(bodyBytes_.data(), qsizetype(bodyBytes_.size()));
-    if (text.endsWith(u'\n'))
-        text.chop(1);
-    text.replace(u'\n', QChar::LineSeparator);
-    body_.setText(text);
-    body_.setFont(card.code ? style_.code : style_.text);
-    QTextOption option;
-    option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
-    option.setTabStopDistance(4 * QFontMetricsF(body_.font()).horizontalAdvance(u' '));
-    body_.setTextOption(option);
-    body_.setCacheEnabled(true);
-
     const int top = height_ + style_.gap;
-    int lines = 0;
-    qreal y = 0, keptHeight = 0;
-    int keptEnd = 0;
-    bool more = end < body.size();
-    body_.beginLayout();
-    for (QTextLine line = body_.createLine(); line.isValid(); line = body_.createLine()) {
-        line.setLineWidth(width);
-        line.setPosition(QPointF(0, y));
-        if (options.folded && lines == keep) {
-            more = true; // this line lies below what is shown
-            break;
-        }
-        y += line.height();
-        ++lines;
-        if (lines == most) {
-            keptHeight = y;
-            keptEnd = line.textStart() + line.textLength();
-        }
-    }
-    body_.endLayout();
-
-    foldable_ = options.folded ? more : card.content || parts.size() > 2 || lines > keep;
+    const BodyText::Limit limit{most, keep};
+    body_.layOut(body.substr(begin, end - begin), card.code ? style_.code : style_.text, width,
+                 options.folded ? &limit : nullptr);
+    const bool more = body_.cut() || end < body.size();
+    foldable_ = options.folded ? more : card.content || parts.size() > 2 || body_.lines() > keep;
     shownBegin_ = begin;
-    shownEnd_ = end;
-    if (options.folded && more) {
-        // The line that was laid out to see whether it is worth folding is not shown.
-        y = keptHeight;
-        shownEnd_ = begin + std::size_t(text.left(keptEnd).toUtf8().size()) -
-                    std::size_t(2 * text.left(keptEnd).count(QChar::LineSeparator));
-    }
+    shownEnd_ = begin + body_.shownBytes();
     const auto row = [&](const QString &words, QRect &rect) {
         rect = QRect(left, height_, std::min(small.horizontalAdvance(words) + 1, width),
                      small.height() + style_.gap);
@@ -166,7 +129,8 @@ void CardLayout::layOutBody(const Card &card, const Options &options) {
         previousText_ = Words::tr("▲ Earlier lines");
         row(previousText_, previousRect_);
     }
-    bodyRect_ = QRect(left, part_ > 0 ? height_ + style_.gap : top, width, int(y + 0.999));
+    bodyRect_ =
+        QRect(left, part_ > 0 ? height_ + style_.gap : top, width, int(body_.height() + 0.999));
     height_ = bodyRect_.height() > 0 ? bodyRect_.bottom() + 1 : height_;
     if (!options.folded && std::size_t(part_) + 2 < parts.size()) {
         nextText_ = Words::tr("▼ Later lines (part %1 of %2)")
@@ -198,46 +162,26 @@ CardLayout::Spot CardLayout::spotAt(const QPoint &at) const {
 }
 
 int CardLayout::positionAt(const QPoint &at) const {
-    if (body_.lineCount() == 0)
-        return 0;
-    const QPoint inside = at - bodyRect_.topLeft();
-    if (inside.y() < 0)
-        return 0;
-    for (int i = 0; i < body_.lineCount(); ++i) {
-        const QTextLine line = body_.lineAt(i);
-        if (inside.y() < line.y() + line.height())
-            return line.xToCursor(inside.x());
-    }
-    return positionOf(shownEnd_);
+    return body_.positionAt(at - bodyRect_.topLeft());
 }
 
 QString CardLayout::text(int from, int to) const {
-    QString text = body_.text().mid(from, to - from);
-    text.replace(QChar::LineSeparator, u'\n');
-    return text;
+    return body_.text(from, to);
 }
 
 std::pair<int, int> CardLayout::wordAt(int position) const {
-    QTextBoundaryFinder finder(QTextBoundaryFinder::Word, body_.text());
-    finder.setPosition(position);
-    int from = finder.isAtBoundary() ? position : int(finder.toPreviousBoundary());
-    finder.setPosition(position);
-    int to = int(finder.toNextBoundary());
-    return {std::max(from, 0), to < 0 ? int(body_.text().size()) : to};
+    return body_.wordAt(position);
 }
 
 int CardLayout::positionOf(std::size_t byte) const {
-    const std::size_t inside =
-        std::min(std::max(byte, shownBegin_) - shownBegin_, bodyBytes_.size());
-    return int(std::min(QString::fromUtf8(bodyBytes_.data(), qsizetype(inside)).size(),
-                        body_.text().size()));
+    return body_.positionOfByte(std::max(byte, shownBegin_) - shownBegin_);
 }
 
 std::pair<int, int> CardLayout::lineOf(std::size_t byte) const {
-    const QTextLine line = body_.lineForTextPosition(positionOf(byte));
-    if (!line.isValid())
+    if (body_.empty())
         return {frame_.top(), headRect_.bottom()};
-    return {bodyRect_.top() + int(line.y()), bodyRect_.top() + int(line.y() + line.height())};
+    const auto [top, bottom] = body_.lineOf(positionOf(byte));
+    return {bodyRect_.top() + int(top), bodyRect_.top() + int(bottom)};
 }
 
 } // namespace cuda_agent::widgets

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "widgets/trace/body_text.h"
 #include "widgets/trace/trace_card.h"
 
 #include <QFont>
 #include <QPainter>
-#include <QTextLayout>
 
 #include <memory>
 
@@ -93,8 +93,7 @@ class CardLayout {
     QRect headRect_, bodyRect_;
     QString foldText_, previousText_, nextText_;
     QRect foldRect_, previousRect_, nextRect_;
-    QTextLayout body_;
-    std::string bodyBytes_; ///< of the shown part, to place matches
+    BodyText body_;
     std::size_t shownBegin_ = 0, shownEnd_ = 0;
     int part_ = 0;
     int height_ = 0;

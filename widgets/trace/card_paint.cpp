@@ -140,7 +140,7 @@ void CardLayout::paintBody(QPainter &painter, const Painting &how) const {
     link(previousRect_, previousText_);
     link(nextRect_, nextText_);
     link(foldRect_, foldText_);
-    if (bodyRect_.height() <= 0 || body_.lineCount() == 0)
+    if (bodyRect_.height() <= 0 || body_.empty())
         return;
     QList<QTextLayout::FormatRange> ranges;
     for (int i = 0; i < int(how.matches.size()); ++i) {
@@ -151,7 +151,10 @@ void CardLayout::paintBody(QPainter &painter, const Painting &how) const {
         range.start = positionOf(match.begin);
         range.length = positionOf(match.end) - range.start;
         QColor mark = colors.warning;
-        mark.setAlpha(i == how.match ? 220 : 90);
+        if (i == how.match)
+            range.format.setForeground(colors.base);
+        else
+            mark.setAlpha(90);
         range.format.setBackground(mark);
         ranges += range;
     }
@@ -167,7 +170,7 @@ void CardLayout::paintBody(QPainter &painter, const Painting &how) const {
     painter.save();
     painter.setClipRect(bodyRect_, Qt::IntersectClip);
     painter.setPen(kind_ == CardKind::pending ? colors.muted : colors.text);
-    body_.draw(&painter, bodyRect_.topLeft(), ranges, QRectF(painter.clipBoundingRect()));
+    body_.draw(painter, bodyRect_.topLeft(), ranges);
     painter.restore();
 }
 

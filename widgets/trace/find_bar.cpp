@@ -96,6 +96,8 @@ void FindBar::finderChanged() {
             fresh_ = false;
             match_ = found < count ? found : 0;
             view_->showMatch(match_);
+        } else if (!finder_->busy()) {
+            fresh_ = false; // a match that comes later does not take the reader away
         }
     }
     showCount();

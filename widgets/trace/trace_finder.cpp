@@ -86,16 +86,17 @@ std::pair<int, int> TraceFinder::matchesOf(int row) const {
 }
 
 void TraceFinder::forgetFrom(int row) {
+    bool fewer = false;
     if (row <= row_) {
         row_ = row;
         byte_ = 0;
         const std::size_t kept = std::size_t(matchesOf(row).first);
-        if (kept < matches_.size()) {
-            matches_.resize(kept);
-            emit changed();
-        }
+        fewer = kept < matches_.size();
+        matches_.resize(kept);
     }
     start();
+    if (fewer)
+        emit changed();
 }
 
 void TraceFinder::start() {

@@ -354,7 +354,7 @@ void TraceView::showMatch(int match) {
     if (!seen) {
         goTo(found.row, 0);
         // A third of the page above the match says where it is.
-        scrollBy(lineTop - pageHeight() / 3);
+        scrollBy(cardRect(found.row).top() + lineTop - pageHeight() / 3);
     }
     viewport()->update();
 }

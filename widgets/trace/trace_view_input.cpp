@@ -137,6 +137,11 @@ void TraceView::keyPressEvent(QKeyEvent *event) {
 }
 
 void TraceView::mousePressEvent(QMouseEvent *event) {
+    if (event->button() == Qt::RightButton) { // the menu is about the card below the mouse
+        if (const int row = rowAtPoint(event->position().toPoint()); row >= 0)
+            setCurrentRow(row);
+        return;
+    }
     if (event->button() != Qt::LeftButton)
         return;
     selection_ = {};

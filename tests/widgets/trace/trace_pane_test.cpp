@@ -79,6 +79,8 @@ class TracePaneTest : public QObject {
     void selectsAndCopies();
     void copiesThread();
     void actionsForThePalette();
+    void aLateMatchDoesNotScroll();
+    void hugeCards();
     void hundredThousandEvents();
     void screenshots();
 
@@ -432,6 +434,65 @@ void TracePaneTest::actionsForThePalette() {
         if (each->objectName() != QLatin1String("trace.foldLines"))
             each->trigger();
     letItRun(3);
+}
+
+void TracePaneTest::aLateMatchDoesNotScroll() {
+    sample::Events events = someTurns(6);
+    SessionDocument document;
+    document.replace(sample::indexOf(events.all));
+    TracePane pane(&document);
+    show(pane);
+    pane.view().showRow(4);
+    const auto place = pane.view().topPlace();
+    action(pane, "trace.find")->trigger();
+    auto *count = pane.findChild<QLabel *>(QStringLiteral("trace.findCount"));
+    pane.findChild<QLineEdit *>(QStringLiteral("trace.findText"))
+        ->setText(QStringLiteral("needle"));
+    QTRY_COMPARE(count->text(), QStringLiteral("No match"));
+    sample::Events more;
+    more.all = events.all;
+    more.add(EventType::note, 6, {{"text", "a needle"}});
+    document.append({more.all.back()});
+    QTRY_COMPARE(count->text(), QStringLiteral("1"));
+    QCOMPARE(pane.view().topPlace(), place);
+    QTest::keyClick(&pane, Qt::Key_F3);
+    QCOMPARE(count->text(), QStringLiteral("1 of 1"));
+    QVERIFY(pane.view().atEnd());
+}
+
+void TracePaneTest::hugeCards() {
+    sample::Events events;
+    std::string lines;
+    while (lines.size() < (20u << 20))
+        lines += "ptxas info: 32 registers\n";
+    events.add(EventType::observation, 1, {{"ok", true}, {"text", lines}});
+    events.add(EventType::thought, 1, {{"text", std::string(20u << 20, 'x')}});
+    events.add(EventType::thought, 1, {{"text", std::string(20u << 20, '\n')}});
+    SessionDocument document;
+    TracePane pane(&document);
+    show(pane);
+    Watchdog watchdog;
+    letItRun(5);
+    watchdog.startOver();
+    // To copy and fold 60 MB takes the document its time; the cards must not add to it.
+    document.append(events.all);
+    letItRun(5);
+    const auto step = [&](const char *what) {
+        letItRun(3);
+        qInfo("%s: longest block %lld ms", what, static_cast<long long>(watchdog.longest()));
+        QVERIFY2(watchdog.longest() < 4 * longestBlock(), what);
+        watchdog.startOver();
+    };
+    watchdog.startOver();
+    for (int row = 0; row < 3; ++row) {
+        pane.view().showRow(row);
+        step("show");
+        pane.view().toggleFold(row);
+        step("unfold");
+        pane.view().showRow(row);
+        QTest::keyClick(&pane.view(), Qt::Key_PageDown);
+        step("page");
+    }
 }
 
 void TracePaneTest::hundredThousandEvents() {
