@@ -196,6 +196,9 @@ void ProgressPane::refresh() {
             wrong.y.push_back(floor_);
             places_[1].push_back(i);
         }
+    for (Series *series : {&right, &wrong, &best})
+        if (series->x.empty())
+            series->name.clear(); // nothing for the legend
     QString note;
     if (data_.turns.empty())
         note = QString();

@@ -168,12 +168,11 @@ void RooflinePane::refresh() {
     if (!(data_.bytes > 0))
         notes += tr("The log does not say how many bytes the task moves.");
     else if (data_.onlyBandwidth())
-        notes += tr("This task has no products or convolutions to count, so that only the "
-                    "bandwidth is drawn.");
+        notes += tr("No products or convolutions to count: only the bandwidth is drawn.");
     if (!(data_.ceilings.bandwidth > 0))
         notes += tr("The log has no bandwidth of this device.");
     else if (data_.ceilings.derived)
-        notes += tr("The ceiling is worked out from the verdict's limit.");
+        notes += tr("Ceiling from the verdict's limit.");
     note_->setText(notes.join(QLatin1Char(' ')));
     if (data_.onlyBandwidth())
         drawBandwidth();

@@ -16,12 +16,12 @@ struct Words {
 };
 
 /// Numbers of evidence: those that JSON has no number for are texts there ("nan", "inf").
-QString valueText(const Json &object, const char *name) {
+QString valueText(const Json &object, const char *name, int digits) {
     const QString text = textOf(object, name);
     if (!text.isEmpty())
         return text;
     const double value = numberOf(object, name, qQNaN());
-    return value == value ? QLocale().toString(value, 'g', 7) : QString();
+    return value == value ? QLocale().toString(value, 'g', digits) : QString();
 }
 
 QString indexText(const Json &index) {
@@ -91,7 +91,7 @@ QString circumstancesText(const Json &verdict) {
     QStringList parts;
     const QString strength = textOf(verdict, "strength");
     if (strength == QLatin1String("full"))
-        parts += Words::tr("Full strength: all inputs, baselines measured again.");
+        parts += Words::tr("Full strength: all inputs, long timing.");
     else if (!strength.isEmpty())
         parts += Words::tr("Training strength: few inputs, short timing.");
     const QString device = textOf(verdict, "device");
@@ -116,8 +116,8 @@ QString evidenceText(const Json &check) {
     if (!evidence.is_object() || evidence.empty())
         return {};
     QStringList sentences;
-    const QString expected = valueText(evidence, "expected");
-    const QString got = valueText(evidence, "got");
+    const QString expected = valueText(evidence, "expected", 9);
+    const QString got = valueText(evidence, "got", 9);
     if (const QString input = textOf(evidence, "case"); !input.isEmpty())
         sentences += Words::tr("Input case \"%1\".").arg(input);
     if (!expected.isEmpty() || !got.isEmpty()) {
@@ -126,15 +126,15 @@ QString evidenceText(const Json &check) {
         const QString values =
             Words::tr("expected %1, got %2")
                 .arg(expected.isEmpty() ? unknown : expected, got.isEmpty() ? unknown : got);
-        const QString output = valueText(evidence, "output");
+        const QString output = valueText(evidence, "output", 9);
         sentences +=
             index.is_array() && !index.empty()
                 ? Words::tr("Output %1 at index %2: %3.")
                       .arg(output.isEmpty() ? unknown : output, indexText(index), values)
                 : Words::tr("Output %1: %2.").arg(output.isEmpty() ? unknown : output, values);
     }
-    const QString error = valueText(evidence, "error");
-    const QString allowed = valueText(evidence, "allowed");
+    const QString error = valueText(evidence, "error", 4);
+    const QString allowed = valueText(evidence, "allowed", 4);
     if (!error.isEmpty() && !allowed.isEmpty())
         sentences += Words::tr("The error is %1; %2 is allowed.").arg(error, allowed);
     else if (const QString why = textOf(evidence, "why"); !why.isEmpty())

@@ -119,7 +119,7 @@ class RooflineTest : public QObject {
         pane.show();
         QVERIFY(QTest::qWaitForWindowExposed(&pane));
         QVERIFY(pane.note().contains(QLatin1String("only the bandwidth")));
-        QVERIFY(pane.note().contains(QLatin1String("worked out from the verdict's limit")));
+        QVERIFY(pane.note().contains(QLatin1String("Ceiling from the verdict's limit")));
         QCOMPARE(pane.plot().series().size(), std::size_t(1));
         judged::photograph(pane, QStringLiteral("roofline-bandwidth"));
     }
