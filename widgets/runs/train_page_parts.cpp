@@ -69,12 +69,13 @@ QWidget *TrainPage::makeEmpty() {
     empty_->setWordWrap(true);
     empty_->setAlignment(Qt::AlignCenter);
     empty_->setMaximumWidth(560);
-    empty_->setMinimumWidth(120);
+    empty_->setMinimumWidth(60);
     empty_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     auto *button = new QPushButton(tr("Add Folder…"), page);
     button->setAccessibleName(tr("Add a run folder"));
     connect(button, &QPushButton::clicked, add_, &QAction::trigger);
     auto *layout = new QVBoxLayout(page);
+    layout->setContentsMargins(4, 4, 4, 4);
     auto *row = new QHBoxLayout;
     row->addStretch(1);
     row->addWidget(empty_, 100);
@@ -85,6 +86,7 @@ QWidget *TrainPage::makeEmpty() {
     layout->addStretch(1);
     auto *scroll = new QScrollArea(this); // the words stay readable in a small window
     scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(page);
     return scroll;

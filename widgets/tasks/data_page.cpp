@@ -98,6 +98,7 @@ void DataPage::applyTheme() {
     reason_->setPalette(palette);
     palette.setColor(QPalette::WindowText, Theme::instance().colors().muted);
     count_->setPalette(palette);
+    set_->setPalette(palette);
 }
 
 /// The sample tasks, once somebody looks.

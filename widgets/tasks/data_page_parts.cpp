@@ -60,17 +60,15 @@ QToolBar *DataPage::makeBar() {
     bar->addAction(samples_);
     bar->addAction(reload_);
     bar->addAction(export_);
-    bar->addSeparator();
-    set_ = new QLabel(bar);
-    set_->setTextFormat(Qt::PlainText);
-    set_->setAccessibleName(tr("Open task set"));
-    set_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    bar->addWidget(set_);
     return bar;
 }
 
 QWidget *DataPage::makeList() {
     auto *page = new QWidget(this);
+    set_ = new QLabel(page);
+    set_->setTextFormat(Qt::PlainText);
+    set_->setAccessibleName(tr("Open task set"));
+    set_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     text_ = new QLineEdit(page);
     text_->setPlaceholderText(tr("Filter: words in any column"));
     text_->setAccessibleName(tr("Filter tasks"));
@@ -120,6 +118,7 @@ QWidget *DataPage::makeList() {
     auto *layout = new QVBoxLayout(page);
     layout->setContentsMargins(4, 2, 2, 4);
     layout->setSpacing(4);
+    layout->addWidget(set_);
     layout->addLayout(row);
     layout->addWidget(table_, 1);
     return page;

@@ -8,6 +8,7 @@
 #include "widgets/diff/diff_area.h"
 
 #include <QAction>
+#include <QFile>
 #include <QPointer>
 #include <QPushButton>
 #include <QStandardPaths>
@@ -45,6 +46,9 @@ class CodeEditsTest : public QObject {
     Q_OBJECT
   private slots:
     void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+    void editsSurviveACrash();
+    void agentNeverOverwritesEdits();
+    void checkedEditsAreNoEdits();
     void linesMove_data();
     void linesMove();
     void differenceInAConflict();
@@ -56,6 +60,92 @@ class CodeEditsTest : public QObject {
     void caretStaysWhenTextsAreReplaced();
     void screenshots();
 };
+
+void CodeEditsTest::editsSurviveACrash() {
+    Bench bench;
+    QFile::remove(bench.kept());
+    bench.type("int mine;");
+    QVERIFY(!QFile::exists(bench.kept()));
+    QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(bench.kept()), 3000); // by itself, as before a crash
+    const auto edits = bench.pane->edits();
+    const QString copy = bench.kept() + QStringLiteral(".copy");
+    QFile::remove(copy);
+    QVERIFY(QFile::copy(bench.kept(), copy));
+    bench.pane.reset();
+    QFile::remove(bench.kept());
+    QVERIFY(QFile::rename(copy, bench.kept()));
+    bench.open();
+    QVERIFY(bench.pane->edits() == edits);
+    QVERIFY(bench.notice().contains(QLatin1String(kernel)));
+    bench.trigger("code.undo");
+    QCOMPARE(bench.text(), q(second));
+    bench.trigger("code.redo");
+    QVERIFY(bench.pane->edits() == edits);
+    // They come back also when the folder is known before the log is read, and go with discarding.
+    bench.pane.reset();
+    SessionDocument late;
+    CodePane other(&late);
+    late.setFolder(bench.session.folder());
+    QVERIFY(!other.hasEdits());
+    late.replace(bench.session.index());
+    QVERIFY(other.edits() == edits);
+    other.discardEdits();
+    QVERIFY(!QFile::exists(bench.kept()));
+    // A broken file is no edit.
+    QFile broken(bench.kept());
+    QVERIFY(broken.open(QIODevice::WriteOnly));
+    broken.write("{\"files\": [1, {\"a\"");
+    broken.close();
+    bench.open();
+    QVERIFY(!bench.pane->hasEdits());
+    QFile::remove(bench.kept());
+}
+
+void CodeEditsTest::agentNeverOverwritesEdits() {
+    Bench bench;
+    bench.type("mine ");
+    const QString mine = bench.text();
+    const std::string theirs = "// theirs\n" + first;
+    bench.session.turn(3, {{kernel, theirs}});
+    bench.grow();
+    QCOMPARE(bench.document.shownTurn(), 3);
+    QCOMPARE(bench.text(), mine);
+    QVERIFY(bench.notice().contains(QLatin1String(kernel)));
+    bench.part<QToolButton>("code.keepMine")->click();
+    QCOMPARE(bench.text(), mine);
+    QVERIFY(bench.notice().isEmpty());
+    QVERIFY(bench.pane->hasEdits());
+    // Kept also over a restart: the base is the newer version now.
+    bench.open();
+    QCOMPARE(bench.text(), mine);
+    QVERIFY(!bench.part<QToolButton>("code.keepMine")->isVisible());
+    const std::string third = "// third\n" + first;
+    bench.session.turn(4, {{kernel, third}});
+    bench.grow();
+    QVERIFY(bench.part<QToolButton>("code.takeTheirs")->isVisible());
+    bench.part<QToolButton>("code.takeTheirs")->click();
+    QCOMPARE(bench.text(), q(third));
+    QVERIFY(!bench.pane->hasEdits());
+    bench.trigger("code.undo"); // a wrong click is no loss
+    QCOMPARE(bench.text(), mine);
+    bench.pane->discardEdits();
+    // What is not edited follows the agent.
+    bench.session.turn(5, {{kernel, theirs}});
+    bench.grow();
+    QCOMPARE(bench.text(), q(theirs));
+    QVERIFY(bench.notice().isEmpty());
+}
+
+void CodeEditsTest::checkedEditsAreNoEdits() {
+    Bench bench;
+    bench.type("int mine;");
+    const auto edits = bench.pane->edits();
+    bench.session.turn(3, {{kernel, edits.at(kernel)}}, Json::array(), "engineer");
+    bench.grow();
+    QVERIFY(!bench.pane->hasEdits());
+    QVERIFY(bench.notice().isEmpty());
+    QCOMPARE(bench.text(), q(edits.at(kernel)));
+}
 
 void CodeEditsTest::linesMove_data() {
     QTest::addColumn<QString>("from");

@@ -8,7 +8,9 @@
 #include "widgets/shell/session_view.h"
 #include "widgets/shell/welcome_page.h"
 
+#include <QAbstractButton>
 #include <QAbstractItemModelTester>
+#include <QAbstractSpinBox>
 #include <QDockWidget>
 #include <QLineEdit>
 #include <QMessageBox>
