@@ -121,7 +121,7 @@ function(cuda_agent_window_test name)
   set_tests_properties(
     window.${name}
     PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABELS} ENVIRONMENT
-               "QT_QPA_PLATFORM=offscreen;CUDA_AGENT_BIN=${CMAKE_BINARY_DIR}/bin")
+               "QT_QPA_PLATFORM=offscreen;QTEST_FUNCTION_TIMEOUT=${ARG_TIMEOUT}000;CUDA_AGENT_BIN=${CMAKE_BINARY_DIR}/bin")
 endfunction()
 
 # Links rooms of widgets/ by their short names and anything else as it is.

@@ -113,7 +113,8 @@ CommandPalette::CommandPalette(QWidget *parent) : QDialog(parent, Qt::Popup) {
     filter_->installEventFilter(this);
     connect(filter_, &QLineEdit::textChanged, this, [this](const QString &text) {
         QString pattern;
-        for (const QChar letter : text.simplified().remove(QLatin1Char(' ')))
+        const QString letters = QString(text).remove(QLatin1Char(' '));
+        for (const QChar letter : letters)
             pattern += QRegularExpression::escape(QString(letter)) + QStringLiteral(".*");
         proxy_->setFilterRegularExpression(
             QRegularExpression(pattern, QRegularExpression::CaseInsensitiveOption));

@@ -43,6 +43,7 @@ class FlowTest : public QObject {
     void stepEditCheckAndGoOn() {
         MainWindow window;
         window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         SessionView *view = window.openTask(task_);
         QVERIFY(view);
         QCOMPARE(view->choices().device, QStringLiteral("cpu"));
@@ -96,6 +97,7 @@ class FlowTest : public QObject {
     void closingInTheMiddleLosesNothing() {
         MainWindow window;
         window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         SessionView *view = window.openTask(task_);
         std::vector<session::Event> seen;
         QObject::connect(&view->runner(), &SessionRunner::eventsArrived, this,
@@ -126,6 +128,7 @@ class FlowTest : public QObject {
         file.close();
         MainWindow window;
         window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         SessionView *view = window.openTask(bad);
         QSignalSpy failed(&view->runner(), &SessionRunner::failed);
         view->run();

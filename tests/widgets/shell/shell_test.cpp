@@ -68,6 +68,7 @@ class ShellTest : public QObject {
     void opensWhatIsGiven() {
         MainWindow window;
         window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         QVERIFY(!window.open(folder_.filePath(QStringLiteral("nothing.py"))));
         auto *box = window.findChild<QMessageBox *>();
         QVERIFY(box && box->isVisible());
@@ -93,6 +94,7 @@ class ShellTest : public QObject {
         const QString path = recorded(QStringLiteral("dropped"), 1);
         MainWindow window;
         window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         QMimeData data;
         data.setUrls({QUrl::fromLocalFile(path)});
         QDragEnterEvent enter({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, {});
@@ -106,6 +108,7 @@ class ShellTest : public QObject {
     void replayIsTheSameView() {
         MainWindow window;
         window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         QVERIFY(window.open(recorded(QStringLiteral("replayed"), 4)));
         SessionView *view = window.current();
         QTRY_VERIFY(!view->loading());
@@ -124,6 +127,7 @@ class ShellTest : public QObject {
         QVERIFY(log->append(EventType::sessionStarted, 0, {{"task", {{"name", "growing"}}}}));
         MainWindow window;
         window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         QVERIFY(window.open(path));
         SessionView *view = window.current();
         QTRY_VERIFY(!view->loading());
@@ -135,6 +139,7 @@ class ShellTest : public QObject {
     void paletteFindsCommandsByTheirLetters() {
         MainWindow window;
         window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         QVERIFY(window.open(recorded(QStringLiteral("palette"), 1)));
         QTRY_VERIFY(!window.current()->loading());
         QTest::keyClick(&window, Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
@@ -155,6 +160,7 @@ class ShellTest : public QObject {
     void everyCommandHasANameAndEveryControlToo() {
         MainWindow window;
         window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         QVERIFY(window.open(recorded(QStringLiteral("names"), 1)));
         QTRY_VERIFY(!window.current()->loading());
         QStringList without;
@@ -185,6 +191,7 @@ class ShellTest : public QObject {
             MainWindow window;
             window.resize(1280, 800);
             window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
             QVERIFY(window.open(path));
             QTRY_VERIFY(!window.current()->loading());
             for (QDockWidget *dock : window.current()->docks())
@@ -195,6 +202,7 @@ class ShellTest : public QObject {
         MainWindow window;
         window.resize(1280, 800);
         window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         QVERIFY(window.open(path));
         const auto hidden = [&] {
             int count = 0;
