@@ -25,23 +25,19 @@ ProgressData progressOf(const SessionDocument &document, Against against) {
     const double eager = secondsOf(baselines, tf32 ? "eager_tf32" : "eager");
     const double compile = secondsOf(baselines, tf32 ? "compile_tf32" : "compile");
     double limit = 0;
-    for (const TurnRange *range : document.index().turns(document.cursor())) {
-        const Json &verdict = document.verdictOf(range->number);
-        if (!verdict.is_object() || verdict.empty())
-            continue;
+    for (const VerdictFigures *figures : document.index().verdicts(document.cursor())) {
         TurnResult result;
-        result.turn = range->number;
-        result.engineer = range->engineer;
-        result.correct = truthOf(verdict, "correct");
-        result.compiled = truthOf(verdict, "compiled");
-        result.reward = static_cast<int>(numberOf(verdict, "reward", -1));
-        result.seconds = secondsOf(partOf(verdict, "times"), "candidate");
-        const Json &speedup = partOf(verdict, "speedup");
-        result.speedup = against == Against::eager     ? numberOf(speedup, "eager")
-                         : against == Against::compile ? numberOf(speedup, "compile")
-                                                       : numberOf(verdict, "fraction_of_limit");
-        if (const double seconds = numberOf(verdict, "limit_seconds"); seconds > 0)
-            limit = seconds;
+        result.turn = figures->turn;
+        result.engineer = figures->engineer;
+        result.correct = figures->correct;
+        result.compiled = figures->compiled;
+        result.reward = figures->reward;
+        result.seconds = figures->seconds;
+        result.speedup = against == Against::eager     ? figures->againstEager
+                         : against == Against::compile ? figures->againstCompile
+                                                       : figures->fractionOfLimit;
+        if (figures->limitSeconds > 0)
+            limit = figures->limitSeconds;
         data.comparable = data.comparable || result.speedup > 0;
         data.turns.push_back(result);
     }

@@ -64,15 +64,13 @@ RooflineData rooflineOf(const SessionDocument &document) {
     data.ceilings = {std::max(0.0, numberOf(measured, "copy_bytes_per_second")),
                      std::max(0.0, numberOf(measured, "fp32_flops_per_second")),
                      std::max(0.0, numberOf(measured, "tf32_flops_per_second"))};
-    for (const TurnRange *range : document.index().turns(document.cursor())) {
-        const Json &verdict = document.verdictOf(range->number);
-        const double seconds = numberOf(partOf(partOf(verdict, "times"), "candidate"), "seconds");
-        if (!(seconds > 0))
+    for (const VerdictFigures *figures : document.index().verdicts(document.cursor())) {
+        if (!(figures->seconds > 0))
             continue;
-        data.turns.push_back(pointOf(data, seconds));
-        data.turns.back().turn = range->number;
+        data.turns.push_back(pointOf(data, figures->seconds));
+        data.turns.back().turn = figures->turn;
         if (!(data.ceilings.bandwidth > 0) && !(data.ceilings.fp32 > 0))
-            data.ceilings = derivedFrom(verdict, data);
+            data.ceilings = derivedFrom(document.verdictOf(figures->turn), data);
     }
     return data;
 }

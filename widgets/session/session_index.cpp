@@ -10,6 +10,24 @@ namespace cuda_agent::widgets {
 
 using session::EventType;
 
+namespace {
+
+VerdictFigures figuresOf(const Json &verdict) {
+    VerdictFigures figures;
+    const Json &speedup = partOf(verdict, "speedup");
+    figures.compiled = truthOf(verdict, "compiled");
+    figures.correct = truthOf(verdict, "correct");
+    figures.reward = static_cast<int>(numberOf(verdict, "reward", -1));
+    figures.seconds = numberOf(partOf(partOf(verdict, "times"), "candidate"), "seconds");
+    figures.limitSeconds = numberOf(verdict, "limit_seconds");
+    figures.againstEager = numberOf(speedup, "eager");
+    figures.againstCompile = numberOf(speedup, "compile");
+    figures.fractionOfLimit = numberOf(verdict, "fraction_of_limit");
+    return figures;
+}
+
+} // namespace
+
 void SessionIndex::append(Event event) {
     const std::size_t at = events_.size();
     byType_[event.type].push_back(at);
@@ -28,6 +46,13 @@ void SessionIndex::append(Event event) {
         TurnRange &turn = attempts_[attemptsOf_[event.turn].back()];
         turn.end = at + 1;
         turn.ended = turn.ended || event.type == EventType::turnEnded;
+        const Json &verdict = partOf(event.data, "verdict");
+        if (event.type == EventType::verdictGiven && !verdict.empty()) {
+            verdicts_.push_back(figuresOf(verdict));
+            verdicts_.back().event = at;
+            verdicts_.back().turn = event.turn;
+            verdicts_.back().engineer = turn.engineer;
+        }
     }
     const int bestTurn = state_.bestTurn;
     const double bestSeconds = state_.bestSeconds;
@@ -93,6 +118,23 @@ const session::Event *SessionIndex::last(EventType type, std::size_t cursor) con
         return nullptr;
     const auto after = std::lower_bound(found->second.begin(), found->second.end(), cursor);
     return after == found->second.begin() ? nullptr : &events_[*std::prev(after)];
+}
+
+std::vector<const VerdictFigures *> SessionIndex::verdicts(std::size_t cursor) const {
+    std::vector<const VerdictFigures *> result;
+    for (const VerdictFigures &figures : verdicts_) {
+        if (figures.event >= cursor)
+            break;
+        // What a turn came to that was cut off and done again never happened.
+        const TurnRange *turn = attempt(figures.turn, cursor);
+        if (!turn || figures.event < turn->begin)
+            continue;
+        if (!result.empty() && result.back()->turn == figures.turn)
+            result.back() = &figures;
+        else
+            result.push_back(&figures);
+    }
+    return result;
 }
 
 std::map<std::string, FileVersion> SessionIndex::files(std::size_t cursor) const {

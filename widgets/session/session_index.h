@@ -19,6 +19,18 @@ struct TurnRange {
     bool ended = false;
 };
 
+/// The numbers of one verdict, read once: plots ask for those of all turns at every step of a replay.
+/// Zero or -1 where the verdict does not say.
+struct VerdictFigures {
+    std::size_t event = 0; ///< its verdictGiven
+    int turn = 0;
+    bool engineer = false;
+    bool compiled = false, correct = false;
+    int reward = -1;
+    double seconds = 0, limitSeconds = 0;
+    double againstEager = 0, againstCompile = 0, fractionOfLimit = 0;
+};
+
 /// A file of the workspace at some moment.
 struct FileVersion {
     std::string blob;
@@ -56,6 +68,9 @@ class SessionIndex {
     /// The last event of a type outside or inside of turns, before the cursor.
     const Event *last(session::EventType type, std::size_t cursor) const;
 
+    /// The last verdict of each turn that has one before the cursor, oldest turn first.
+    std::vector<const VerdictFigures *> verdicts(std::size_t cursor) const;
+
     /// The workspace: path -> version. With a turn: as it was at the end of that turn.
     std::map<std::string, FileVersion> files(std::size_t cursor) const;
     std::map<std::string, FileVersion> filesAfterTurn(int turn, std::size_t cursor) const;
@@ -78,6 +93,7 @@ class SessionIndex {
     std::vector<TurnRange> attempts_;                    ///< in order of their begin
     std::map<int, std::vector<std::size_t>> attemptsOf_; ///< turn -> places in attempts_
     std::map<session::EventType, std::vector<std::size_t>> byType_;
+    std::vector<VerdictFigures> verdicts_;
     std::vector<Best> best_;
     session::State state_;
 };

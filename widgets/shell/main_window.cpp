@@ -163,15 +163,15 @@ void MainWindow::updateActions() {
                       view->runner().state() != SessionRunner::State::paused;
     busy_->setVisible(busy);
     stopButton_->setVisible(view && view->canStop());
-    state_->setText(view ? view->status() : QString());
-    if (view) {
+    state_->setText(here ? view->status() : QString());
+    best_->clear();
+    if (here) {
         const auto best = view->document().index().best(view->document().cursor());
         best_->setText(best.turn > 0
                            ? tr("Best: turn %1, %2").arg(best.turn).arg(timeText(best.seconds))
                            : QString());
         setWindowTitle(tr("%1 - CUDA Agent Workbench").arg(view->title()));
     } else {
-        best_->clear();
         setWindowTitle(tr("CUDA Agent Workbench"));
     }
     for (int i = 0; i < tabs_->count(); ++i) {
