@@ -95,11 +95,12 @@ std::set<Axis> Program::axesOf(int id, std::map<int, std::set<Axis>> &cache) con
 }
 
 std::vector<std::int64_t> Program::stridesOf(int buffer) const {
-    const Shape &shape = buffers[buffer].shape;
-    std::vector<std::int64_t> strides(shape.size(), 1);
-    for (std::size_t d = shape.size(); d-- > 1;)
-        strides[d - 1] = strides[d] * shape[d];
-    return strides;
+    return contiguousType(buffers[buffer].dtype, buffers[buffer].shape).strides;
+}
+
+std::vector<std::int64_t> Program::stridesOf(const Value &load) const {
+    return load.extents.empty() ? stridesOf(load.buffer)
+                                : contiguousType(load.dtype, load.extents).strides;
 }
 
 std::int64_t Program::bytesOf(int buffer) const {
@@ -128,7 +129,7 @@ std::vector<int> reachable(const Program &program) {
 }
 
 bool sameShape(const Program &program, const Value &a, const Value &b) {
-    if (a.buffer != b.buffer || a.dims.size() != b.dims.size())
+    if (a.buffer != b.buffer || a.extents != b.extents || a.dims.size() != b.dims.size())
         return false;
     for (std::size_t d = 0; d < a.dims.size(); ++d) {
         if (a.dims[d].offset != b.dims[d].offset || a.dims[d].step != b.dims[d].step ||
@@ -144,6 +145,7 @@ std::string keyOf(const Program &program, const Value &value) {
                                   static_cast<int>(value.dtype), value.op, value.number,
                                   value.buffer, value.args);
     key += fmt::format("{}", program.axes.atoms(value.axes));
+    key += fmt::format("{}", value.extents);
     for (const LoadDim &dimension : value.dims)
         key += fmt::format("{}+{}*{}", dimension.offset, dimension.step,
                            program.axes.atoms(dimension.axes));

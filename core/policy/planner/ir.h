@@ -36,11 +36,13 @@ struct Value {
     DType dtype = DType::float32;
     std::string op;
     std::vector<int> args;
-    Axes axes;         ///< index, count, reduce
-    double number = 0; ///< constant
-    int buffer = -1;   ///< load
-    /// load: one per buffer dimension, or a single one for the whole buffer as one long row.
-    std::vector<LoadDim> dims;
+    Axes axes;                 ///< index, count, reduce
+    double number = 0;         ///< constant
+    int buffer = -1;           ///< load
+    std::vector<LoadDim> dims; ///< load: one per buffer dimension, or per size in `extents`
+    /// load: sizes that the buffer is read with when they are not its own: one long row, or
+    /// dimensions that are cut finer.
+    Shape extents;
 };
 
 enum class BufferRole { input, parameter, output, scratch };
@@ -101,6 +103,8 @@ struct Program {
     std::set<Axis> axesOf(int value, std::map<int, std::set<Axis>> &cache) const;
     /// Row-major strides of a buffer, in elements.
     std::vector<std::int64_t> stridesOf(int buffer) const;
+    /// Strides of the dimensions of a load, in elements.
+    std::vector<std::int64_t> stridesOf(const Value &load) const;
     std::int64_t bytesOf(int buffer) const;
 
     /// True when two axes may not become one because a value or a store is indexed by both.

@@ -177,9 +177,15 @@ std::string KernelWriter::literal(double number, DType type) const {
     const std::string kind = scalarType(type);
     if (kind == "bool")
         return number != 0 ? "true" : "false";
-    if (kind == "int" || kind == "long long")
-        return fmt::format("{}{}", static_cast<std::int64_t>(number),
-                           kind == "long long" ? "LL" : "");
+    if (kind == "int" || kind == "long long") {
+        if (std::fabs(number) >= 0x1p63) // beyond what a literal can say
+            return number > 0 ? "9223372036854775807LL" : "(-9223372036854775807LL - 1)";
+        const std::string text =
+            fmt::format("{}{}", static_cast<std::int64_t>(number), kind == "int" ? "" : "LL");
+        return number < 0 ? "(" + text + ")" : text;
+    }
+    if (kind == "float")
+        number = static_cast<double>(static_cast<float>(number));
     if (std::isnan(number))
         return "NAN";
     if (std::isinf(number))

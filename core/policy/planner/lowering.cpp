@@ -170,6 +170,23 @@ Result<void> Lowering::placeholder(const task::Node &node, int tensorIndex) {
     return {};
 }
 
+Result<std::vector<View>> Lowering::shaped(const task::Node &node, std::vector<View> views) {
+    for (std::size_t i = 0; i < std::min(views.size(), node.outputs.size()); ++i) {
+        const Shape have = shapeOf(views[i]);
+        const Shape &shape = node.outputs[i].shape;
+        if (have == shape)
+            continue;
+        bool fits = have.size() <= shape.size();
+        for (std::size_t d = 0; fits && d < have.size(); ++d)
+            fits = have[d] == 1 || have[d] == shape[shape.size() - have.size() + d];
+        if (!fits)
+            return failedError("gives shape [{}] for [{}]", fmt::join(have, ", "),
+                               fmt::join(shape, ", "));
+        views[i] = expand(views[i], shape);
+    }
+    return views;
+}
+
 Result<Program> Lowering::run() {
     // What outputs need; export leaves some dead nodes.
     std::set<std::string> needed(task_.graph.outputs.begin(), task_.graph.outputs.end());
@@ -243,6 +260,8 @@ Result<Program> Lowering::run() {
         }
         if (!blocked) {
             auto views = found->second(*this, node);
+            if (views)
+                views = shaped(node, std::move(*views));
             if (views) {
                 known_[node.name] = std::move(*views);
                 continue;

@@ -76,7 +76,14 @@ class Lowering {
     /// The scratch buffer that holds exactly this view, or -1.
     int wholeScratch(const View &view) const;
     Result<void> placeholder(const task::Node &node, int tensorIndex);
+    /// Results that do not depend on their operands (x ** 0) still have the node's shapes.
+    Result<std::vector<View>> shaped(const task::Node &node, std::vector<View> views);
     bool join(const View &a, std::size_t dimA, const View &b, std::size_t dimB);
+    /// Whether a row over these atoms is no longer one even walk when they are replaced.
+    bool takesPieces(const Axes &atoms, const std::map<Axis, LoadDim> &fresh) const;
+    /// Gives each atom of such rows a dimension of its own. False when the buffer cannot be read
+    /// so.
+    bool cutPieces(Value &load, const std::map<Axis, LoadDim> &fresh) const;
     /// The same computation under fresh axes, `substitute` rewriting dimensions of loads.
     bool cloneWith(const View &view, std::map<Axis, LoadDim> &fresh, View &result);
     View refreshed(const View &view);

@@ -33,12 +33,27 @@ View as(Lowering &l, const View &view, DType type) {
     return l.cast(view, type);
 }
 
+/// The type that operands meet in: floating before integer before bool, then tensors before
+/// scalars, then the larger one.
+DType meetingType(Lowering &l, const View &x, const View &y) {
+    const DType a = computeType(l.dtypeOf(x));
+    const DType b = computeType(l.dtypeOf(y));
+    const auto category = [](DType type) { return isFloating(type) ? 2 : type != DType::boolean; };
+    if (category(a) != category(b))
+        return category(a) > category(b) ? a : b;
+    if (x.dims.empty() != y.dims.empty())
+        return y.dims.empty() ? a : b;
+    return sizeOf(a) >= sizeOf(b) ? a : b;
+}
+
 /// Elementwise in the result's type.
 Operator unary(std::string op) {
     return [op](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
         const DType type = resultType(node);
-        if (!isFloating(type) && op != "neg" && op != "relu")
+        if (!isFloating(type) && op == "relu")
+            return Views{l.apply("imaximum", {as(l, x, type), l.constant(0, type)}, type)};
+        if (!isFloating(type) && op != "neg")
             return failedError("of {}", nameOf(type));
         return Views{l.apply(op, {as(l, x, type)}, type)};
     };
@@ -96,9 +111,7 @@ Operator compare(std::string op) {
     return [op](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
         CUDA_AGENT_ASSIGN(y, l.view(node, 1, "other"));
-        DType type = computeType(l.dtypeOf(x));
-        if (isFloating(l.dtypeOf(y)) && !isFloating(type))
-            type = computeType(l.dtypeOf(y));
+        const DType type = meetingType(l, x, y);
         return Views{l.apply(op, {as(l, x, type), as(l, y, type)}, DType::boolean)};
     };
 }

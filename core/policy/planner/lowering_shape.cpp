@@ -163,7 +163,9 @@ Result<Views> gather(Lowering &l, const Node &node) {
     View position = l.index(along);
     position.dims.assign(x.dims.size(), Axes{});
     position.dims[dim] = along;
-    const DType type = l.dtypeOf(x);
+    // All but one term are 0: no sum is rounded, but halves are added as float.
+    const DType stored = l.dtypeOf(x);
+    const DType type = isFloating(stored) && sizeOf(stored) < 4 ? DType::float32 : stored;
     const View hit = l.apply("eq", {position, index}, DType::boolean);
     const View kept = l.apply("where", {hit, x, l.constant(0, type)}, type);
     return Views{l.reduce("sum", kept, {dim}, true, type)};

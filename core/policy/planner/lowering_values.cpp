@@ -157,7 +157,8 @@ namespace {
 /// Whether a view is one buffer as it lies in memory.
 bool wholeBuffer(const Program &program, const View &view) {
     const Value &value = program.values[view.value];
-    if (value.kind != Kind::load || value.dims.size() != view.dims.size() ||
+    if (value.kind != Kind::load || !value.extents.empty() ||
+        value.dims.size() != view.dims.size() ||
         program.buffers[value.buffer].shape.size() != view.dims.size())
         return false;
     for (std::size_t d = 0; d < view.dims.size(); ++d) {
@@ -212,6 +213,48 @@ void Lowering::storePart(const View &view, int buffer, std::vector<std::int64_t>
     program.stores.push_back({part.value, part.dims, buffer, std::move(offsets)});
 }
 
+bool Lowering::cutPieces(Value &load, const std::map<Axis, LoadDim> &fresh) const {
+    std::vector<LoadDim> dims;
+    Shape extents;
+    bool cut = false;
+    const Shape own = load.extents.empty() ? program.buffers[load.buffer].shape : load.extents;
+    for (std::size_t d = 0; d < load.dims.size(); ++d) {
+        const Axes atoms = program.axes.atoms(load.dims[d].axes);
+        if (!takesPieces(atoms, fresh)) {
+            dims.push_back(load.dims[d]);
+            extents.push_back(own[d]);
+            continue;
+        }
+        const std::int64_t inner = program.axes.size(atoms) / program.axes.size(atoms[0]);
+        if (load.dims[d].offset != 0 || load.dims[d].step != 1 || own[d] % inner != 0)
+            return false;
+        cut = true;
+        for (std::size_t i = 0; i < atoms.size(); ++i) {
+            dims.push_back({{atoms[i]}, 0, 1});
+            extents.push_back(i == 0 ? own[d] / inner : program.axes.size(atoms[i]));
+        }
+    }
+    if (cut) {
+        load.dims = std::move(dims);
+        load.extents = std::move(extents);
+    }
+    return true;
+}
+
+bool Lowering::takesPieces(const Axes &atoms, const std::map<Axis, LoadDim> &fresh) const {
+    for (std::size_t i = 0; i < atoms.size() && atoms.size() > 1; ++i) {
+        const auto found = fresh.find(atoms[i]);
+        if (found == fresh.end())
+            continue;
+        const LoadDim &target = found->second;
+        const bool shorter = program.axes.size(target.axes) != program.axes.size(atoms[i]);
+        // The beginning of the outermost is the beginning of the whole.
+        if (target.offset != 0 || target.step != 1 || (shorter && i > 0))
+            return true;
+    }
+    return false;
+}
+
 bool Lowering::cloneWith(const View &view, std::map<Axis, LoadDim> &fresh, View &result) {
     std::map<int, int> copies;
     const std::function<int(int)> copy = [&](int id) -> int {
@@ -219,6 +262,8 @@ bool Lowering::cloneWith(const View &view, std::map<Axis, LoadDim> &fresh, View 
             return done->second;
         Value value = program.values[id];
         if (value.kind == Kind::reduce)
+            return -1;
+        if (value.kind == Kind::load && !cutPieces(value, fresh))
             return -1;
         for (LoadDim &dimension : value.dims) {
             const Axes atoms = program.axes.atoms(dimension.axes);
@@ -230,19 +275,18 @@ bool Lowering::cloneWith(const View &view, std::map<Axis, LoadDim> &fresh, View 
                     continue;
                 }
                 const LoadDim &target = found->second;
-                if (target.offset != 0 || target.step != 1) {
-                    if (atoms.size() != 1)
-                        return -1;
-                    dimension.offset += dimension.step * target.offset;
-                    dimension.step *= target.step;
-                }
+                dimension.offset += dimension.step * target.offset;
+                dimension.step *= target.step;
                 renamed.insert(renamed.end(), target.axes.begin(), target.axes.end());
             }
             dimension.axes = renamed;
         }
         if (value.kind == Kind::index) {
+            const Axes atoms = program.axes.atoms(value.axes);
+            if (takesPieces(atoms, fresh))
+                return -1;
             Axes renamed;
-            for (const Axis atom : program.axes.atoms(value.axes)) {
+            for (const Axis atom : atoms) {
                 const auto found = fresh.find(atom);
                 if (found == fresh.end()) {
                     renamed.push_back(atom);
@@ -308,6 +352,7 @@ View Lowering::reshape(const View &view, const Shape &shape) {
     const Axes flat{
         program.axes.add(program.axes.size(program.axes.atoms(all)), program.axes.expression(all))};
     const int value = program.load(buffer, {flat});
+    program.values[value].extents = {program.axes.size(flat)};
     return {value, *program.axes.regroup(flat, shape)};
 }
 
@@ -326,7 +371,8 @@ View Lowering::expand(const View &view, const Shape &shape) {
 
 View Lowering::slice(const View &view, int dim, std::int64_t offset, std::int64_t step,
                      std::int64_t size) {
-    if (offset == 0 && step == 1 && size == shapeOf(view)[dim])
+    const std::int64_t extent = shapeOf(view)[dim];
+    if (size == extent && (extent == 1 || (offset == 0 && step == 1)))
         return view;
     View source = view;
     if (program.axes.atoms(source.dims[dim]).size() != 1)

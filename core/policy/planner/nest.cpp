@@ -96,12 +96,10 @@ void addDimension(const Program &program, RawAccess &raw, const Axes &axes, std:
 
 RawAccess loadAccess(const Program &program, const Value &value) {
     RawAccess raw;
-    const auto strides = program.stridesOf(value.buffer);
-    const bool flat = value.dims.size() == 1 && strides.size() != 1;
+    const auto strides = program.stridesOf(value);
     for (std::size_t d = 0; d < value.dims.size(); ++d) {
-        const std::int64_t stride = flat ? 1 : strides[d];
-        raw.base += value.dims[d].offset * stride;
-        addDimension(program, raw, value.dims[d].axes, value.dims[d].step * stride);
+        raw.base += value.dims[d].offset * strides[d];
+        addDimension(program, raw, value.dims[d].axes, value.dims[d].step * strides[d]);
     }
     return raw;
 }

@@ -42,6 +42,10 @@ __device__ __forceinline__ float floorModulo(float a, float b) {
     const float rest = fmodf(a, b);
     return rest != 0.0f && (b < 0.0f) != (rest < 0.0f) ? rest + b : rest;
 }
+__device__ __forceinline__ double floorModulo(double a, double b) {
+    const double rest = fmod(a, b);
+    return rest != 0.0 && (b < 0.0) != (rest < 0.0) ? rest + b : rest;
+}
 
 )cuda";
 

@@ -1,0 +1,276 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/nest.h"
+
+#include <gtest/gtest.h>
+
+// The loops of one unit: which axes become one loop, and with which strides each access walks.
+
+namespace cuda_agent::policy {
+namespace {
+
+using Strides = std::vector<std::int64_t>;
+
+/// A program of buffers and one unit, put together by hand.
+struct UnitByHand {
+    Program program;
+    Group group;
+
+    Axis axis(std::int64_t size, const std::string &expression = {}) {
+        return program.axes.add(size, expression);
+    }
+    int buffer(const std::string &name, Shape shape, DType dtype = DType::float32) {
+        BufferInfo info;
+        info.name = name;
+        info.role = BufferRole::input;
+        info.dtype = dtype;
+        for (const std::int64_t extent : shape)
+            info.expressions.push_back(std::to_string(extent));
+        info.shape = std::move(shape);
+        return program.addBuffer(std::move(info));
+    }
+    /// Writes a value over dimensions, which are rows unless they are reduced.
+    void store(int value, const std::vector<Axes> &dims, int target) {
+        group.stores.push_back({value, dims, target});
+        for (const Axes &dim : dims) {
+            for (const Axis atom : program.axes.atoms(dim)) {
+                if (!group.reduced.contains(atom))
+                    group.rows.insert(atom);
+            }
+        }
+    }
+    int sum(int value, const Axes &over) {
+        const int made = program.reduce("sum", value, over, DType::float32);
+        group.reduces.push_back(made);
+        for (const Axis atom : program.axes.atoms(over))
+            group.reduced.insert(atom);
+        return made;
+    }
+    Nest nest(std::int64_t shortestRun = 1) { return makeNest(program, group, shortestRun); }
+};
+
+Strides sizesOf(const Nest &nest) {
+    Strides sizes;
+    for (const NestDim &dim : nest.dims)
+        sizes.push_back(dim.size);
+    return sizes;
+}
+
+TEST(Nest, NeighbouringDimensionsThatAllAccessesWalkEvenlyAreOneLoop) {
+    UnitByHand u;
+    const Axis i = u.axis(4, "in0.shape[0]"), j = u.axis(5, "in0.shape[1]"), k = u.axis(6);
+    const int in = u.buffer("in0", {4, 5, 6}), out = u.buffer("out0", {4, 5, 6});
+    const int x = u.program.load(in, {{i}, {j}, {k}});
+    u.store(u.program.pointwise("exp", {x}, DType::float32), {{i}, {j}, {k}}, out);
+    const Nest nest = u.nest();
+    EXPECT_EQ(sizesOf(nest), Strides{120});
+    EXPECT_EQ(nest.dims[0].axes, (Axes{i, j, k}));
+    EXPECT_EQ(nest.dims[0].expression, "in0.shape[0] * in0.shape[1] * 6");
+    EXPECT_EQ(nest.accesses.at(x).strides, Strides{1});
+    EXPECT_EQ(nest.stores.at(0).strides, Strides{1});
+    EXPECT_TRUE(nest.runtimeOuter) << "one loop of any length";
+    EXPECT_TRUE(nest.requirements.empty());
+}
+
+TEST(Nest, ABroadcastAxisHasStrideZeroAndKeepsItsNeighbourApart) {
+    UnitByHand u;
+    const Axis i = u.axis(4, "in0.shape[0]"), j = u.axis(5, "in0.shape[1]"), k = u.axis(6);
+    const int in = u.buffer("in0", {4, 5, 6}), bias = u.buffer("in1", {6});
+    const int out = u.buffer("out0", {4, 5, 6});
+    const int x = u.program.load(in, {{i}, {j}, {k}}), b = u.program.load(bias, {{k}});
+    u.store(u.program.pointwise("add", {x, b}, DType::float32), {{i}, {j}, {k}}, out);
+    const Nest nest = u.nest();
+    EXPECT_EQ(sizesOf(nest), (Strides{20, 6})) << "i and j are one, k is read by the bias alone";
+    EXPECT_EQ(nest.accesses.at(x).strides, (Strides{6, 1}));
+    EXPECT_EQ(nest.accesses.at(b).strides, (Strides{0, 1}));
+    EXPECT_EQ(nest.stores.at(0).strides, (Strides{6, 1}));
+    EXPECT_TRUE(nest.runtimeOuter);
+    EXPECT_TRUE(nest.baked.contains(k));
+    EXPECT_FALSE(nest.baked.contains(i));
+    EXPECT_TRUE(nest.requirements.empty()) << "6 is a constant of the task";
+}
+
+TEST(Nest, AMiddleBroadcastSplitsThreeWays) {
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(5, "in0.shape[1]"), k = u.axis(6);
+    const int in = u.buffer("in0", {4, 5, 6}), scale = u.buffer("in1", {4, 1, 6});
+    const int out = u.buffer("out0", {4, 5, 6});
+    const int x = u.program.load(in, {{i}, {j}, {k}});
+    const int s = u.program.load(scale, {{i}, {}, {k}});
+    u.store(u.program.pointwise("mul", {x, s}, DType::float32), {{i}, {j}, {k}}, out);
+    const Nest nest = u.nest();
+    EXPECT_EQ(sizesOf(nest), (Strides{4, 5, 6}));
+    EXPECT_EQ(nest.accesses.at(x).strides, (Strides{30, 6, 1}));
+    EXPECT_EQ(nest.accesses.at(s).strides, (Strides{6, 0, 1}));
+    EXPECT_EQ(nest.requirements, std::vector<std::string>{"in0.shape[1] == 5"});
+}
+
+TEST(Nest, ATransposedOperandHasTheStridesOfItsMemory) {
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(5);
+    const int in = u.buffer("in0", {4, 5}), other = u.buffer("in1", {5, 4});
+    const int out = u.buffer("out0", {4, 5});
+    const int x = u.program.load(in, {{i}, {j}}), t = u.program.load(other, {{j}, {i}});
+    u.store(u.program.pointwise("add", {x, t}, DType::float32), {{i}, {j}}, out);
+    const Nest nest = u.nest();
+    EXPECT_EQ(sizesOf(nest), (Strides{4, 5}));
+    EXPECT_EQ(nest.accesses.at(x).strides, (Strides{5, 1}));
+    EXPECT_EQ(nest.accesses.at(t).strides, (Strides{1, 4}));
+    EXPECT_EQ(nest.stores.at(0).strides, (Strides{5, 1}));
+}
+
+TEST(Nest, SlicesHaveABaseAndASteppedStride) {
+    // in0[:, 1::2] of [4, 10]: elements 1, 3, ..., 9 of each row. in0[:, ::-1] begins at its end.
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(5);
+    const int in = u.buffer("in0", {4, 10}), small = u.buffer("in1", {4, 5});
+    const int out = u.buffer("out0", {4, 5});
+    const int odd = u.program.load(in, {{i}, {j}});
+    u.program.values[odd].dims[1] = {{j}, 1, 2};
+    const int reversed = u.program.load(small, {{i}, {j}});
+    u.program.values[reversed].dims[1] = {{j}, 4, -1};
+    u.store(u.program.pointwise("add", {odd, reversed}, DType::float32), {{i}, {j}}, out);
+    const Nest nest = u.nest();
+    EXPECT_EQ(sizesOf(nest), (Strides{4, 5}));
+    EXPECT_EQ(nest.accesses.at(odd).base, 1);
+    EXPECT_EQ(nest.accesses.at(odd).strides, (Strides{10, 2}));
+    EXPECT_EQ(nest.accesses.at(reversed).base, 4);
+    EXPECT_EQ(nest.accesses.at(reversed).strides, (Strides{5, -1}));
+    EXPECT_FALSE(nest.runtimeOuter);
+}
+
+TEST(Nest, APartOfABufferIsWrittenFromItsOffset) {
+    // cat along dimension 1: the second part of [4, 3 + 5] starts at column 3 of rows of 8.
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(5);
+    const int in = u.buffer("in0", {4, 5}), out = u.buffer("out0", {4, 8});
+    const int x = u.program.load(in, {{i}, {j}});
+    u.store(x, {{i}, {j}}, out);
+    u.group.stores[0].offsets = {0, 3};
+    const Nest nest = u.nest();
+    EXPECT_EQ(sizesOf(nest), (Strides{4, 5})) << "the rows of the result are longer";
+    EXPECT_EQ(nest.stores[0].base, 3);
+    EXPECT_EQ(nest.stores[0].strides, (Strides{8, 1}));
+    EXPECT_EQ(nest.accesses.at(x).strides, (Strides{5, 1}));
+}
+
+TEST(Nest, ABufferReadAsOneLongRowHasTheStridesOfItsAxes) {
+    UnitByHand u;
+    const Axis i = u.axis(3), j = u.axis(8);
+    const int in = u.buffer("in0", {4, 6}), out = u.buffer("out0", {8, 3});
+    const int x = u.program.load(in, {{i, j}}); // view(3, 8), then transposed
+    u.program.values[x].extents = {24};
+    u.store(x, {{j}, {i}}, out);
+    const Nest nest = u.nest();
+    // Loads and stores move the same bytes; the store leads and its rows stay together.
+    EXPECT_EQ(sizesOf(nest), (Strides{8, 3}));
+    EXPECT_EQ(nest.accesses.at(x).strides, (Strides{1, 8}));
+    EXPECT_EQ(nest.stores[0].strides, (Strides{3, 1}));
+}
+
+TEST(Nest, SizeOneDimensionsMakeNoLoop) {
+    UnitByHand u;
+    const Axis j = u.axis(5);
+    const int in = u.buffer("in0", {1, 5, 1}), out = u.buffer("out0", {5, 1});
+    const int x = u.program.load(in, {{}, {j}, {}});
+    u.store(x, {{j}, {}}, out);
+    const Nest nest = u.nest();
+    EXPECT_EQ(sizesOf(nest), Strides{5});
+    EXPECT_EQ(nest.accesses.at(x).strides, Strides{1});
+}
+
+TEST(Nest, AScalarHasNoLoops) {
+    UnitByHand u;
+    const int in = u.buffer("in0", {1}), out = u.buffer("out0", {});
+    const int x = u.program.load(in, {{}});
+    u.store(x, {}, out);
+    const Nest nest = u.nest();
+    EXPECT_TRUE(nest.dims.empty());
+    EXPECT_EQ(nest.rows(), 1);
+    EXPECT_EQ(nest.elements(), 1);
+    EXPECT_EQ(nest.rowsExpression(), "1");
+}
+
+TEST(Nest, ReducedAxesAreElementsOfARow) {
+    UnitByHand u;
+    const Axis i = u.axis(4, "in0.shape[0]"), j = u.axis(5), k = u.axis(6);
+    const int in = u.buffer("in0", {4, 5, 6}), out = u.buffer("out0", {4});
+    const int x = u.program.load(in, {{i}, {j}, {k}});
+    u.store(u.sum(x, {j, k}), {{i}}, out);
+    const Nest nest = u.nest();
+    EXPECT_EQ(sizesOf(nest), (Strides{4, 30}));
+    EXPECT_EQ(nest.rowDims(), std::vector<int>{0});
+    EXPECT_EQ(nest.elementDims(), std::vector<int>{1});
+    EXPECT_EQ(nest.rows(), 4);
+    EXPECT_EQ(nest.elements(), 30);
+    EXPECT_FALSE(nest.column());
+    EXPECT_EQ(nest.rowsExpression(), "in0.shape[0]");
+    EXPECT_EQ(nest.elementStride(nest.accesses.at(x)), 1);
+    EXPECT_EQ(nest.stores[0].strides, (Strides{1, 0}));
+    EXPECT_FALSE(nest.variesByElement(nest.stores[0]));
+    EXPECT_TRUE(nest.variesByElement(nest.accesses.at(x)));
+}
+
+TEST(Nest, AReducedMiddleDimensionMakesColumns) {
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(5, "in0.shape[1]"), k = u.axis(6);
+    const int in = u.buffer("in0", {4, 5, 6}), out = u.buffer("out0", {4, 6});
+    const int x = u.program.load(in, {{i}, {j}, {k}});
+    u.store(u.sum(x, {j}), {{i}, {k}}, out);
+    const Nest nest = u.nest();
+    EXPECT_EQ(sizesOf(nest), (Strides{4, 5, 6}));
+    EXPECT_EQ(nest.rows(), 24);
+    EXPECT_EQ(nest.elements(), 5);
+    EXPECT_TRUE(nest.column());
+    EXPECT_EQ(nest.elementStride(nest.accesses.at(x)), 6);
+    EXPECT_EQ(nest.stores[0].strides, (Strides{6, 0, 1}));
+    EXPECT_EQ(nest.requirements, std::vector<std::string>{"in0.shape[1] == 5"});
+}
+
+TEST(Nest, ARowOfTwoDistantDimensionsIsNoEvenWalk) {
+    // Batch norm's statistics: over i and k, but not over j between them.
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(5), k = u.axis(6);
+    const int in = u.buffer("in0", {4, 5, 6}), out = u.buffer("out0", {5});
+    const int x = u.program.load(in, {{i}, {j}, {k}});
+    u.store(u.sum(x, {i, k}), {{j}}, out);
+    const Nest nest = u.nest();
+    EXPECT_EQ(sizesOf(nest), (Strides{4, 5, 6}));
+    EXPECT_EQ(nest.elementDims(), (std::vector<int>{0, 2}));
+    EXPECT_EQ(nest.elements(), 24);
+    EXPECT_EQ(nest.elementStride(nest.accesses.at(x)), std::nullopt) << "30 is not 6 * 1";
+    EXPECT_FALSE(nest.runtimeOuter) << "the outermost loop is reduced and there are rows";
+}
+
+TEST(Nest, PositionsWalkTheirOwnAxes) {
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(5);
+    const int in = u.buffer("in0", {4, 5}), out = u.buffer("out0", {4, 5});
+    const int x = u.program.load(in, {{i}, {j}});
+    Value at;
+    at.kind = Kind::index;
+    at.dtype = DType::int64;
+    at.axes = {j};
+    const int position = u.program.add(at);
+    u.store(u.program.pointwise("mul", {x, position}, DType::float32), {{i}, {j}}, out);
+    const Nest nest = u.nest();
+    EXPECT_EQ(sizesOf(nest), (Strides{4, 5}));
+    EXPECT_EQ(nest.accesses.at(position).strides, (Strides{0, 1}));
+}
+
+TEST(Nest, ElementwiseRowsAreAsLongAsAsked) {
+    UnitByHand u;
+    const Axis i = u.axis(4, "in0.shape[0]"), j = u.axis(5), k = u.axis(6);
+    const int in = u.buffer("in0", {4, 5, 6}), scale = u.buffer("in1", {4, 1, 6});
+    const int out = u.buffer("out0", {4, 5, 6});
+    const int x = u.program.load(in, {{i}, {j}, {k}});
+    const int s = u.program.load(scale, {{i}, {}, {k}});
+    u.store(u.program.pointwise("mul", {x, s}, DType::float32), {{i}, {j}, {k}}, out);
+    EXPECT_EQ(u.nest(6).elements(), 6);
+    EXPECT_EQ(u.nest(7).elements(), 30) << "6 are too few, the next loop joins";
+    EXPECT_EQ(u.nest(31).elements(), 120) << "everything is one row";
+    EXPECT_EQ(u.nest(31).rows(), 1);
+}
+
+} // namespace
+} // namespace cuda_agent::policy
