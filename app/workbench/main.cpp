@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <string>
 #include <sys/socket.h>
+#include <tuple>
 #include <unistd.h>
 #include <vector>
 
@@ -53,14 +54,28 @@ int refuse(const QString &text) {
     return 2;
 }
 
+/// Texts of QScintilla's menu, whose own translations know few languages: named here so that they
+/// are among ours.
+[[maybe_unused]] constexpr const char *editorTexts[] = {
+    QT_TRANSLATE_NOOP("QsciScintilla", "&Undo"),     QT_TRANSLATE_NOOP("QsciScintilla", "&Redo"),
+    QT_TRANSLATE_NOOP("QsciScintilla", "Cu&t"),      QT_TRANSLATE_NOOP("QsciScintilla", "&Copy"),
+    QT_TRANSLATE_NOOP("QsciScintilla", "&Paste"),    QT_TRANSLATE_NOOP("QsciScintilla", "Delete"),
+    QT_TRANSLATE_NOOP("QsciScintilla", "Select All")};
+
+/// What stands later in the list goes before what stands earlier. English has a file for its
+/// plural forms only.
 void installTranslations(QApplication &application, const QString &language) {
     const QLocale locale = language.isEmpty() ? QLocale() : QLocale(language);
     QLocale::setDefault(locale);
-    for (const auto &[file, folder] :
-         {std::pair{QStringLiteral("qt"), QLibraryInfo::path(QLibraryInfo::TranslationsPath)},
-          std::pair{QStringLiteral("cuda-agent"), QStringLiteral(":/i18n")}}) {
+    const QString ours = QStringLiteral("cuda-agent");
+    const QString ourFolder = QStringLiteral(":/i18n");
+    const QString qtFolder = QLibraryInfo::path(QLibraryInfo::TranslationsPath);
+    for (const auto &[where, file, folder] :
+         {std::tuple{QLocale(QLocale::English), ours, ourFolder},
+          std::tuple{locale, QStringLiteral("qtbase"), qtFolder},
+          std::tuple{locale, ours, ourFolder}}) {
         auto *translator = new QTranslator(&application);
-        if (translator->load(locale, file, QStringLiteral("_"), folder))
+        if (translator->load(where, file, QStringLiteral("_"), folder))
             application.installTranslator(translator);
         else
             delete translator;
@@ -76,6 +91,12 @@ int workbench(int &argc, char **argv) {
     QApplication::setApplicationVersion(QStringLiteral(CUDA_AGENT_VERSION));
     QApplication::setDesktopFileName(QStringLiteral("io.github.cuda_agent_workbench"));
     QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/cuda-agent-workbench.svg")));
+
+    // The texts of the options want the language before the options are read.
+    QCommandLineParser early;
+    early.addOption(QCommandLineOption(QStringLiteral("language"), {}, QStringLiteral("NAME")));
+    early.parse(QApplication::arguments());
+    installTranslations(application, early.value(QStringLiteral("language")));
 
     QCommandLineParser parser;
     parser.addHelpOption();
@@ -123,7 +144,6 @@ int workbench(int &argc, char **argv) {
         parser.showHelp(0);
     if (parser.isSet(QStringLiteral("version")))
         parser.showVersion();
-    installTranslations(application, parser.value(language));
 
     // A rendering for documents and tests neither reads nor changes what the user has set.
     const bool rendering = parser.isSet(screenshot);

@@ -14,7 +14,8 @@ namespace cuda_agent::widgets {
 
 /// One message of the compiler.
 struct BuildMessage {
-    enum Severity : std::uint8_t { error, warning, note };
+    // No underlying type: lupdate would lose the classes of this file.
+    enum Severity { error, warning, note };
     int turn = 0;
     Severity severity = note;
     QString file; ///< in the workspace, or empty

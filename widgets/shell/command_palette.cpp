@@ -13,16 +13,21 @@
 
 namespace cuda_agent::widgets {
 
+QString plainName(QString text) {
+    static const QRegularExpression key(QStringLiteral("\\(&\\w\\)"));
+    text.remove(key).remove(QLatin1Char('&'));
+    if (text.endsWith(QChar(0x2026)))
+        text.chop(1);
+    return text;
+}
+
 ActionModel::ActionModel(QObject *parent) : QAbstractListModel(parent) {}
 
 void ActionModel::setActions(const QList<QAction *> &actions) {
     beginResetModel();
     rows_.clear();
     for (QAction *action : actions) {
-        QString name = action->text();
-        name.remove(QLatin1Char('&'));
-        if (name.endsWith(QChar(0x2026)))
-            name.chop(1);
+        const QString name = plainName(action->text());
         if (!name.isEmpty())
             rows_.append({action, name});
     }

@@ -13,6 +13,10 @@ class QSortFilterProxyModel;
 
 namespace cuda_agent::widgets {
 
+/// Name of a command without what a menu adds to it: the mark of its access key, a whole "(&X)" as
+/// translations into Chinese have it, and a last "…".
+QString plainName(QString text);
+
 /// Actions by name, with their shortcuts. Actions may die while they are listed.
 class ActionModel : public QAbstractListModel {
     Q_OBJECT

@@ -80,6 +80,15 @@ MainWindow::MainWindow(QWidget *parent) : QMainWindow(parent) {
     makeMenus();
     makeToolBar();
     makeStatusBar();
+    // Buttons show no access keys: a translation's "(&X)" stays in the menus.
+    for (QAction *action : findChildren<QAction *>()) {
+        const QString name = plainName(action->text());
+        if (!action->text().contains(QLatin1String("(&")))
+            continue;
+        if (action->toolTip() == QString(action->text()).remove(QLatin1Char('&')))
+            action->setToolTip(name);
+        action->setIconText(name);
+    }
 
     connect(tabs_, &QTabWidget::currentChanged, this, &MainWindow::updateActions);
     connect(tabs_, &QTabWidget::tabCloseRequested, this, &MainWindow::closeSession);

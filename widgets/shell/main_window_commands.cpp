@@ -59,8 +59,8 @@ QAction *MainWindow::command(const char *name, const QString &text, const QKeySe
     action->setObjectName(QLatin1String(name));
     action->setShortcut(shortcut);
     if (!shortcut.isEmpty())
-        action->setToolTip(tr("%1 (%2)").arg(QString(text).remove(QLatin1Char('&')),
-                                             shortcut.toString(QKeySequence::NativeText)));
+        action->setToolTip(
+            tr("%1 (%2)").arg(plainName(text), shortcut.toString(QKeySequence::NativeText)));
     connect(action, &QAction::triggered, this, run);
     addAction(action);
     return action;

@@ -23,9 +23,9 @@ constexpr qint64 longestLine = 16 << 20;
 constexpr qsizetype stretch = 250; ///< rows handed over at once
 constexpr int mostFiles = 200'000;
 
-QString tr(const char *text) {
-    return QCoreApplication::translate("TaskSource", text);
-}
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(cuda_agent::widgets::TaskSource)
+};
 
 /// Names behind torch. or nn. that compute nothing worth finding.
 bool isPlumbing(const QString &name) {
@@ -190,7 +190,7 @@ void examine(TaskRow &row, const QByteArray &bytes) {
     row.size = bytes.size();
     const QString source = QString::fromUtf8(bytes);
     if (source.contains(QChar::ReplacementCharacter) || bytes.contains('\0')) {
-        row.problem = tr("is not UTF-8 text");
+        row.problem = Words::tr("is not UTF-8 text");
         return;
     }
     row.mentions = operatorsMentioned(source);
@@ -202,13 +202,13 @@ void examineFile(TaskRow &row) {
     const QFileInfo info(row.file);
     row.size = info.size();
     if (!info.exists())
-        row.problem = tr("the file does not exist");
+        row.problem = Words::tr("the file does not exist");
     else if (!info.isFile())
-        row.problem = tr("is not a file");
+        row.problem = Words::tr("is not a file");
     else if (info.size() > longestSource)
-        row.problem = tr("is longer than 2 MiB");
+        row.problem = Words::tr("is longer than 2 MiB");
     else if (!file.open(QIODevice::ReadOnly))
-        row.problem = tr("cannot be read: %1").arg(file.errorString());
+        row.problem = Words::tr("cannot be read: %1").arg(file.errorString());
     else
         examine(row, file.read(longestSource + 1));
 }
@@ -216,7 +216,7 @@ void examineFile(TaskRow &row) {
 /// One word, number or truth; lists and objects as their words.
 QVariant fieldValue(const Json &value) {
     if (value.is_boolean())
-        return value.get<bool>() ? tr("yes") : tr("no");
+        return value.get<bool>() ? Words::tr("yes") : Words::tr("no");
     if (value.is_number_integer() &&
         !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX))
         return static_cast<qlonglong>(value.get<std::int64_t>());
@@ -246,9 +246,9 @@ TaskRow rowOfLine(const QByteArray &line, qsizetype number, const QDir &base) {
     row.line = number;
     const Json json = Json::parse(line.begin(), line.end(), nullptr, false);
     if (json.is_discarded() || !json.is_object()) {
-        row.name = tr("line %1").arg(number);
-        row.problem = json.is_discarded() ? tr("line %1 is not JSON").arg(number)
-                                          : tr("line %1 is not a JSON object").arg(number);
+        row.name = Words::tr("line %1").arg(number);
+        row.problem = json.is_discarded() ? Words::tr("line %1 is not JSON").arg(number)
+                                          : Words::tr("line %1 is not a JSON object").arg(number);
         return row;
     }
     const auto text = [&](const char *name) { return textOf(json, name); };
@@ -262,16 +262,16 @@ TaskRow rowOfLine(const QByteArray &line, qsizetype number, const QDir &base) {
     if (!code.isEmpty()) {
         examine(row, code.toUtf8());
     } else if (file.isEmpty()) {
-        row.problem = tr("line %1 has neither \"code\" nor \"file\"").arg(number);
+        row.problem = Words::tr("line %1 has neither \"code\" nor \"file\"").arg(number);
     } else if (!file.endsWith(QLatin1String(".py"))) {
-        row.problem = tr("line %1: \"file\" is not a .py file").arg(number);
+        row.problem = Words::tr("line %1: \"file\" is not a .py file").arg(number);
     } else {
         row.file = QDir::cleanPath(base.absoluteFilePath(file));
         examineFile(row);
     }
     if (row.name.isEmpty())
-        row.name =
-            row.file.isEmpty() ? tr("line %1").arg(number) : QFileInfo(row.file).completeBaseName();
+        row.name = row.file.isEmpty() ? Words::tr("line %1").arg(number)
+                                      : QFileInfo(row.file).completeBaseName();
     return row;
 }
 
@@ -363,8 +363,8 @@ Result<void> readLines(const QString &path, const std::atomic<bool> &stop, Giver
         TaskRow row;
         if (tooLong) {
             row.line = number;
-            row.name = tr("line %1").arg(number);
-            row.problem = tr("line %1 is longer than 16 MiB").arg(number);
+            row.name = Words::tr("line %1").arg(number);
+            row.problem = Words::tr("line %1 is longer than 16 MiB").arg(number);
         } else {
             row = rowOfLine(line, number, base);
             row.offset = offset;
@@ -420,8 +420,9 @@ QString whyNoTask(const QString &source) {
         missing << QStringLiteral("get_inputs()");
     if (!source.contains(init))
         missing << QStringLiteral("get_init_inputs()");
-    return missing.isEmpty() ? QString()
-                             : tr("not a task: has no %1").arg(missing.join(QStringLiteral(", ")));
+    return missing.isEmpty()
+               ? QString()
+               : Words::tr("not a task: has no %1").arg(missing.join(QStringLiteral(", ")));
 }
 
 Result<void> readTaskSet(const QString &path, const std::atomic<bool> &stop,

@@ -18,9 +18,6 @@ using session::EventType;
 struct Words {
     Q_DECLARE_TR_FUNCTIONS(cuda_agent::widgets::TraceCard)
 };
-QString tr(const char *text) {
-    return Words::tr(text);
-}
 
 /// The text of a field without a copy; null when it is none.
 const std::string *sharedText(const Json &object, const char *name) {
@@ -51,27 +48,27 @@ Card sessionCard(const Event &event) {
     card.kind = CardKind::session;
     const Json &task = partOf(data, "task");
     const QString name = task.is_object() ? textOf(task, "name") : textOf(data, "task");
-    card.title = name.isEmpty() ? tr("Session") : tr("Session: %1").arg(name);
+    card.title = name.isEmpty() ? Words::tr("Session") : Words::tr("Session: %1").arg(name);
     QStringList lines;
     const auto add = [&](const QString &line, const QString &value) {
         if (!value.isEmpty())
             lines += line.arg(value);
     };
-    add(tr("Task file: %1"), task.is_object() ? textOf(task, "file") : textOf(data, "task"));
+    add(Words::tr("Task file: %1"), task.is_object() ? textOf(task, "file") : textOf(data, "task"));
     const Json &device = partOf(data, "device");
     const QString architecture = textOf(device, "architecture");
-    add(tr("Device: %1"), architecture.isEmpty()
-                              ? textOf(device, "name")
-                              : tr("%1 (%2)").arg(textOf(device, "name"), architecture));
-    add(tr("Numerics: %1"), textOf(data, "numerics"));
-    add(tr("Rules: %1"), textOf(data, "rules"));
-    add(tr("Policy: %1"), textOf(data, "policy"));
+    add(Words::tr("Device: %1"),
+        architecture.isEmpty() ? textOf(device, "name")
+                               : Words::tr("%1 (%2)").arg(textOf(device, "name"), architecture));
+    add(Words::tr("Numerics: %1"), textOf(data, "numerics"));
+    add(Words::tr("Rules: %1"), textOf(data, "rules"));
+    add(Words::tr("Policy: %1"), textOf(data, "policy"));
     if (const double turns = numberOf(data, "turns"); turns > 0)
-        lines += tr("At most %1 turns").arg(turns);
+        lines += Words::tr("At most %1 turns").arg(turns);
     const Json &overrides = partOf(data, "overrides");
     if (overrides.is_object() && !overrides.empty())
-        add(tr("Set: %1"), QString::fromStdString(overrides.dump()));
-    add(tr("Program version: %1"), textOf(data, "program_version"));
+        add(Words::tr("Set: %1"), QString::fromStdString(overrides.dump()));
+    add(Words::tr("Program version: %1"), textOf(data, "program_version"));
     card.own = lines.join(u'\n').toStdString();
     return card;
 }
@@ -80,20 +77,20 @@ Card taskCard(const Event &event) {
     const Json &data = event.data;
     Card card;
     card.kind = CardKind::task;
-    card.title = tr("Task described");
+    card.title = Words::tr("Task described");
     QStringList lines;
-    addTensors(lines, tr("Inputs: %1"), partOf(data, "inputs"));
-    addTensors(lines, tr("Outputs: %1"), partOf(data, "outputs"));
-    addTensors(lines, tr("Parameters: %1"), partOf(data, "parameters"));
+    addTensors(lines, Words::tr("Inputs: %1"), partOf(data, "inputs"));
+    addTensors(lines, Words::tr("Outputs: %1"), partOf(data, "outputs"));
+    addTensors(lines, Words::tr("Parameters: %1"), partOf(data, "parameters"));
     int operators = 0;
     for (const Json &node : partOf(partOf(data, "graph"), "nodes"))
         operators += textOf(node, "op") != QLatin1String("placeholder") ? 1 : 0;
     if (operators > 0)
-        lines += tr("Operators: %1").arg(operators);
+        lines += Words::tr("Operators: %1").arg(operators);
     if (const double bytes = numberOf(data, "counted_bytes"); bytes > 0)
-        lines += tr("Bytes to move at least: %1").arg(bytesText(bytes));
+        lines += Words::tr("Bytes to move at least: %1").arg(bytesText(bytes));
     if (const QString problem = textOf(data, "graph_problem"); !problem.isEmpty())
-        lines += tr("No graph: %1").arg(problem);
+        lines += Words::tr("No graph: %1").arg(problem);
     card.own = lines.join(u'\n').toStdString();
     return card;
 }
@@ -102,22 +99,22 @@ Card baselinesCard(const Event &event) {
     const Json &data = event.data;
     Card card;
     card.kind = CardKind::baselines;
-    card.title = tr("Baselines measured");
+    card.title = Words::tr("Baselines measured");
     QStringList lines;
     for (const char *name :
          {"eager", "compile", "eager_tf32", "compile_tf32", "compile_max_autotune"}) {
         const Json &time = partOf(data, name);
         if (const double seconds = numberOf(time, "seconds"); seconds > 0)
-            lines += tr("%1: %2 (95 % interval %3 to %4)")
+            lines += Words::tr("%1: %2 (95 % interval %3 to %4)")
                          .arg(QLatin1String(name), timeText(seconds),
                               timeText(numberOf(time, "low")), timeText(numberOf(time, "high")));
     }
     if (const double seconds = numberOf(data, "yardstick_seconds"); seconds > 0)
-        lines += tr("Copy of the task's bytes: %1").arg(timeText(seconds));
+        lines += Words::tr("Copy of the task's bytes: %1").arg(timeText(seconds));
     const Json &problems = partOf(data, "problems");
     if (problems.is_object())
         for (const auto &[name, problem] : problems.items())
-            lines += tr("%1 is missing: %2")
+            lines += Words::tr("%1 is missing: %2")
                          .arg(QString::fromStdString(name), textOf(problems, name.c_str()));
     for (const Json &flag : partOf(data, "flags"))
         if (const auto *text = flag.get_ptr<const Json::string_t *>())
@@ -129,11 +126,11 @@ Card baselinesCard(const Event &event) {
 Card turnCard(const Event &event, const CardContext &context) {
     Card card;
     card.kind = CardKind::turn;
-    card.title = tr("Turn %1").arg(event.turn);
+    card.title = Words::tr("Turn %1").arg(event.turn);
     if (textOf(event.data, "author") == QLatin1String("engineer"))
-        card.chips.push_back({tr("Engineer"), Tone::accent});
+        card.chips.push_back({Words::tr("Engineer"), Tone::accent});
     else
-        card.details = tr("Policy");
+        card.details = Words::tr("Policy");
     card.seconds = context.seconds;
     if (context.verdict)
         for (Chip &chip : verdictChips(partOf(context.verdict->data, "verdict")))
@@ -147,11 +144,11 @@ Card actionCard(const Event &event) {
     const QString tool = textOf(data, "tool");
     Card card;
     card.kind = CardKind::action;
-    card.title = tool.isEmpty() ? tr("Tool call") : tool;
+    card.title = tool.isEmpty() ? Words::tr("Tool call") : tool;
     card.code = true;
     const auto *content = sharedText(arguments, "content");
     if (tool == QLatin1String("Write") && content) {
-        card.title = tr("Write %1").arg(textOf(arguments, "path"));
+        card.title = Words::tr("Write %1").arg(textOf(arguments, "path"));
         card.details = bytesText(double(content->size()));
         card.shared = content;
         card.content = true;
@@ -159,8 +156,8 @@ Card actionCard(const Event &event) {
     }
     const QString strength = textOf(arguments, "strength");
     if (tool == QLatin1String("Verify") && !strength.isEmpty() && arguments.size() == 1) {
-        card.details = strength == QLatin1String("full")       ? tr("full strength")
-                       : strength == QLatin1String("training") ? tr("training strength")
+        card.details = strength == QLatin1String("full")       ? Words::tr("full strength")
+                       : strength == QLatin1String("training") ? Words::tr("training strength")
                                                                : strength;
         return card;
     }
@@ -174,9 +171,10 @@ Card observationCard(const Event &event, const CardContext &context) {
     Card card;
     card.kind = CardKind::observation;
     card.failed = !truthOf(data, "ok");
-    card.title = context.tool.isEmpty() ? tr("Result") : tr("Result of %1").arg(context.tool);
+    card.title =
+        context.tool.isEmpty() ? Words::tr("Result") : Words::tr("Result of %1").arg(context.tool);
     if (card.failed)
-        card.chips.push_back({tr("Failed"), Tone::bad});
+        card.chips.push_back({Words::tr("Failed"), Tone::bad});
     card.seconds = numberOf(data, "seconds", -1);
     card.shared = sharedText(data, "text");
     card.code = true;
@@ -194,12 +192,12 @@ Card textCard(const Event &event, CardKind kind, const QString &title) {
 Card endCard(const Event &event) {
     Card card;
     card.kind = CardKind::end;
-    card.title = tr("Session ended");
+    card.title = Words::tr("Session ended");
     card.shared = sharedText(event.data, "reason");
     if (const int best = int(numberOf(event.data, "best_turn")); best > 0)
-        card.chips.push_back({tr("Best turn: %1").arg(best), Tone::good});
+        card.chips.push_back({Words::tr("Best turn: %1").arg(best), Tone::good});
     else
-        card.chips.push_back({tr("No correct candidate"), Tone::bad});
+        card.chips.push_back({Words::tr("No correct candidate"), Tone::bad});
     return card;
 }
 
@@ -216,11 +214,11 @@ QString usageText(const Json &data) {
     };
     QStringList parts;
     if (const QString tokens = count("input_tokens"); !tokens.isEmpty())
-        parts += tr("%1 tokens in").arg(tokens);
+        parts += Words::tr("%1 tokens in").arg(tokens);
     if (const QString tokens = count("output_tokens"); !tokens.isEmpty())
-        parts += tr("%1 tokens out").arg(tokens);
+        parts += Words::tr("%1 tokens out").arg(tokens);
     if (const double cost = numberOf(usage, "cost", -1); cost >= 0)
-        parts += tr("cost %1").arg(locale.toString(cost, 'g', 6));
+        parts += Words::tr("cost %1").arg(locale.toString(cost, 'g', 6));
     return parts.join(QStringLiteral(" · "));
 }
 
@@ -254,7 +252,7 @@ Card cardOf(const Event &event, const CardContext &context) {
         card = turnCard(event, context);
         break;
     case EventType::thought:
-        card = textCard(event, CardKind::thought, tr("Thought"));
+        card = textCard(event, CardKind::thought, Words::tr("Thought"));
         card.seconds = numberOf(event.data, "seconds", -1);
         break;
     case EventType::action:
@@ -267,7 +265,7 @@ Card cardOf(const Event &event, const CardContext &context) {
         card = endCard(event);
         break;
     default:
-        card = textCard(event, CardKind::note, tr("Note"));
+        card = textCard(event, CardKind::note, Words::tr("Note"));
         break;
     }
     card.turn = event.turn;
@@ -281,12 +279,13 @@ std::vector<Chip> verdictChips(const Json &verdict) {
         return chips;
     const bool correct = truthOf(verdict, "correct");
     if (verdict.contains("compiled") && !truthOf(verdict, "compiled"))
-        chips.push_back({tr("Does not compile"), Tone::bad});
+        chips.push_back({Words::tr("Does not compile"), Tone::bad});
     else
-        chips.push_back(correct ? Chip{tr("Correct"), Tone::good} : Chip{tr("Wrong"), Tone::bad});
+        chips.push_back(correct ? Chip{Words::tr("Correct"), Tone::good}
+                                : Chip{Words::tr("Wrong"), Tone::bad});
     constexpr double none = -1e9;
     if (const double reward = numberOf(verdict, "reward", none); reward != none)
-        chips.push_back({tr("Reward %1").arg(reward), Tone::plain});
+        chips.push_back({Words::tr("Reward %1").arg(reward), Tone::plain});
     const Json &candidate = partOf(partOf(verdict, "times"), "candidate");
     if (const double seconds = numberOf(candidate, "seconds"); seconds > 0)
         chips.push_back({timeText(seconds), Tone::plain});
@@ -295,8 +294,8 @@ std::vector<Chip> verdictChips(const Json &verdict) {
         if (const double factor = numberOf(speedup, name); factor > 0)
             chips.push_back({text.arg(timesText(factor)), factor >= 1 ? Tone::good : Tone::plain});
     };
-    against("eager", tr("%1 eager"));
-    against("compile", tr("%1 torch.compile"));
+    against("eager", Words::tr("%1 eager"));
+    against("compile", Words::tr("%1 torch.compile"));
     return chips;
 }
 

@@ -191,7 +191,7 @@ class ShellTest : public QObject {
             MainWindow window;
             window.resize(1280, 800);
             window.show();
-        QVERIFY(QTest::qWaitForWindowActive(&window));
+            QVERIFY(QTest::qWaitForWindowActive(&window));
             QVERIFY(window.open(path));
             QTRY_VERIFY(!window.current()->loading());
             for (QDockWidget *dock : window.current()->docks())
@@ -224,6 +224,8 @@ class ShellTest : public QObject {
         model.setActions({&first, second});
         QCOMPARE(model.rowCount(), 2);
         QCOMPARE(model.index(0, 0).data().toString(), QStringLiteral("First"));
+        QCOMPARE(plainName(QStringLiteral("\u68c0\u67e5(&C)\u2026")),
+                 QStringLiteral("\u68c0\u67e5"));
         delete second;
         QVERIFY(model.action(1) == nullptr);
         QCOMPARE(model.flags(model.index(1, 0)), Qt::NoItemFlags);

@@ -1,0 +1,41 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en">
+<context>
+    <name>cuda_agent::widgets::CodeFindBar</name>
+    <message numerus="yes">
+        <source>%n match(es)</source>
+        <translation>
+            <numerusform>%n match</numerusform>
+            <numerusform>%n matches</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n replaced</source>
+        <translation>
+            <numerusform>%n replaced</numerusform>
+            <numerusform>%n replaced</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::Plot</name>
+    <message numerus="yes">
+        <source>%n curve(s), x from %1 to %2, y from %3 to %4</source>
+        <translation>
+            <numerusform>%n curve, x from %1 to %2, y from %3 to %4</numerusform>
+            <numerusform>%n curves, x from %1 to %2, y from %3 to %4</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SessionDocument</name>
+    <message numerus="yes">
+        <source>%n event(s) are of types that this program does not know and are left out; a newer one shows them.</source>
+        <translation>
+            <numerusform>%n event is of a type that this program does not know and is left out; a newer one shows it.</numerusform>
+            <numerusform>%n events are of types that this program does not know and are left out; a newer one shows them.</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>

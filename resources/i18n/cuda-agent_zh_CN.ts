@@ -1,0 +1,3257 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="zh_CN">
+<context>
+    <name>CodeFindBar</name>
+    <message>
+        <source>Not a regular expression: %1</source>
+        <translation>不是有效的正则表达式：%1</translation>
+    </message>
+</context>
+<context>
+    <name>QsciScintilla</name>
+    <message>
+        <source>&amp;Undo</source>
+        <translation>撤销(&amp;U)</translation>
+    </message>
+    <message>
+        <source>&amp;Redo</source>
+        <translation>重做(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Cu&amp;t</source>
+        <translation>剪切(&amp;T)</translation>
+    </message>
+    <message>
+        <source>&amp;Copy</source>
+        <translation>复制(&amp;C)</translation>
+    </message>
+    <message>
+        <source>&amp;Paste</source>
+        <translation>粘贴(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>全选</translation>
+    </message>
+</context>
+<context>
+    <name>Roofline</name>
+    <message>
+        <source>%1/s</source>
+        <translation>%1/s</translation>
+    </message>
+    <message>
+        <source>%1FLOP/s</source>
+        <translation>%1FLOP/s</translation>
+    </message>
+    <message>
+        <source>%1FLOP</source>
+        <translation>%1FLOP</translation>
+    </message>
+</context>
+<context>
+    <name>Verdict</name>
+    <message>
+        <source>%1: %2</source>
+        <comment>flag: explanation</comment>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>not more than 5 % faster than eager</source>
+        <translation>比 eager 快不超过 5 %</translation>
+    </message>
+    <message>
+        <source>more than 5 % faster than eager, but not than torch.compile</source>
+        <translation>比 eager 快 5 % 以上，但未比 torch.compile 快 5 % 以上</translation>
+    </message>
+    <message>
+        <source>more than 5 % faster than both eager and torch.compile</source>
+        <translation>比 eager 和 torch.compile 都快 5 % 以上</translation>
+    </message>
+    <message>
+        <source>a check failed</source>
+        <translation>有检查未通过</translation>
+    </message>
+    <message>
+        <source>nothing could be checked</source>
+        <translation>无法进行检查</translation>
+    </message>
+    <message>
+        <source>Correct, reward %1: %2</source>
+        <translation>正确，奖励 %1：%2</translation>
+    </message>
+    <message>
+        <source>Wrong, reward %1</source>
+        <translation>错误，奖励 %1</translation>
+    </message>
+    <message>
+        <source>Wrong, reward %1: the check &quot;%2&quot; failed</source>
+        <translation>错误，奖励 %1：检查“%2”未通过</translation>
+    </message>
+    <message>
+        <source>Does not compile, reward %1</source>
+        <translation>编译失败，奖励 %1</translation>
+    </message>
+    <message>
+        <source>Training strength: few inputs, short timing.</source>
+        <translation>训练强度：输入较少，计时较短。</translation>
+    </message>
+    <message>
+        <source>On the CPU device: its times say nothing about GPU times.</source>
+        <translation>在 CPU 设备上：其时间不能说明 GPU 上的时间。</translation>
+    </message>
+    <message>
+        <source>On the GPU.</source>
+        <translation>在 GPU 上。</translation>
+    </message>
+    <message>
+        <source>Numerics tf32: baselines may use TF32 products.</source>
+        <translation>数值模式 tf32：基线可使用 TF32 矩阵乘。</translation>
+    </message>
+    <message>
+        <source>Numerics as published.</source>
+        <translation>数值模式：按论文发布。</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s default numerics.</source>
+        <translation>PyTorch 默认数值模式。</translation>
+    </message>
+    <message>
+        <source>Took %1.</source>
+        <translation>用时 %1。</translation>
+    </message>
+    <message>
+        <source>Input case &quot;%1&quot;.</source>
+        <translation>输入用例“%1”。</translation>
+    </message>
+    <message>
+        <source>unknown</source>
+        <comment>value</comment>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source>expected %1, got %2</source>
+        <translation>应为 %1，实为 %2</translation>
+    </message>
+    <message>
+        <source>Output %1 at index %2: %3.</source>
+        <translation>输出 %1，索引 %2：%3。</translation>
+    </message>
+    <message>
+        <source>Output %1: %2.</source>
+        <translation>输出 %1：%2。</translation>
+    </message>
+    <message>
+        <source>The error is %1; %2 is allowed.</source>
+        <translation>误差为 %1；允许 %2。</translation>
+    </message>
+    <message>
+        <source>%1.</source>
+        <comment>a sentence from the log</comment>
+        <translation>%1。</translation>
+    </message>
+    <message>
+        <source>a slower clock during the run would go unnoticed.</source>
+        <translation>运行期间的降频不会被发现。</translation>
+    </message>
+    <message>
+        <source>the machine was slower than usual during some samples, so that times are less certain.</source>
+        <translation>采样期间机器有时比平常慢，因此时间不够准确。</translation>
+    </message>
+    <message>
+        <source>the candidate&apos;s own clock tells less time than passed outside; do not trust the time.</source>
+        <translation>候选自身的时钟所计时间少于外部经过的时间；请勿相信该时间。</translation>
+    </message>
+    <message>
+        <source>data may have stayed in a cache, or work was left out; read the kernel before believing it.</source>
+        <translation>数据可能留在缓存中，或有工作被省略；请先阅读内核再采信。</translation>
+    </message>
+    <message>
+        <source>two calls with the same input differ in their last bits, as atomic additions do.</source>
+        <translation>相同输入的两次调用在末位有差异，原子加法即会如此。</translation>
+    </message>
+    <message>
+        <source>the speed-ups compare with the times from the start of the session.</source>
+        <translation>加速比是与会话开始时测得的时间相比。</translation>
+    </message>
+    <message>
+        <source>not enforced: %1</source>
+        <comment>limit of the sandbox</comment>
+        <translation>未强制执行：%1</translation>
+    </message>
+    <message>
+        <source>run untrusted candidates on a machine where it is.</source>
+        <translation>请在能强制执行该限制的机器上运行不可信的候选。</translation>
+    </message>
+    <message>
+        <source>a candidate may take more for a moment.</source>
+        <translation>候选可能短时占用更多。</translation>
+    </message>
+    <message>
+        <source>a candidate may start more of them.</source>
+        <translation>候选可能启动更多。</translation>
+    </message>
+    <message>
+        <source>a candidate may use more for a moment.</source>
+        <translation>候选可能短时使用更多。</translation>
+    </message>
+    <message>
+        <source>%1 was not measured: %2</source>
+        <translation>未测量 %1：%2</translation>
+    </message>
+    <message>
+        <source>candidate</source>
+        <translation>候选</translation>
+    </message>
+    <message>
+        <source>eager</source>
+        <translation>eager</translation>
+    </message>
+    <message>
+        <source>torch.compile</source>
+        <translation>torch.compile</translation>
+    </message>
+    <message>
+        <source>max-autotune</source>
+        <translation>max-autotune</translation>
+    </message>
+    <message>
+        <source>eager, TF32</source>
+        <translation>eager，TF32</translation>
+    </message>
+    <message>
+        <source>torch.compile, TF32</source>
+        <translation>torch.compile，TF32</translation>
+    </message>
+    <message>
+        <source>Turn %1</source>
+        <translation>第 %1 轮</translation>
+    </message>
+    <message>
+        <source>skipped</source>
+        <translation>已跳过</translation>
+    </message>
+    <message>
+        <source>ok</source>
+        <translation>通过</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>未通过</translation>
+    </message>
+    <message>
+        <source>%1: %2 (%3)</source>
+        <comment>check: ok (detail)</comment>
+        <translation>%1：%2（%3）</translation>
+    </message>
+    <message>
+        <source>%1: %2 (95 % interval %3 to %4)</source>
+        <translation>%1：%2（95 % 区间 %3 至 %4）</translation>
+    </message>
+    <message>
+        <source>%1 % of what %2 allows</source>
+        <translation>%2所允许的 %1 %</translation>
+    </message>
+    <message>
+        <source>the arithmetic rate</source>
+        <translation>算术速率</translation>
+    </message>
+    <message>
+        <source>the memory bandwidth</source>
+        <translation>内存带宽</translation>
+    </message>
+    <message>
+        <source>Full strength: all inputs, long timing.</source>
+        <translation>完整强度：全部输入，长时间计时。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::ActionModel</name>
+    <message>
+        <source>%1, shortcut %2</source>
+        <translation>%1，快捷键 %2</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::BuildModel</name>
+    <message>
+        <source>error</source>
+        <translation>错误</translation>
+    </message>
+    <message>
+        <source>warning</source>
+        <translation>警告</translation>
+    </message>
+    <message>
+        <source>note</source>
+        <translation>附注</translation>
+    </message>
+    <message>
+        <source>Turn</source>
+        <translation>轮次</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>类型</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>Column</source>
+        <translation>列</translation>
+    </message>
+    <message>
+        <source>Message</source>
+        <translation>消息</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::BuildPane</name>
+    <message>
+        <source>Build log</source>
+        <translation>构建日志</translation>
+    </message>
+    <message>
+        <source>Result of the compiler</source>
+        <translation>编译结果</translation>
+    </message>
+    <message>
+        <source>No message passes the filter.</source>
+        <translation>没有消息符合筛选条件。</translation>
+    </message>
+    <message>
+        <source>Output of the compiler</source>
+        <translation>编译器输出</translation>
+    </message>
+    <message>
+        <source>Kernels of the shown turn</source>
+        <translation>所示轮次的内核</translation>
+    </message>
+    <message>
+        <source>Output</source>
+        <translation>输出</translation>
+    </message>
+    <message>
+        <source>Kernels</source>
+        <translation>内核</translation>
+    </message>
+    <message>
+        <source>Output and kernels</source>
+        <translation>输出与内核</translation>
+    </message>
+    <message>
+        <source>What the compiler says is listed here, with its whole output below.
+Press Run, or Check after an edit: every turn that compiles adds its messages.</source>
+        <translation>编译器的消息列在这里，完整输出在下方。
+请按“运行”，或在修改后按“检查”：每个经过编译的轮次都会添加其消息。</translation>
+    </message>
+    <message>
+        <source>Messages of the compiler</source>
+        <translation>编译器消息</translation>
+    </message>
+    <message>
+        <source>Next Error</source>
+        <translation>下一个错误</translation>
+    </message>
+    <message>
+        <source>Previous Error</source>
+        <translation>上一个错误</translation>
+    </message>
+    <message>
+        <source>Show Errors</source>
+        <translation>显示错误</translation>
+    </message>
+    <message>
+        <source>Show Warnings</source>
+        <translation>显示警告</translation>
+    </message>
+    <message>
+        <source>Show Notes</source>
+        <translation>显示附注</translation>
+    </message>
+    <message>
+        <source>Messages of This Turn Only</source>
+        <translation>仅显示本轮消息</translation>
+    </message>
+    <message>
+        <source>This turn only</source>
+        <translation>仅本轮</translation>
+    </message>
+    <message>
+        <source>Copy Messages</source>
+        <translation>复制消息</translation>
+    </message>
+    <message>
+        <source>Save the Compiler&apos;s Output…</source>
+        <translation>保存编译器输出…</translation>
+    </message>
+    <message>
+        <source>Save…</source>
+        <translation>保存…</translation>
+    </message>
+    <message>
+        <source>Filter Compiler Messages</source>
+        <translation>筛选编译器消息</translation>
+    </message>
+    <message>
+        <source>Filter</source>
+        <translation>筛选</translation>
+    </message>
+    <message>
+        <source>Filter of the messages</source>
+        <translation>消息筛选</translation>
+    </message>
+    <message>
+        <source>warning</source>
+        <translation>警告</translation>
+    </message>
+    <message>
+        <source>No turn has begun yet.</source>
+        <translation>尚未开始任何一轮。</translation>
+    </message>
+    <message>
+        <source>Turn %1 has not compiled anything.</source>
+        <translation>第 %1 轮没有编译任何内容。</translation>
+    </message>
+    <message>
+        <source>Turn %1 compiled in %2 without messages.</source>
+        <translation>第 %1 轮编译用时 %2，没有消息。</translation>
+    </message>
+    <message>
+        <source>Turn %1 did not compile (%2); the compiler named no place.</source>
+        <translation>第 %1 轮编译失败（%2）；编译器没有指出位置。</translation>
+    </message>
+    <message>
+        <source>Errors: %1, warnings: %2, notes: %3.</source>
+        <translation>错误：%1，警告：%2，附注：%3。</translation>
+    </message>
+    <message>
+        <source>Turn %1 compiled in %2. %3</source>
+        <translation>第 %1 轮编译用时 %2。%3</translation>
+    </message>
+    <message>
+        <source>Turn %1 did not compile (%2). %3</source>
+        <translation>第 %1 轮编译失败（%2）。%3</translation>
+    </message>
+    <message>
+        <source>The output of turn %1 cannot be read: %2</source>
+        <translation>无法读取第 %1 轮的输出：%2</translation>
+    </message>
+    <message>
+        <source>… the output goes on; save it to read the rest.</source>
+        <translation>……后面还有输出；保存后可查看其余部分。</translation>
+    </message>
+    <message>
+        <source>Errors: %1</source>
+        <translation>错误：%1</translation>
+    </message>
+    <message>
+        <source>Warnings: %1</source>
+        <translation>警告：%1</translation>
+    </message>
+    <message>
+        <source>Notes: %1</source>
+        <translation>附注：%1</translation>
+    </message>
+    <message>
+        <source>No messages so far.</source>
+        <translation>目前没有消息。</translation>
+    </message>
+    <message>
+        <source>Turn %1 has no output to save.</source>
+        <translation>第 %1 轮没有可保存的输出。</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written: %2</source>
+        <translation>无法写入 %1：%2</translation>
+    </message>
+    <message>
+        <source>Save the Compiler&apos;s Output</source>
+        <translation>保存编译器输出</translation>
+    </message>
+    <message>
+        <source>Logs (*.log)</source>
+        <translation>日志 (*.log)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Not saved</source>
+        <translation>未保存</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::CardLayout</name>
+    <message>
+        <source>%1 · %2</source>
+        <translation>%1 · %2</translation>
+    </message>
+    <message>
+        <source>▲ Earlier lines</source>
+        <translation>▲ 较早的行</translation>
+    </message>
+    <message>
+        <source>▼ Later lines (part %1 of %2)</source>
+        <translation>▼ 较晚的行（第 %1 部分，共 %2 部分）</translation>
+    </message>
+    <message>
+        <source>▴ Fold</source>
+        <translation>▴ 折叠</translation>
+    </message>
+    <message>
+        <source>▾ Show all %1 lines</source>
+        <translation>▾ 显示全部 %1 行</translation>
+    </message>
+    <message>
+        <source>▾ Show all</source>
+        <translation>▾ 显示全部</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::ChecksModel</name>
+    <message>
+        <source>✓ ok</source>
+        <translation>✓ 通过</translation>
+    </message>
+    <message>
+        <source>✗ failed</source>
+        <translation>✗ 未通过</translation>
+    </message>
+    <message>
+        <source>– skipped</source>
+        <translation>– 已跳过</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>结果</translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation>检查项</translation>
+    </message>
+    <message>
+        <source>Detail</source>
+        <translation>详情</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::CodeEditor</name>
+    <message>
+        <source>Text of %1</source>
+        <translation>%1 的文本</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::CodeFindBar</name>
+    <message>
+        <source>Find</source>
+        <translation>查找</translation>
+    </message>
+    <message>
+        <source>Find in this file</source>
+        <translation>在此文件中查找</translation>
+    </message>
+    <message>
+        <source>Aa</source>
+        <translation>Aa</translation>
+    </message>
+    <message>
+        <source>Match case</source>
+        <translation>区分大小写</translation>
+    </message>
+    <message>
+        <source>W</source>
+        <translation>W</translation>
+    </message>
+    <message>
+        <source>Whole words</source>
+        <translation>全字匹配</translation>
+    </message>
+    <message>
+        <source>.*</source>
+        <translation>.*</translation>
+    </message>
+    <message>
+        <source>Regular expression</source>
+        <translation>正则表达式</translation>
+    </message>
+    <message>
+        <source>Match before (Shift+F3)</source>
+        <translation>上一个匹配 (Shift+F3)</translation>
+    </message>
+    <message>
+        <source>Next match (F3)</source>
+        <translation>下一个匹配 (F3)</translation>
+    </message>
+    <message>
+        <source>×</source>
+        <translation>×</translation>
+    </message>
+    <message>
+        <source>Close (Esc)</source>
+        <translation>关闭 (Esc)</translation>
+    </message>
+    <message>
+        <source>Replace with</source>
+        <translation>替换为</translation>
+    </message>
+    <message>
+        <source>Replace</source>
+        <translation>替换</translation>
+    </message>
+    <message>
+        <source>Replace this match</source>
+        <translation>替换此匹配项</translation>
+    </message>
+    <message>
+        <source>All</source>
+        <translation>全部</translation>
+    </message>
+    <message>
+        <source>Replace all, as one step of undo</source>
+        <translation>全部替换（撤销时为一步）</translation>
+    </message>
+    <message>
+        <source>No match</source>
+        <translation>没有匹配项</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n match(es)</source>
+        <translation>
+            <numerusform>%n 个匹配项</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1/%2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n replaced</source>
+        <translation>
+            <numerusform>已替换 %n 处</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::CodePane</name>
+    <message>
+        <source>Unsaved edits of the last time are back: %1</source>
+        <translation>上次未保存的修改已恢复：%1</translation>
+    </message>
+    <message>
+        <source>%1.py</source>
+        <translation>%1.py</translation>
+    </message>
+    <message>
+        <source>There is no file %1 in this turn.</source>
+        <translation>本轮没有文件 %1。</translation>
+    </message>
+    <message>
+        <source>Restore turn %1</source>
+        <translation>恢复第 %1 轮</translation>
+    </message>
+    <message>
+        <source>There are unsaved edits. Restoring turn %1 replaces them.</source>
+        <translation>存在未保存的修改。恢复第 %1 轮将替换它们。</translation>
+    </message>
+    <message>
+        <source>Replace</source>
+        <translation>替换</translation>
+    </message>
+    <message>
+        <source>Turn %1 cannot be restored: %2</source>
+        <translation>无法恢复第 %1 轮：%2</translation>
+    </message>
+    <message>
+        <source>The files of turn %1 are back as unsaved edits. Check makes them a turn.</source>
+        <translation>第 %1 轮的文件已作为未保存的修改恢复。按“检查”可使其成为新的一轮。</translation>
+    </message>
+    <message>
+        <source>The newest files are those of turn %1 already.</source>
+        <translation>最新文件已经是第 %1 轮的文件。</translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation>检查</translation>
+    </message>
+    <message>
+        <source>Compile, verify and time the files as they are here (Ctrl+Return)</source>
+        <translation>按当前内容编译、验证并计时 (Ctrl+Return)</translation>
+    </message>
+    <message>
+        <source>Restore This Turn</source>
+        <translation>恢复此轮</translation>
+    </message>
+    <message>
+        <source>Load the files of this turn as edits of the newest ones</source>
+        <translation>载入此轮的文件，作为对最新文件的修改</translation>
+    </message>
+    <message>
+        <source>Discard Edits</source>
+        <translation>放弃修改</translation>
+    </message>
+    <message>
+        <source>Go back to the newest files of the log</source>
+        <translation>回到日志中的最新文件</translation>
+    </message>
+    <message>
+        <source>Compare with the Turn Before</source>
+        <translation>与上一轮比较</translation>
+    </message>
+    <message>
+        <source>Show My Edits of This File</source>
+        <translation>显示我对此文件的修改</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>Redo</source>
+        <translation>重做</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>查找</translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation>查找下一个</translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation>查找上一个</translation>
+    </message>
+    <message>
+        <source>Go to Line…</source>
+        <translation>转到行…</translation>
+    </message>
+    <message>
+        <source>Fold or Unfold All</source>
+        <translation>全部折叠或展开</translation>
+    </message>
+    <message>
+        <source>Larger Code</source>
+        <translation>放大代码</translation>
+    </message>
+    <message>
+        <source>Smaller Code</source>
+        <translation>缩小代码</translation>
+    </message>
+    <message>
+        <source>Code at Its Own Size</source>
+        <translation>代码恢复原大小</translation>
+    </message>
+    <message>
+        <source>Next File</source>
+        <translation>下一个文件</translation>
+    </message>
+    <message>
+        <source>Previous File</source>
+        <translation>上一个文件</translation>
+    </message>
+    <message>
+        <source>Compiler Messages in the Code</source>
+        <translation>在代码中显示编译器消息</translation>
+    </message>
+    <message>
+        <source>Go to Line</source>
+        <translation>转到行</translation>
+    </message>
+    <message>
+        <source>Line, 1 to %1:</source>
+        <translation>行号，1 到 %1：</translation>
+    </message>
+    <message>
+        <source>Discard edits</source>
+        <translation>放弃修改</translation>
+    </message>
+    <message>
+        <source>The unsaved edits will be lost.</source>
+        <translation>未保存的修改将会丢失。</translation>
+    </message>
+    <message>
+        <source>Discard</source>
+        <translation>放弃</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Keep mine</source>
+        <translation>保留我的</translation>
+    </message>
+    <message>
+        <source>Take theirs</source>
+        <translation>采用对方的</translation>
+    </message>
+    <message>
+        <source>Show difference</source>
+        <translation>显示差异</translation>
+    </message>
+    <message>
+        <source>Dismiss</source>
+        <translation>忽略</translation>
+    </message>
+    <message>
+        <source>The files that the agent writes appear here, turn by turn, with the task file beside them. Run a session or open one.</source>
+        <translation>智能体编写的文件会逐轮显示在这里，旁边是任务文件。请运行或打开一个会话。</translation>
+    </message>
+    <message>
+        <source>%1*</source>
+        <translation>%1*</translation>
+    </message>
+    <message>
+        <source>%1, edited</source>
+        <translation>%1，已修改</translation>
+    </message>
+    <message>
+        <source>%1, the task: protected</source>
+        <translation>%1，任务文件：受保护</translation>
+    </message>
+    <message>
+        <source>Compare</source>
+        <translation>比较</translation>
+    </message>
+    <message>
+        <source>Two versions of a file side by side</source>
+        <translation>并排显示文件的两个版本</translation>
+    </message>
+    <message>
+        <source>Protected: the task says what is right, so nobody edits it here.</source>
+        <translation>受保护：任务定义何为正确，因此不能在此修改。</translation>
+    </message>
+    <message>
+        <source>Read-only: turn %1 of %2.</source>
+        <translation>只读：第 %1 轮，共 %2 轮。</translation>
+    </message>
+    <message>
+        <source>Read-only: an earlier moment of the session.</source>
+        <translation>只读：会话中较早的时刻。</translation>
+    </message>
+    <message>
+        <source>Read-only while the session is at work. Pause to edit.</source>
+        <translation>会话运行期间只读。暂停后可修改。</translation>
+    </message>
+    <message>
+        <source>Edited. Check compiles, verifies and times it.</source>
+        <translation>已修改。按“检查”进行编译、验证和计时。</translation>
+    </message>
+    <message>
+        <source>Newest version. You can edit it.</source>
+        <translation>最新版本，可以修改。</translation>
+    </message>
+    <message>
+        <source>The log has a newer %1 than the one you edited.</source>
+        <translation>日志中的 %1 比您修改的版本更新。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::CommandPalette</name>
+    <message>
+        <source>Command palette</source>
+        <translation>命令面板</translation>
+    </message>
+    <message>
+        <source>Type a command</source>
+        <translation>输入命令</translation>
+    </message>
+    <message>
+        <source>Command to look for</source>
+        <translation>要查找的命令</translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation>命令</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::DataPage</name>
+    <message>
+        <source>Status</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>Reading %1 …</source>
+        <translation>正在读取 %1…</translation>
+    </message>
+    <message>
+        <source>All levels and folders</source>
+        <translation>所有级别和文件夹</translation>
+    </message>
+    <message>
+        <source>(none)</source>
+        <translation>（无）</translation>
+    </message>
+    <message>
+        <source>Tasks: %1</source>
+        <translation>任务：%1</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1/%2</translation>
+    </message>
+    <message>
+        <source>%1, %2 unusable</source>
+        <translation>%1，%2 个不可用</translation>
+    </message>
+    <message>
+        <source>The source of the selected task will be here.
+Open a folder of tasks in KernelBench form, or a JSON-lines file.</source>
+        <translation>所选任务的源代码将显示在这里。
+请打开 KernelBench 格式的任务文件夹，或 JSON Lines 文件。</translation>
+    </message>
+    <message>
+        <source>line %1 of %2</source>
+        <translation>%2 的第 %1 行</translation>
+    </message>
+    <message>
+        <source>%1 could not be written: %2. Choose another place.</source>
+        <translation>无法写入 %1：%2。请另选位置。</translation>
+    </message>
+    <message>
+        <source>Tasks written to %1: %2</source>
+        <translation>已写入 %1 的任务数：%2</translation>
+    </message>
+    <message>
+        <source>Open a folder of tasks</source>
+        <translation>打开任务文件夹</translation>
+    </message>
+    <message>
+        <source>Open a task set</source>
+        <translation>打开任务集</translation>
+    </message>
+    <message>
+        <source>Task sets (*.jsonl *.ndjson *.json *.py);;All files (*)</source>
+        <translation>任务集 (*.jsonl *.ndjson *.json *.py);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Export the visible tasks as CSV</source>
+        <translation>将可见任务导出为 CSV</translation>
+    </message>
+    <message>
+        <source>CSV files (*.csv)</source>
+        <translation>CSV 文件 (*.csv)</translation>
+    </message>
+    <message>
+        <source>Open &amp;Folder…</source>
+        <translation>打开文件夹(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>Open F&amp;ile…</source>
+        <translation>打开文件(&amp;I)…</translation>
+    </message>
+    <message>
+        <source>&amp;Sample Tasks</source>
+        <translation>示例任务(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Reload</source>
+        <translation>重新载入(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Open as Session</source>
+        <translation>作为会话打开(&amp;O)</translation>
+    </message>
+    <message>
+        <source>&amp;Copy Rows</source>
+        <translation>复制行(&amp;C)</translation>
+    </message>
+    <message>
+        <source>&amp;Export List as CSV…</source>
+        <translation>将列表导出为 CSV(&amp;E)…</translation>
+    </message>
+    <message>
+        <source>Fi&amp;lter Tasks</source>
+        <translation>筛选任务(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Task set</source>
+        <translation>任务集</translation>
+    </message>
+    <message>
+        <source>Recent Sets</source>
+        <translation>最近的任务集</translation>
+    </message>
+    <message>
+        <source>Open task set</source>
+        <translation>打开任务集</translation>
+    </message>
+    <message>
+        <source>Filter: words in any column</source>
+        <translation>筛选：任意列中的词</translation>
+    </message>
+    <message>
+        <source>Filter tasks</source>
+        <translation>筛选任务</translation>
+    </message>
+    <message>
+        <source>Level or folder</source>
+        <translation>级别或文件夹</translation>
+    </message>
+    <message>
+        <source>Number of tasks</source>
+        <translation>任务数</translation>
+    </message>
+    <message>
+        <source>Tasks</source>
+        <translation>任务</translation>
+    </message>
+    <message>
+        <source>Open as Session</source>
+        <translation>作为会话打开</translation>
+    </message>
+    <message>
+        <source>Open the selected task as a session</source>
+        <translation>将所选任务作为会话打开</translation>
+    </message>
+    <message>
+        <source>Why this is no task</source>
+        <translation>不是任务的原因</translation>
+    </message>
+    <message>
+        <source>No sets yet</source>
+        <translation>暂无任务集</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::DiffView</name>
+    <message>
+        <source>Differences between turns</source>
+        <translation>轮次之间的差异</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Older version: turn</source>
+        <translation>旧版本：轮次</translation>
+    </message>
+    <message>
+        <source>Newer version: turn</source>
+        <translation>新版本：轮次</translation>
+    </message>
+    <message>
+        <source>Turn %1: does not compile</source>
+        <translation>第 %1 轮：编译失败</translation>
+    </message>
+    <message>
+        <source>Summary of the differences</source>
+        <translation>差异摘要</translation>
+    </message>
+    <message>
+        <source>Current change</source>
+        <translation>当前更改</translation>
+    </message>
+    <message>
+        <source>Two versions side by side</source>
+        <translation>两个版本并排显示</translation>
+    </message>
+    <message>
+        <source>Two versions of a file stand here side by side as soon as a turn has written one.
+Press Run, or open a session.</source>
+        <translation>某一轮写入文件后，这里会并排显示该文件的两个版本。
+请按“运行”，或打开一个会话。</translation>
+    </message>
+    <message>
+        <source>Previous Change</source>
+        <translation>上一处更改</translation>
+    </message>
+    <message>
+        <source>Next Change</source>
+        <translation>下一处更改</translation>
+    </message>
+    <message>
+        <source>Compare the Shown Turn with the One Before</source>
+        <translation>将所示轮次与上一轮比较</translation>
+    </message>
+    <message>
+        <source>Swap the Two Versions</source>
+        <translation>交换两个版本</translation>
+    </message>
+    <message>
+        <source>Copy Lines</source>
+        <translation>复制行</translation>
+    </message>
+    <message>
+        <source>%1 (new)</source>
+        <translation>%1（新增）</translation>
+    </message>
+    <message>
+        <source>%1 (gone)</source>
+        <translation>%1（已删除）</translation>
+    </message>
+    <message>
+        <source>%1 (changed)</source>
+        <translation>%1（已更改）</translation>
+    </message>
+    <message>
+        <source>the start</source>
+        <translation>起点</translation>
+    </message>
+    <message>
+        <source>turn %1</source>
+        <translation>第 %1 轮</translation>
+    </message>
+    <message>
+        <source>%1 of %2 cannot be read: %3</source>
+        <translation>无法读取%2的 %1：%3</translation>
+    </message>
+    <message>
+        <source>There is one version only: %1 of %2.</source>
+        <translation>只有一个版本：%2的 %1。</translation>
+    </message>
+    <message>
+        <source>The same turn is chosen twice: %1 of %2.</source>
+        <translation>两侧选择了同一轮：%2的 %1。</translation>
+    </message>
+    <message>
+        <source>No difference: %1 is the same in %2 and %3.</source>
+        <translation>没有差异：%1 在%2和%3中相同。</translation>
+    </message>
+    <message>
+        <source>New in %1; lines: %2.</source>
+        <translation>%1新增；行数：%2。</translation>
+    </message>
+    <message>
+        <source>Gone in %1; lines: %2.</source>
+        <translation>%1已删除；行数：%2。</translation>
+    </message>
+    <message>
+        <source>Lines added: %1, removed: %2.</source>
+        <translation>新增行：%1，删除行：%2。</translation>
+    </message>
+    <message>
+        <source>Changes: %1</source>
+        <translation>更改：%1 处</translation>
+    </message>
+    <message>
+        <source>Change %1 of %2</source>
+        <translation>第 %1 处更改，共 %2 处</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::EditStore</name>
+    <message>
+        <source>The kept edits in %1 could not be removed.</source>
+        <translation>无法删除保存在 %1 中的修改。</translation>
+    </message>
+    <message>
+        <source>Unsaved edits cannot be kept in %1 (%2): they would be lost in a crash.</source>
+        <translation>未保存的修改无法存入 %1（%2）：程序崩溃时会丢失。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::EditsDialog</name>
+    <message>
+        <source>Edits of %1</source>
+        <translation>对 %1 的修改</translation>
+    </message>
+    <message>
+        <source>The newest version of the log on the left, your text on the right</source>
+        <translation>左侧为日志中的最新版本，右侧为您的文本</translation>
+    </message>
+    <message>
+        <source>Previous Change</source>
+        <translation>上一处更改</translation>
+    </message>
+    <message>
+        <source>Next Change</source>
+        <translation>下一处更改</translation>
+    </message>
+    <message>
+        <source>Copy Lines</source>
+        <translation>复制行</translation>
+    </message>
+    <message>
+        <source>Keep mine</source>
+        <translation>保留我的</translation>
+    </message>
+    <message>
+        <source>Take theirs</source>
+        <translation>采用对方的</translation>
+    </message>
+    <message>
+        <source>Left: the newest %1 of the log. Right: yours. Lines added: %2, removed: %3.</source>
+        <translation>左：日志中最新的 %1。右：您的版本。新增行：%2，删除行：%3。</translation>
+    </message>
+    <message>
+        <source>Your %1 has the same lines as the log&apos;s.</source>
+        <translation>您的 %1 与日志中的内容相同。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::FiguresModel</name>
+    <message>
+        <source>Time of a call</source>
+        <translation>单次调用时间</translation>
+    </message>
+    <message>
+        <source>Bandwidth, counted bytes</source>
+        <translation>带宽（按计数字节）</translation>
+    </message>
+    <message>
+        <source>Rate, counted operations</source>
+        <translation>速率（按计数运算）</translation>
+    </message>
+    <message>
+        <source>Share of the machine&apos;s limit</source>
+        <translation>占机器极限的比例</translation>
+    </message>
+    <message>
+        <source>Bytes that must move</source>
+        <translation>必须搬运的字节</translation>
+    </message>
+    <message>
+        <source>Operations counted</source>
+        <translation>计数的运算</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>registers a thread</source>
+        <translation>每线程寄存器</translation>
+    </message>
+    <message>
+        <source>static shared memory</source>
+        <translation>静态共享内存</translation>
+    </message>
+    <message>
+        <source>spilled</source>
+        <translation>寄存器溢出</translation>
+    </message>
+    <message>
+        <source>Figure</source>
+        <translation>数值</translation>
+    </message>
+    <message>
+        <source>Candidate</source>
+        <translation>候选</translation>
+    </message>
+    <message>
+        <source>Best stock</source>
+        <translation>最佳基线</translation>
+    </message>
+    <message>
+        <source>Change</source>
+        <translation>变化</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::FilePage</name>
+    <message>
+        <source>%1 is not a text: it is shown in part and cannot be edited.</source>
+        <translation>%1 不是文本：仅部分显示，且不能修改。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::FindBar</name>
+    <message>
+        <source>Find in trace</source>
+        <translation>在轨迹中查找</translation>
+    </message>
+    <message>
+        <source>Text to find in the trace</source>
+        <translation>要在轨迹中查找的文本</translation>
+    </message>
+    <message>
+        <source>Matches</source>
+        <translation>匹配项</translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation>上一个匹配</translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation>下一个匹配</translation>
+    </message>
+    <message>
+        <source>Close find</source>
+        <translation>关闭查找</translation>
+    </message>
+    <message>
+        <source>%1 or more</source>
+        <translation>%1 或更多</translation>
+    </message>
+    <message>
+        <source>Searching…</source>
+        <translation>正在查找…</translation>
+    </message>
+    <message>
+        <source>No match</source>
+        <translation>没有匹配项</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1/%2</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::KernelModel</name>
+    <message>
+        <source>Registers</source>
+        <translation>寄存器</translation>
+    </message>
+    <message>
+        <source>Shared memory</source>
+        <translation>共享内存</translation>
+    </message>
+    <message>
+        <source>Spills</source>
+        <translation>溢出</translation>
+    </message>
+    <message>
+        <source>Stack</source>
+        <translation>栈</translation>
+    </message>
+    <message>
+        <source>Kernel</source>
+        <translation>内核</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::MainWindow</name>
+    <message>
+        <source>CUDA Agent Workbench</source>
+        <translation>CUDA Agent Workbench</translation>
+    </message>
+    <message>
+        <source>Sessions</source>
+        <translation>会话</translation>
+    </message>
+    <message>
+        <source>Best: turn %1, %2</source>
+        <translation>最佳：第 %1 轮，%2</translation>
+    </message>
+    <message>
+        <source>%1 - CUDA Agent Workbench</source>
+        <translation>%1 - CUDA Agent Workbench</translation>
+    </message>
+    <message>
+        <source>There is no session in %1: a session folder holds a file session.jsonl.</source>
+        <translation>%1 中没有会话：会话文件夹应包含文件 session.jsonl。</translation>
+    </message>
+    <message>
+        <source>Open Task</source>
+        <translation>打开任务</translation>
+    </message>
+    <message>
+        <source>PyTorch tasks (*.py)</source>
+        <translation>PyTorch 任务 (*.py)</translation>
+    </message>
+    <message>
+        <source>Open Session Folder</source>
+        <translation>打开会话文件夹</translation>
+    </message>
+    <message>
+        <source>None yet</source>
+        <translation>暂无</translation>
+    </message>
+    <message>
+        <source>None are installed</source>
+        <translation>未安装</translation>
+    </message>
+    <message>
+        <source>%1 (%2)</source>
+        <translation>%1（%2）</translation>
+    </message>
+    <message>
+        <source>&amp;Run</source>
+        <translation>运行(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Pause</source>
+        <translation>暂停(&amp;P)</translation>
+    </message>
+    <message>
+        <source>S&amp;tep</source>
+        <translation>单步(&amp;T)</translation>
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation>停止(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Check Kernel</source>
+        <translation>检查内核(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Check &amp;Quickly</source>
+        <translation>快速检查(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>&amp;Close Session</source>
+        <translation>关闭会话(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Optimize</source>
+        <translation>优化</translation>
+    </message>
+    <message>
+        <source>Replay</source>
+        <translation>回放</translation>
+    </message>
+    <message>
+        <source>Data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>Train</source>
+        <translation>训练</translation>
+    </message>
+    <message>
+        <source>Restore &amp;Default Layout</source>
+        <translation>恢复默认布局(&amp;D)</translation>
+    </message>
+    <message>
+        <source>&amp;Presentation Mode</source>
+        <translation>演示模式(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;File</source>
+        <translation>文件(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Open Task…</source>
+        <translation>打开任务(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>Open &amp;Session…</source>
+        <translation>打开会话(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>Sample &amp;Tasks</source>
+        <translation>示例任务(&amp;T)</translation>
+    </message>
+    <message>
+        <source>&amp;Recent Tasks</source>
+        <translation>最近的任务(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Recent S&amp;essions</source>
+        <translation>最近的会话(&amp;E)</translation>
+    </message>
+    <message>
+        <source>Show Session &amp;Folder</source>
+        <translation>显示会话文件夹(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Quit</source>
+        <translation>退出(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>&amp;Session</source>
+        <translation>会话(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;View</source>
+        <translation>视图(&amp;V)</translation>
+    </message>
+    <message>
+        <source>P&amp;anes</source>
+        <translation>窗格(&amp;A)</translation>
+    </message>
+    <message>
+        <source>&amp;Colours</source>
+        <translation>配色(&amp;C)</translation>
+    </message>
+    <message>
+        <source>As the Desktop</source>
+        <translation>跟随桌面</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>浅色</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>深色</translation>
+    </message>
+    <message>
+        <source>Colours: %1</source>
+        <translation>配色：%1</translation>
+    </message>
+    <message>
+        <source>&amp;Larger Text</source>
+        <translation>放大文字(&amp;L)</translation>
+    </message>
+    <message>
+        <source>S&amp;maller Text</source>
+        <translation>缩小文字(&amp;M)</translation>
+    </message>
+    <message>
+        <source>&amp;Normal Text Size</source>
+        <translation>标准文字大小(&amp;N)</translation>
+    </message>
+    <message>
+        <source>&amp;Fold Long Output…</source>
+        <translation>折叠长输出(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>Fold Long Output</source>
+        <translation>折叠长输出</translation>
+    </message>
+    <message>
+        <source>Lines of a card before it is folded:</source>
+        <translation>卡片折叠前显示的行数：</translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation>帮助(&amp;H)</translation>
+    </message>
+    <message>
+        <source>&amp;Command Palette…</source>
+        <translation>命令面板(&amp;C)…</translation>
+    </message>
+    <message>
+        <source>&amp;About</source>
+        <translation>关于(&amp;A)</translation>
+    </message>
+    <message>
+        <source>About CUDA Agent Workbench</source>
+        <translation>关于 CUDA Agent Workbench</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;CUDA Agent Workbench %1&lt;/b&gt;&lt;p&gt;Hand over a PyTorch module, get back a CUDA kernel that is verified and faster.&lt;/p&gt;&lt;p&gt;Free software under the GNU General Public License, version 3 or later.&lt;/p&gt;</source>
+        <translation>&lt;b&gt;CUDA Agent Workbench %1&lt;/b&gt;&lt;p&gt;交给它一个 PyTorch 模块，得到一个经过验证且更快的 CUDA 内核。&lt;/p&gt;&lt;p&gt;自由软件，遵循 GNU 通用公共许可证第 3 版或更高版本。&lt;/p&gt;</translation>
+    </message>
+    <message>
+        <source>Perspectives</source>
+        <translation>透视图</translation>
+    </message>
+    <message>
+        <source>Session</source>
+        <translation>会话</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Best device</source>
+        <translation>最佳设备</translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <translation>GPU</translation>
+    </message>
+    <message>
+        <source>CPU</source>
+        <translation>CPU</translation>
+    </message>
+    <message>
+        <source>Policy: who writes the kernels</source>
+        <translation>策略：由谁编写内核</translation>
+    </message>
+    <message>
+        <source>Planner</source>
+        <translation>规划器</translation>
+    </message>
+    <message>
+        <source>Numerics</source>
+        <translation>数值模式</translation>
+    </message>
+    <message>
+        <source>Default numerics</source>
+        <translation>默认数值模式</translation>
+    </message>
+    <message>
+        <source>TF32</source>
+        <translation>TF32</translation>
+    </message>
+    <message>
+        <source>As published</source>
+        <translation>按论文发布</translation>
+    </message>
+    <message>
+        <source> turns</source>
+        <translation> 轮</translation>
+    </message>
+    <message>
+        <source>Turns at most</source>
+        <translation>最多轮数</translation>
+    </message>
+    <message>
+        <source>max-autotune</source>
+        <translation>max-autotune</translation>
+    </message>
+    <message>
+        <source>Also time torch.compile with max-autotune</source>
+        <translation>同时对 max-autotune 模式的 torch.compile 计时</translation>
+    </message>
+    <message>
+        <source>Busy</source>
+        <translation>忙碌</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::MessageBar</name>
+    <message>
+        <source>Message</source>
+        <translation>消息</translation>
+    </message>
+    <message>
+        <source>Close this message</source>
+        <translation>关闭此消息</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::MetricsModel</name>
+    <message>
+        <source>General</source>
+        <translation>常规</translation>
+    </message>
+    <message>
+        <source>%1 (%2 not finite)</source>
+        <translation>%1（%2 非有限）</translation>
+    </message>
+    <message>
+        <source>%1: %2 values</source>
+        <translation>%1：%2 个值</translation>
+    </message>
+    <message>
+        <source>Metric</source>
+        <translation>指标</translation>
+    </message>
+    <message>
+        <source>Values</source>
+        <translation>值</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::Plot</name>
+    <message>
+        <source>Show All</source>
+        <translation>显示全部</translation>
+    </message>
+    <message>
+        <source>Export Plot…</source>
+        <translation>导出图表…</translation>
+    </message>
+    <message>
+        <source>Copy Image</source>
+        <translation>复制图像</translation>
+    </message>
+    <message>
+        <source>Zoom In</source>
+        <translation>放大</translation>
+    </message>
+    <message>
+        <source>Zoom Out</source>
+        <translation>缩小</translation>
+    </message>
+    <message>
+        <source>Pan Left</source>
+        <translation>向左平移</translation>
+    </message>
+    <message>
+        <source>Pan Right</source>
+        <translation>向右平移</translation>
+    </message>
+    <message>
+        <source>Pan Up</source>
+        <translation>向上平移</translation>
+    </message>
+    <message>
+        <source>Pan Down</source>
+        <translation>向下平移</translation>
+    </message>
+    <message>
+        <source>%1: %2
+%3: %4</source>
+        <translation>%1：%2
+%3：%4</translation>
+    </message>
+    <message>
+        <source>x</source>
+        <translation>x</translation>
+    </message>
+    <message>
+        <source>y</source>
+        <translation>y</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n curve(s), x from %1 to %2, y from %3 to %4</source>
+        <translation>
+            <numerusform>%n 条曲线，x 从 %1 到 %2，y 从 %3 到 %4</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Export Plot</source>
+        <translation>导出图表</translation>
+    </message>
+    <message>
+        <source>PNG image (*.png);;SVG drawing (*.svg);;PDF document (*.pdf);;CSV values (*.csv)</source>
+        <translation>PNG 图像 (*.png);;SVG 图形 (*.svg);;PDF 文档 (*.pdf);;CSV 数值 (*.csv)</translation>
+    </message>
+    <message>
+        <source>%1 could not be written. Choose a folder that you may write to and a name that ends in .png, .svg, .pdf or .csv.</source>
+        <translation>无法写入 %1。请选择可写的文件夹，并使用以 .png、.svg、.pdf 或 .csv 结尾的名称。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::PlotCell</name>
+    <message>
+        <source>Plot of %1</source>
+        <translation>%1 的图表</translation>
+    </message>
+    <message>
+        <source>No values of %1 in the checked runs.</source>
+        <translation>选中的训练运行中没有 %1 的值。</translation>
+    </message>
+    <message>
+        <source>%1 (raw)</source>
+        <translation>%1（原始）</translation>
+    </message>
+    <message>
+        <source>%1: not finite</source>
+        <translation>%1：非有限值</translation>
+    </message>
+    <message>
+        <source>not finite: %1</source>
+        <translation>非有限值：%1</translation>
+    </message>
+    <message>
+        <source>without a time: %1</source>
+        <translation>没有时间：%1</translation>
+    </message>
+    <message>
+        <source>without samples: %1</source>
+        <translation>没有样本数：%1</translation>
+    </message>
+    <message>
+        <source>%1 (raw %2)</source>
+        <translation>%1（原始 %2）</translation>
+    </message>
+    <message>
+        <source>%1 (not finite)</source>
+        <translation>%1（非有限值）</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;%1&lt;/b&gt; at %2 = %3 &amp;nbsp; %4</source>
+        <translation>&lt;b&gt;%1&lt;/b&gt;，%2 = %3 &amp;nbsp; %4</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::PlotGrid</name>
+    <message>
+        <source>Plots</source>
+        <translation>图表</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::ProfileModel</name>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>−%1 %</source>
+        <translation>−%1 %</translation>
+    </message>
+    <message>
+        <source>+%1 %</source>
+        <translation>+%1 %</translation>
+    </message>
+    <message>
+        <source>time</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>counted bytes</source>
+        <translation>计数字节</translation>
+    </message>
+    <message>
+        <source>counted operations</source>
+        <translation>计数运算</translation>
+    </message>
+    <message>
+        <source>achieved bandwidth</source>
+        <translation>实际带宽</translation>
+    </message>
+    <message>
+        <source>achieved rate</source>
+        <translation>实际速率</translation>
+    </message>
+    <message>
+        <source>part of the limit (arithmetic)</source>
+        <translation>极限占比（算术）</translation>
+    </message>
+    <message>
+        <source>part of the limit (memory)</source>
+        <translation>极限占比（内存）</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <comment>kernel: fact</comment>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>registers a thread</source>
+        <translation>每线程寄存器</translation>
+    </message>
+    <message>
+        <source>spilled bytes</source>
+        <translation>溢出字节</translation>
+    </message>
+    <message>
+        <source>shared memory</source>
+        <translation>共享内存</translation>
+    </message>
+    <message>
+        <source>stack</source>
+        <translation>栈</translation>
+    </message>
+    <message>
+        <source>occupancy</source>
+        <translation>占用率</translation>
+    </message>
+    <message>
+        <source>occupancy limited by</source>
+        <translation>占用率受限于</translation>
+    </message>
+    <message>
+        <source>Fact</source>
+        <translation>项目</translation>
+    </message>
+    <message>
+        <source>Turn %1</source>
+        <translation>第 %1 轮</translation>
+    </message>
+    <message>
+        <source>Candidate</source>
+        <translation>候选</translation>
+    </message>
+    <message>
+        <source>Best stock</source>
+        <translation>最佳基线</translation>
+    </message>
+    <message>
+        <source>Best stock (%1)</source>
+        <translation>最佳基线（%1）</translation>
+    </message>
+    <message>
+        <source>Difference</source>
+        <translation>差异</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::ProgressPane</name>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>进展</translation>
+    </message>
+    <message>
+        <source>What speed-ups compare with</source>
+        <translation>加速比的比较对象</translation>
+    </message>
+    <message>
+        <source>against eager</source>
+        <translation>相对 eager</translation>
+    </message>
+    <message>
+        <source>against torch.compile</source>
+        <translation>相对 torch.compile</translation>
+    </message>
+    <message>
+        <source>part of the limit</source>
+        <translation>极限占比</translation>
+    </message>
+    <message>
+        <source>Best so far</source>
+        <translation>目前最佳</translation>
+    </message>
+    <message>
+        <source>Progress over turns</source>
+        <translation>各轮进展</translation>
+    </message>
+    <message>
+        <source>The speed-up of every turn is drawn here, with the milestones of the reward.
+Press Run: each verdict adds a point.</source>
+        <translation>这里绘制每一轮的加速比以及各级奖励的门槛。
+请按“运行”：每次判定都会添加一个点。</translation>
+    </message>
+    <message>
+        <source>best so far</source>
+        <translation>目前最佳</translation>
+    </message>
+    <message>
+        <source>Speed-Up Against Eager</source>
+        <translation>相对 eager 的加速比</translation>
+    </message>
+    <message>
+        <source>Speed-Up Against torch.compile</source>
+        <translation>相对 torch.compile 的加速比</translation>
+    </message>
+    <message>
+        <source>Part of the Limit</source>
+        <translation>极限占比</translation>
+    </message>
+    <message>
+        <source>Select Turn Before in Plot</source>
+        <translation>在图中选择上一轮</translation>
+    </message>
+    <message>
+        <source>Select Turn After in Plot</source>
+        <translation>在图中选择下一轮</translation>
+    </message>
+    <message>
+        <source>Turn %1, by hand</source>
+        <translation>第 %1 轮，手工</translation>
+    </message>
+    <message>
+        <source>Turn %1</source>
+        <translation>第 %1 轮</translation>
+    </message>
+    <message>
+        <source>%1: does not compile</source>
+        <translation>%1：编译失败</translation>
+    </message>
+    <message>
+        <source>%1: wrong</source>
+        <translation>%1：错误</translation>
+    </message>
+    <message>
+        <source>%1: correct, reward %2</source>
+        <translation>%1：正确，奖励 %2</translation>
+    </message>
+    <message>
+        <source>%1
+%2</source>
+        <translation>%1
+%2</translation>
+    </message>
+    <message>
+        <source>%1 against eager</source>
+        <translation>相对 eager %1</translation>
+    </message>
+    <message>
+        <source>%1 against torch.compile</source>
+        <translation>相对 torch.compile %1</translation>
+    </message>
+    <message>
+        <source>%1 of the limit</source>
+        <translation>极限的 %1</translation>
+    </message>
+    <message>
+        <source>%1
+%2, %3</source>
+        <translation>%1
+%2，%3</translation>
+    </message>
+    <message>
+        <source>speed-up</source>
+        <translation>加速比</translation>
+    </message>
+    <message>
+        <source>wrong or not compiled</source>
+        <translation>错误或编译失败</translation>
+    </message>
+    <message>
+        <source>best: turn %1, %2</source>
+        <translation>最佳：第 %1 轮，%2</translation>
+    </message>
+    <message>
+        <source>This log has no time to compare with; choose another comparison.</source>
+        <translation>此日志没有可供比较的时间；请选择其他比较对象。</translation>
+    </message>
+    <message>
+        <source>no correct candidate yet</source>
+        <translation>尚无正确的候选</translation>
+    </message>
+    <message>
+        <source>turn</source>
+        <translation>轮次</translation>
+    </message>
+    <message>
+        <source>reward %1</source>
+        <translation>奖励 %1</translation>
+    </message>
+    <message>
+        <source>1: correct</source>
+        <translation>1：正确</translation>
+    </message>
+    <message>
+        <source>2: 5 % faster than eager</source>
+        <translation>2：比 eager 快 5 %</translation>
+    </message>
+    <message>
+        <source>3: and 5 % faster than torch.compile</source>
+        <translation>3：且比 torch.compile 快 5 %</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::PythonView</name>
+    <message>
+        <source>Source of the task</source>
+        <translation>任务源代码</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::RooflinePane</name>
+    <message>
+        <source>Roofline and profile</source>
+        <translation>屋顶线与性能分析</translation>
+    </message>
+    <message>
+        <source>Roofline</source>
+        <translation>屋顶线</translation>
+    </message>
+    <message>
+        <source>The device&apos;s roofline with one point a turn is drawn here.
+Press Run: each correct candidate is timed and adds a point.</source>
+        <translation>这里绘制设备的屋顶线，每轮一个点。
+请按“运行”：每个正确的候选都会计时并添加一个点。</translation>
+    </message>
+    <message>
+        <source>Where the values come from</source>
+        <translation>数值来源</translation>
+    </message>
+    <message>
+        <source>What the shown turn reached</source>
+        <translation>所示轮次达到的性能</translation>
+    </message>
+    <message>
+        <source>Copy Profile Table</source>
+        <translation>复制性能分析表</translation>
+    </message>
+    <message>
+        <source>Select Timed Turn Before</source>
+        <translation>选择上一个已计时轮次</translation>
+    </message>
+    <message>
+        <source>Select Timed Turn After</source>
+        <translation>选择下一个已计时轮次</translation>
+    </message>
+    <message>
+        <source>From counted bytes and operations; hardware counters arrive with the profiler.</source>
+        <translation>来自计数的字节和运算；硬件计数器将随性能分析器提供。</translation>
+    </message>
+    <message>
+        <source>The log does not say how many bytes the task moves.</source>
+        <translation>日志没有说明任务搬运多少字节。</translation>
+    </message>
+    <message>
+        <source>No products or convolutions to count: only the bandwidth is drawn.</source>
+        <translation>没有可计数的矩阵乘或卷积：仅绘制带宽。</translation>
+    </message>
+    <message>
+        <source>The log has no bandwidth of this device.</source>
+        <translation>日志中没有此设备的带宽。</translation>
+    </message>
+    <message>
+        <source>Ceiling from the verdict&apos;s limit.</source>
+        <translation>上限取自判定中的极限。</translation>
+    </message>
+    <message>
+        <source>memory copy %1</source>
+        <translation>内存拷贝 %1</translation>
+    </message>
+    <message>
+        <source>fp32 %1</source>
+        <translation>fp32 %1</translation>
+    </message>
+    <message>
+        <source>tensor cores (TF32) %1</source>
+        <translation>Tensor Core（TF32）%1</translation>
+    </message>
+    <message>
+        <source>turns</source>
+        <translation>各轮</translation>
+    </message>
+    <message>
+        <source>arithmetic intensity, FLOP/byte</source>
+        <translation>算术强度，FLOP/字节</translation>
+    </message>
+    <message>
+        <source>achieved rate</source>
+        <translation>实际速率</translation>
+    </message>
+    <message>
+        <source>turn</source>
+        <translation>轮次</translation>
+    </message>
+    <message>
+        <source>achieved bandwidth</source>
+        <translation>实际带宽</translation>
+    </message>
+    <message>
+        <source>turn %1</source>
+        <translation>第 %1 轮</translation>
+    </message>
+    <message>
+        <source>memory copy of this device: %1</source>
+        <translation>此设备的内存拷贝：%1</translation>
+    </message>
+    <message>
+        <source>best stock (%1): %2</source>
+        <translation>最佳基线（%1）：%2</translation>
+    </message>
+    <message>
+        <source>%1: %2
+%3</source>
+        <translation>%1：%2
+%3</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1，%2</translation>
+    </message>
+    <message>
+        <source>Turn %1</source>
+        <translation>第 %1 轮</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::RunsModel</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>%1 min</source>
+        <translation>%1 分钟</translation>
+    </message>
+    <message>
+        <source>%1 h</source>
+        <translation>%1 小时</translation>
+    </message>
+    <message>
+        <source>%1 d</source>
+        <translation>%1 天</translation>
+    </message>
+    <message>
+        <source>reading</source>
+        <translation>读取中</translation>
+    </message>
+    <message>
+        <source>gone</source>
+        <translation>已消失</translation>
+    </message>
+    <message>
+        <source>no values yet</source>
+        <translation>暂无数值</translation>
+    </message>
+    <message>
+        <source>live</source>
+        <translation>进行中</translation>
+    </message>
+    <message>
+        <source>quiet</source>
+        <translation>静止</translation>
+    </message>
+    <message>
+        <source>Lines and records that could not be read: %1</source>
+        <translation>无法读取的行和记录：%1</translation>
+    </message>
+    <message>
+        <source>run %1, %2</source>
+        <translation>训练运行 %1，%2</translation>
+    </message>
+    <message>
+        <source>%1, %2 unreadable</source>
+        <translation>%1，%2 条无法读取</translation>
+    </message>
+    <message>
+        <source>Time since the last write</source>
+        <translation>距上次写入的时间</translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation>训练运行</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>Age</source>
+        <translation>时长</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>状态</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SessionDocument</name>
+    <message numerus="yes">
+        <source>%n event(s) are of types that this program does not know and are left out; a newer one shows them.</source>
+        <translation>
+            <numerusform>有 %n 个事件的类型是本程序不认识的，已略过；较新版本的程序可以显示。</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SessionRunner</name>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SessionView</name>
+    <message>
+        <source>Trace</source>
+        <translation>轨迹</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>判定</translation>
+    </message>
+    <message>
+        <source>Roofline and Profile</source>
+        <translation>屋顶线与性能分析</translation>
+    </message>
+    <message>
+        <source>Build Log</source>
+        <translation>构建日志</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>进展</translation>
+    </message>
+    <message>
+        <source>reading %1</source>
+        <translation>正在读取 %1</translation>
+    </message>
+    <message>
+        <source>Preparing</source>
+        <translation>准备中</translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation>运行中</translation>
+    </message>
+    <message>
+        <source>Pausing after this turn</source>
+        <translation>本轮结束后暂停</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <translation>已暂停</translation>
+    </message>
+    <message>
+        <source>Stopping</source>
+        <translation>正在停止</translation>
+    </message>
+    <message>
+        <source>Loading</source>
+        <translation>载入中</translation>
+    </message>
+    <message>
+        <source>Not started</source>
+        <translation>未开始</translation>
+    </message>
+    <message>
+        <source>Interrupted; Run resumes it</source>
+        <translation>已中断；按“运行”可继续</translation>
+    </message>
+    <message>
+        <source>Ended: %1</source>
+        <translation>已结束：%1</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TaskSetModel</name>
+    <message>
+        <source>Names in the source behind torch., nn. and F.; not what it computes:
+%1</source>
+        <translation>源代码中 torch.、nn. 和 F. 之后的名称，并非其实际计算内容：
+%1</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>Names in the source behind torch., nn. and F.; not what it computes</source>
+        <translation>源代码中 torch.、nn. 和 F. 之后的名称，并非其实际计算内容</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Level / folder</source>
+        <translation>级别/文件夹</translation>
+    </message>
+    <message>
+        <source>Mentions</source>
+        <translation>提及</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>大小</translation>
+    </message>
+    <message>
+        <source>Problem</source>
+        <translation>问题</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TaskSource</name>
+    <message>
+        <source>is not UTF-8 text</source>
+        <translation>不是 UTF-8 文本</translation>
+    </message>
+    <message>
+        <source>the file does not exist</source>
+        <translation>文件不存在</translation>
+    </message>
+    <message>
+        <source>is not a file</source>
+        <translation>不是文件</translation>
+    </message>
+    <message>
+        <source>is longer than 2 MiB</source>
+        <translation>超过 2 MiB</translation>
+    </message>
+    <message>
+        <source>cannot be read: %1</source>
+        <translation>无法读取：%1</translation>
+    </message>
+    <message>
+        <source>yes</source>
+        <translation>是</translation>
+    </message>
+    <message>
+        <source>no</source>
+        <translation>否</translation>
+    </message>
+    <message>
+        <source>line %1</source>
+        <translation>第 %1 行</translation>
+    </message>
+    <message>
+        <source>line %1 is not JSON</source>
+        <translation>第 %1 行不是 JSON</translation>
+    </message>
+    <message>
+        <source>line %1 is not a JSON object</source>
+        <translation>第 %1 行不是 JSON 对象</translation>
+    </message>
+    <message>
+        <source>line %1 has neither &quot;code&quot; nor &quot;file&quot;</source>
+        <translation>第 %1 行既没有 &quot;code&quot; 也没有 &quot;file&quot;</translation>
+    </message>
+    <message>
+        <source>line %1: &quot;file&quot; is not a .py file</source>
+        <translation>第 %1 行：&quot;file&quot; 不是 .py 文件</translation>
+    </message>
+    <message>
+        <source>line %1 is longer than 16 MiB</source>
+        <translation>第 %1 行超过 16 MiB</translation>
+    </message>
+    <message>
+        <source>not a task: has no %1</source>
+        <translation>不是任务：没有 %1</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TimelineBar</name>
+    <message>
+        <source>Timeline</source>
+        <translation>时间线</translation>
+    </message>
+    <message>
+        <source>Replay speed</source>
+        <translation>回放速度</translation>
+    </message>
+    <message>
+        <source>Replay speed; waits of more than 2 s are cut to 2 s</source>
+        <translation>回放速度；超过 2 秒的等待缩短为 2 秒</translation>
+    </message>
+    <message>
+        <source>%1×</source>
+        <translation>%1×</translation>
+    </message>
+    <message>
+        <source>Jump to turn</source>
+        <translation>跳转到轮次</translation>
+    </message>
+    <message>
+        <source>Turn </source>
+        <translation>轮次 </translation>
+    </message>
+    <message>
+        <source>No turn</source>
+        <translation>无轮次</translation>
+    </message>
+    <message>
+        <source>Place in the session</source>
+        <translation>会话中的位置</translation>
+    </message>
+    <message>
+        <source>Go to Start (Home)</source>
+        <translation>转到开头 (Home)</translation>
+    </message>
+    <message>
+        <source>Previous Turn (Shift+Left)</source>
+        <translation>上一轮 (Shift+Left)</translation>
+    </message>
+    <message>
+        <source>Previous Event (Left)</source>
+        <translation>上一个事件 (Left)</translation>
+    </message>
+    <message>
+        <source>Play (Space)</source>
+        <translation>播放 (Space)</translation>
+    </message>
+    <message>
+        <source>Next Event (Right)</source>
+        <translation>下一个事件 (Right)</translation>
+    </message>
+    <message>
+        <source>Next Turn (Shift+Right)</source>
+        <translation>下一轮 (Shift+Right)</translation>
+    </message>
+    <message>
+        <source>Go to End (End)</source>
+        <translation>转到末尾 (End)</translation>
+    </message>
+    <message>
+        <source>Pause Replay (Space)</source>
+        <translation>暂停回放 (Space)</translation>
+    </message>
+    <message>
+        <source>Play Replay (Space)</source>
+        <translation>播放回放 (Space)</translation>
+    </message>
+    <message>
+        <source>No events yet</source>
+        <translation>暂无事件</translation>
+    </message>
+    <message>
+        <source>● Live</source>
+        <translation>● 实时</translation>
+    </message>
+    <message>
+        <source>Event %1 of %2</source>
+        <translation>事件 %1/%2</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TimesChart</name>
+    <message>
+        <source>Times</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>Times are measured once the candidate is correct.</source>
+        <translation>候选正确后才测量时间。</translation>
+    </message>
+    <message>
+        <source>%1: %2
+95 % interval %3 to %4</source>
+        <translation>%1：%2
+95 % 区间 %3 至 %4</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <comment>time of a baseline, speed-up over it</comment>
+        <translation>%1，%2</translation>
+    </message>
+    <message>
+        <source>%1, candidate %2</source>
+        <comment>time of a baseline, speed-up over it</comment>
+        <translation>%1，候选 %2</translation>
+    </message>
+    <message>
+        <source>%1, %2 %</source>
+        <comment>time, part of the limit</comment>
+        <translation>%1，%2 %</translation>
+    </message>
+    <message>
+        <source>%1, %2 % of the limit</source>
+        <translation>%1，极限的 %2 %</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>name of a bar, its text</comment>
+        <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>limit</source>
+        <translation>极限</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TraceCard</name>
+    <message>
+        <source>Session</source>
+        <translation>会话</translation>
+    </message>
+    <message>
+        <source>Session: %1</source>
+        <translation>会话：%1</translation>
+    </message>
+    <message>
+        <source>Task file: %1</source>
+        <translation>任务文件：%1</translation>
+    </message>
+    <message>
+        <source>Device: %1</source>
+        <translation>设备：%1</translation>
+    </message>
+    <message>
+        <source>%1 (%2)</source>
+        <translation>%1（%2）</translation>
+    </message>
+    <message>
+        <source>Numerics: %1</source>
+        <translation>数值模式：%1</translation>
+    </message>
+    <message>
+        <source>Rules: %1</source>
+        <translation>规则：%1</translation>
+    </message>
+    <message>
+        <source>Policy: %1</source>
+        <translation>策略：%1</translation>
+    </message>
+    <message>
+        <source>At most %1 turns</source>
+        <translation>最多 %1 轮</translation>
+    </message>
+    <message>
+        <source>Set: %1</source>
+        <translation>已设定：%1</translation>
+    </message>
+    <message>
+        <source>Program version: %1</source>
+        <translation>程序版本：%1</translation>
+    </message>
+    <message>
+        <source>Task described</source>
+        <translation>任务描述</translation>
+    </message>
+    <message>
+        <source>Inputs: %1</source>
+        <translation>输入：%1</translation>
+    </message>
+    <message>
+        <source>Outputs: %1</source>
+        <translation>输出：%1</translation>
+    </message>
+    <message>
+        <source>Parameters: %1</source>
+        <translation>参数：%1</translation>
+    </message>
+    <message>
+        <source>Operators: %1</source>
+        <translation>算子：%1</translation>
+    </message>
+    <message>
+        <source>Bytes to move at least: %1</source>
+        <translation>至少要搬运的字节：%1</translation>
+    </message>
+    <message>
+        <source>No graph: %1</source>
+        <translation>没有计算图：%1</translation>
+    </message>
+    <message>
+        <source>Baselines measured</source>
+        <translation>基线已测量</translation>
+    </message>
+    <message>
+        <source>%1: %2 (95 % interval %3 to %4)</source>
+        <translation>%1：%2（95 % 区间 %3 至 %4）</translation>
+    </message>
+    <message>
+        <source>Copy of the task&apos;s bytes: %1</source>
+        <translation>拷贝任务字节的用时：%1</translation>
+    </message>
+    <message>
+        <source>%1 is missing: %2</source>
+        <translation>缺少 %1：%2</translation>
+    </message>
+    <message>
+        <source>Turn %1</source>
+        <translation>第 %1 轮</translation>
+    </message>
+    <message>
+        <source>Engineer</source>
+        <translation>工程师</translation>
+    </message>
+    <message>
+        <source>Policy</source>
+        <translation>策略</translation>
+    </message>
+    <message>
+        <source>Tool call</source>
+        <translation>工具调用</translation>
+    </message>
+    <message>
+        <source>Write %1</source>
+        <translation>写入 %1</translation>
+    </message>
+    <message>
+        <source>full strength</source>
+        <translation>完整强度</translation>
+    </message>
+    <message>
+        <source>training strength</source>
+        <translation>训练强度</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>结果</translation>
+    </message>
+    <message>
+        <source>Result of %1</source>
+        <translation>%1 的结果</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>Session ended</source>
+        <translation>会话已结束</translation>
+    </message>
+    <message>
+        <source>Best turn: %1</source>
+        <translation>最佳：第 %1 轮</translation>
+    </message>
+    <message>
+        <source>No correct candidate</source>
+        <translation>没有正确的候选</translation>
+    </message>
+    <message>
+        <source>%1 tokens in</source>
+        <translation>输入 %1 token</translation>
+    </message>
+    <message>
+        <source>%1 tokens out</source>
+        <translation>输出 %1 token</translation>
+    </message>
+    <message>
+        <source>cost %1</source>
+        <translation>费用 %1</translation>
+    </message>
+    <message>
+        <source>Thought</source>
+        <translation>思考</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>备注</translation>
+    </message>
+    <message>
+        <source>Does not compile</source>
+        <translation>编译失败</translation>
+    </message>
+    <message>
+        <source>Correct</source>
+        <translation>正确</translation>
+    </message>
+    <message>
+        <source>Wrong</source>
+        <translation>错误</translation>
+    </message>
+    <message>
+        <source>Reward %1</source>
+        <translation>奖励 %1</translation>
+    </message>
+    <message>
+        <source>%1 eager</source>
+        <translation>相对 eager %1</translation>
+    </message>
+    <message>
+        <source>%1 torch.compile</source>
+        <translation>相对 torch.compile %1</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TraceModel</name>
+    <message>
+        <source>In progress</source>
+        <translation>进行中</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TracePane</name>
+    <message>
+        <source>Trace</source>
+        <translation>轨迹</translation>
+    </message>
+    <message>
+        <source>What the agent thinks, does and sees appears here, turn by turn. Open a task and press Run, or open the folder of a session.</source>
+        <translation>智能体的思考、操作和所见会逐轮显示在这里。请打开任务并按“运行”，或打开会话文件夹。</translation>
+    </message>
+    <message>
+        <source>Copy Card or Selection</source>
+        <translation>复制卡片或所选内容</translation>
+    </message>
+    <message>
+        <source>Copy Turn</source>
+        <translation>复制此轮</translation>
+    </message>
+    <message>
+        <source>Copy Thread as Markdown</source>
+        <translation>将整个对话复制为 Markdown</translation>
+    </message>
+    <message>
+        <source>Expand All Cards</source>
+        <translation>展开所有卡片</translation>
+    </message>
+    <message>
+        <source>Collapse All Cards</source>
+        <translation>折叠所有卡片</translation>
+    </message>
+    <message>
+        <source>Lines of Folded Cards…</source>
+        <translation>折叠卡片的行数…</translation>
+    </message>
+    <message>
+        <source>Find in Trace</source>
+        <translation>在轨迹中查找</translation>
+    </message>
+    <message>
+        <source>Find Next in Trace</source>
+        <translation>在轨迹中查找下一个</translation>
+    </message>
+    <message>
+        <source>Find Previous in Trace</source>
+        <translation>在轨迹中查找上一个</translation>
+    </message>
+    <message>
+        <source>Previous Turn in Trace</source>
+        <translation>轨迹中的上一轮</translation>
+    </message>
+    <message>
+        <source>Next Turn in Trace</source>
+        <translation>轨迹中的下一轮</translation>
+    </message>
+    <message>
+        <source>Jump to Latest Card</source>
+        <translation>跳转到最新卡片</translation>
+    </message>
+    <message>
+        <source>Lines of Folded Cards</source>
+        <translation>折叠卡片的行数</translation>
+    </message>
+    <message>
+        <source>Lines that a folded card shows:</source>
+        <translation>折叠卡片显示的行数：</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TraceView</name>
+    <message>
+        <source>Agent trace</source>
+        <translation>智能体轨迹</translation>
+    </message>
+    <message>
+        <source>Jump to latest</source>
+        <translation>跳转到最新</translation>
+    </message>
+    <message>
+        <source>Jump to the latest card</source>
+        <translation>跳转到最新卡片</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1，%2</translation>
+    </message>
+    <message>
+        <source>Turn %1: %2</source>
+        <translation>第 %1 轮：%2</translation>
+    </message>
+    <message>
+        <source>Agent trace, %1</source>
+        <translation>智能体轨迹，%1</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TrainPage</name>
+    <message>
+        <source>Values under the pointer</source>
+        <translation>指针处的值</translation>
+    </message>
+    <message>
+        <source>Status</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>%1 values written to %2</source>
+        <translation>已将 %1 个值写入 %2</translation>
+    </message>
+    <message>
+        <source>%1 could not be written: %2. Choose another place.</source>
+        <translation>无法写入 %1：%2。请另选位置。</translation>
+    </message>
+    <message>
+        <source>Time since the first value [s]</source>
+        <translation>距首个值的时间 [秒]</translation>
+    </message>
+    <message>
+        <source>Time since the first value [min]</source>
+        <translation>距首个值的时间 [分]</translation>
+    </message>
+    <message>
+        <source>Time since the first value [h]</source>
+        <translation>距首个值的时间 [小时]</translation>
+    </message>
+    <message>
+        <source>Looking for runs in %1 …</source>
+        <translation>正在 %1 中查找训练运行…</translation>
+    </message>
+    <message>
+        <source>%1 does not exist any more. Choose another folder.</source>
+        <translation>%1 已不存在。请选择其他文件夹。</translation>
+    </message>
+    <message>
+        <source>No runs in %1 yet: a run folder holds metrics.jsonl or TensorBoard event files. New runs are looked for every ten seconds.</source>
+        <translation>%1 中暂无训练运行：运行文件夹应包含 metrics.jsonl 或 TensorBoard 事件文件。每十秒查找一次新的运行。</translation>
+    </message>
+    <message>
+        <source>Runs in %1: %2</source>
+        <translation>%1 中的训练运行：%2</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>Samples</source>
+        <translation>样本数</translation>
+    </message>
+    <message>
+        <source>Curves of training runs: loss, reward and whatever else a run writes, several runs over one another, live while they train.
+
+Add a run folder, or a folder above several, or drop one here. A run folder holds metrics.jsonl (one JSON object a step) or TensorBoard event files.</source>
+        <translation>训练运行的曲线：损失、奖励以及运行写入的其他指标；多个运行可以叠加显示，训练时实时更新。
+
+请添加运行文件夹或其上级文件夹，也可以拖放到这里。运行文件夹应包含 metrics.jsonl（每步一个 JSON 对象）或 TensorBoard 事件文件。</translation>
+    </message>
+    <message>
+        <source>These runs have no values yet. Curves appear as soon as the first step is written.</source>
+        <translation>这些训练运行暂无数值。写入第一步后即显示曲线。</translation>
+    </message>
+    <message>
+        <source>Check a metric in the list on the left to see its curves.</source>
+        <translation>在左侧列表中勾选指标以查看其曲线。</translation>
+    </message>
+    <message>
+        <source>Select the runs to remove in the list; their files stay.</source>
+        <translation>请在列表中选择要移除的训练运行；其文件会保留。</translation>
+    </message>
+    <message>
+        <source>Add a run folder</source>
+        <translation>添加运行文件夹</translation>
+    </message>
+    <message>
+        <source>Export all plots as CSV</source>
+        <translation>将所有图表导出为 CSV</translation>
+    </message>
+    <message>
+        <source>CSV files (*.csv)</source>
+        <translation>CSV 文件 (*.csv)</translation>
+    </message>
+    <message>
+        <source>Writing %1 …</source>
+        <translation>正在写入 %1…</translation>
+    </message>
+    <message>
+        <source>&amp;Add Folder…</source>
+        <translation>添加文件夹(&amp;A)…</translation>
+    </message>
+    <message>
+        <source>&amp;Remove Runs</source>
+        <translation>移除训练运行(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Re&amp;load Runs</source>
+        <translation>重新载入训练运行(&amp;L)</translation>
+    </message>
+    <message>
+        <source>&amp;Check All Runs</source>
+        <translation>全部勾选(&amp;C)</translation>
+    </message>
+    <message>
+        <source>&amp;Uncheck All Runs</source>
+        <translation>全部取消勾选(&amp;U)</translation>
+    </message>
+    <message>
+        <source>&amp;Filter Metrics</source>
+        <translation>筛选指标(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Export All Plots as CSV…</source>
+        <translation>将所有图表导出为 CSV(&amp;E)…</translation>
+    </message>
+    <message>
+        <source>Log &amp;x</source>
+        <translation>对数 &amp;x</translation>
+    </message>
+    <message>
+        <source>Logarithmic x axis</source>
+        <translation>对数 x 轴</translation>
+    </message>
+    <message>
+        <source>Log &amp;y</source>
+        <translation>对数 &amp;y</translation>
+    </message>
+    <message>
+        <source>Logarithmic y axis</source>
+        <translation>对数 y 轴</translation>
+    </message>
+    <message>
+        <source>F&amp;ollow</source>
+        <translation>跟随(&amp;O)</translation>
+    </message>
+    <message>
+        <source>Show everything and follow new values in all plots (Ctrl+0)</source>
+        <translation>在所有图表中显示全部并跟随新值 (Ctrl+0)</translation>
+    </message>
+    <message>
+        <source>Add Folder…</source>
+        <translation>添加文件夹…</translation>
+    </message>
+    <message>
+        <source>Runs</source>
+        <translation>训练运行</translation>
+    </message>
+    <message>
+        <source>Filter metrics</source>
+        <translation>筛选指标</translation>
+    </message>
+    <message>
+        <source>Metrics</source>
+        <translation>指标</translation>
+    </message>
+    <message>
+        <source>Curves</source>
+        <translation>曲线</translation>
+    </message>
+    <message>
+        <source>Recent Folders</source>
+        <translation>最近的文件夹</translation>
+    </message>
+    <message>
+        <source>by step</source>
+        <translation>按步</translation>
+    </message>
+    <message>
+        <source>by wall time</source>
+        <translation>按实际时间</translation>
+    </message>
+    <message>
+        <source>by samples</source>
+        <translation>按样本数</translation>
+    </message>
+    <message>
+        <source>Horizontal axis</source>
+        <translation>横轴</translation>
+    </message>
+    <message>
+        <source>S&amp;moothing</source>
+        <translation>平滑(&amp;M)</translation>
+    </message>
+    <message>
+        <source>Smoothing weight in thousandths</source>
+        <translation>平滑权重（千分之几）</translation>
+    </message>
+    <message>
+        <source>Weight of the exponential moving average (debiased); the raw values stay faintly underneath</source>
+        <translation>指数移动平均的权重（已去偏）；原始值以淡色显示在下方</translation>
+    </message>
+    <message>
+        <source>Smoothing weight</source>
+        <translation>平滑权重</translation>
+    </message>
+    <message>
+        <source>1 column</source>
+        <translation>1 列</translation>
+    </message>
+    <message>
+        <source>2 columns</source>
+        <translation>2 列</translation>
+    </message>
+    <message>
+        <source>3 columns</source>
+        <translation>3 列</translation>
+    </message>
+    <message>
+        <source>Columns of plots</source>
+        <translation>图表列数</translation>
+    </message>
+    <message>
+        <source>No folders yet</source>
+        <translation>暂无文件夹</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TurnList</name>
+    <message>
+        <source>Start</source>
+        <translation>起点</translation>
+    </message>
+    <message>
+        <source>Turn %1</source>
+        <translation>第 %1 轮</translation>
+    </message>
+    <message>
+        <source>Turn %1: wrong</source>
+        <translation>第 %1 轮：错误</translation>
+    </message>
+    <message>
+        <source>Turn %1: does not compile</source>
+        <translation>第 %1 轮：编译失败</translation>
+    </message>
+    <message>
+        <source>Turn %1: %2</source>
+        <translation>第 %1 轮：%2</translation>
+    </message>
+    <message>
+        <source>Turn %1: correct</source>
+        <translation>第 %1 轮：正确</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TurnStrip</name>
+    <message>
+        <source>Turns of the session</source>
+        <translation>会话的各轮</translation>
+    </message>
+    <message>
+        <source>Before the first turn: task and baselines</source>
+        <translation>第一轮之前：任务与基线</translation>
+    </message>
+    <message>
+        <source>Turn %1 by the engineer</source>
+        <translation>第 %1 轮（工程师）</translation>
+    </message>
+    <message>
+        <source>Turn %1</source>
+        <translation>第 %1 轮</translation>
+    </message>
+    <message>
+        <source>Correct</source>
+        <translation>正确</translation>
+    </message>
+    <message>
+        <source>Wrong</source>
+        <translation>错误</translation>
+    </message>
+    <message>
+        <source>%1, %2 torch.compile</source>
+        <translation>%1，相对 torch.compile %2</translation>
+    </message>
+    <message>
+        <source>No verdict</source>
+        <translation>无判定</translation>
+    </message>
+    <message>
+        <source>%1…</source>
+        <translation>%1…</translation>
+    </message>
+    <message>
+        <source>Turn %1, event %2 of %3</source>
+        <translation>第 %1 轮，事件 %2/%3</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::VerdictPane</name>
+    <message>
+        <source>Verdict</source>
+        <translation>判定</translation>
+    </message>
+    <message>
+        <source>No verdict</source>
+        <translation>无判定</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>结果</translation>
+    </message>
+    <message>
+        <source>How the verdict was reached</source>
+        <translation>判定的依据</translation>
+    </message>
+    <message>
+        <source>What went wrong</source>
+        <translation>出错之处</translation>
+    </message>
+    <message>
+        <source>Checks</source>
+        <translation>检查项</translation>
+    </message>
+    <message>
+        <source>Flags and limits that were not enforced</source>
+        <translation>标记以及未强制执行的限制</translation>
+    </message>
+    <message>
+        <source>Copy Verdict as Text</source>
+        <translation>将判定复制为文本</translation>
+    </message>
+    <message>
+        <source>Copy Verdict as JSON</source>
+        <translation>将判定复制为 JSON</translation>
+    </message>
+    <message>
+        <source>Export Times…</source>
+        <translation>导出时间…</translation>
+    </message>
+    <message>
+        <source>Turn %1 has no verdict yet. One comes when the policy verifies its candidate, or after Check.</source>
+        <translation>第 %1 轮尚无判定。策略验证其候选时或按“检查”之后会产生判定。</translation>
+    </message>
+    <message>
+        <source>Whether the candidate is right, each check with its evidence, and its times against eager and torch.compile are shown here.
+Press Run, or Check after an edit.</source>
+        <translation>这里显示候选是否正确、每项检查及其证据，以及相对 eager 和 torch.compile 的时间。
+请按“运行”，或在修改后按“检查”。</translation>
+    </message>
+    <message>
+        <source>%1. %2</source>
+        <comment>Turn 3. Correct, reward 2 ...</comment>
+        <translation>%1。%2</translation>
+    </message>
+    <message>
+        <source>Turn %1</source>
+        <translation>第 %1 轮</translation>
+    </message>
+    <message>
+        <source>• %1</source>
+        <translation>• %1</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::WelcomePage</name>
+    <message>
+        <source>CUDA Agent Workbench</source>
+        <translation>CUDA Agent Workbench</translation>
+    </message>
+    <message>
+        <source>Open a PyTorch task, a Python file with Model, get_inputs() and get_init_inputs(), and press Run: the workbench looks for a kernel that is verified and faster. Files and session folders can also be dropped here.</source>
+        <translation>打开一个 PyTorch 任务（含有 Model、get_inputs() 和 get_init_inputs() 的 Python 文件），然后按“运行”：工作台会寻找经过验证且更快的内核。也可以将文件和会话文件夹拖放到这里。</translation>
+    </message>
+    <message>
+        <source>Open Task…</source>
+        <translation>打开任务…</translation>
+    </message>
+    <message>
+        <source>Open Session…</source>
+        <translation>打开会话…</translation>
+    </message>
+    <message>
+        <source>Sample tasks</source>
+        <translation>示例任务</translation>
+    </message>
+    <message>
+        <source>Recent tasks</source>
+        <translation>最近的任务</translation>
+    </message>
+    <message>
+        <source>Recent sessions</source>
+        <translation>最近的会话</translation>
+    </message>
+    <message>
+        <source>None are installed</source>
+        <translation>未安装</translation>
+    </message>
+    <message>
+        <source>None yet</source>
+        <translation>暂无</translation>
+    </message>
+</context>
+<context>
+    <name>main</name>
+    <message>
+        <source>Open a session folder.</source>
+        <translation>打开会话文件夹。</translation>
+    </message>
+    <message>
+        <source>Begin in optimize, replay, data or train.</source>
+        <translation>以 optimize、replay、data 或 train 透视图开始。</translation>
+    </message>
+    <message>
+        <source>Render the view into a PNG file and leave.</source>
+        <translation>将视图渲染为 PNG 文件后退出。</translation>
+    </message>
+    <message>
+        <source>Size of the window, such as 1280x800.</source>
+        <translation>窗口大小，例如 1280x800。</translation>
+    </message>
+    <message>
+        <source>system, light or dark.</source>
+        <translation>system、light 或 dark。</translation>
+    </message>
+    <message>
+        <source>Language of the window, such as en or zh_CN.</source>
+        <translation>窗口语言，例如 en 或 zh_CN。</translation>
+    </message>
+    <message>
+        <source>Turn to show.</source>
+        <translation>要显示的轮次。</translation>
+    </message>
+    <message>
+        <source>Add a run folder to the Train perspective.</source>
+        <translation>向“训练”透视图添加运行文件夹。</translation>
+    </message>
+    <message>
+        <source>Task files, session folders or folders of tasks to open.</source>
+        <translation>要打开的任务文件、会话文件夹或任务文件夹。</translation>
+    </message>
+    <message>
+        <source>Finds faster CUDA kernels for PyTorch modules, and shows how.</source>
+        <translation>为 PyTorch 模块寻找更快的 CUDA 内核，并展示过程。</translation>
+    </message>
+    <message>
+        <source>there is no perspective &apos;%1&apos;; use optimize, replay, data or train</source>
+        <translation>没有透视图“%1”；请使用 optimize、replay、data 或 train</translation>
+    </message>
+    <message>
+        <source>--colours takes system, light or dark</source>
+        <translation>--colours 的值为 system、light 或 dark</translation>
+    </message>
+    <message>
+        <source>--size takes WIDTHxHEIGHT, such as 1280x800</source>
+        <translation>--size 的值为 WIDTHxHEIGHT，例如 1280x800</translation>
+    </message>
+    <message>
+        <source>there is no session in %1</source>
+        <translation>%1 中没有会话</translation>
+    </message>
+</context>
+<context>
+    <name>text</name>
+    <message>
+        <source>not measured</source>
+        <translation>未测量</translation>
+    </message>
+    <message>
+        <source>%1 min</source>
+        <translation>%1 min</translation>
+    </message>
+</context>
+</TS>
