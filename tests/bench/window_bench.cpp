@@ -6,6 +6,7 @@
 // would, and prints how long things took and the longest time that the event loop stood still.
 // Offscreen unless QT_QPA_PLATFORM says otherwise.
 #include "tests/bench/sample_session.h"
+#include "tests/widgets/loop_watch.h"
 #include "widgets/shell/main_window.h"
 #include "widgets/shell/session_view.h"
 #include "widgets/timeline/replay.h"
@@ -22,31 +23,6 @@
 
 using namespace cuda_agent;
 using namespace cuda_agent::widgets;
-
-namespace {
-
-/// The longest time between two turns of the event loop.
-class Watchdog : public QObject {
-  public:
-    Watchdog() {
-        timer_.setTimerType(Qt::PreciseTimer);
-        connect(&timer_, &QTimer::timeout, this,
-                [this] { longest_ = std::max(longest_, clock_.restart()); });
-        clock_.start();
-        timer_.start(1);
-    }
-    qint64 take() {
-        clock_.restart();
-        return std::exchange(longest_, 0);
-    }
-
-  private:
-    QTimer timer_;
-    QElapsedTimer clock_;
-    qint64 longest_ = 0;
-};
-
-} // namespace
 
 int main(int argc, char **argv) {
     QElapsedTimer clock;
@@ -72,14 +48,13 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "%s\n", written.error().message.c_str());
         return exitCode(written.error().kind);
     }
-    Watchdog watchdog;
+    LoopWatch watchdog;
     const auto report = [&](const char *what) {
         QTest::qWait(200);
-        std::printf("%-28s longest block %lld ms\n", what,
-                    static_cast<long long>(watchdog.take()));
+        std::printf("%-28s longest block %.0f ms\n", what, std::exchange(watchdog.longest, 0.0));
     };
     QTest::qWait(300);
-    watchdog.take();
+    watchdog.longest = 0;
     clock.restart();
     SessionView *view = window.openSession(session);
     while (view->loading())

@@ -29,11 +29,11 @@ def tracked_files(root):
         ).stdout.decode()
         names = [name for name in listed.split("\0") if name]
     except (OSError, subprocess.CalledProcessError):
-        skipped = {"build", ".venv", ".git", "__pycache__"}
         names = [
             str(path.relative_to(root))
             for path in sorted(root.rglob("*"))
-            if not skipped.intersection(path.relative_to(root).parts)
+            if path.relative_to(root).parts[0] not in ("build", ".venv", ".git")
+            and "__pycache__" not in path.parts
         ]
     return [name for name in names if (root / name).is_file()]
 

@@ -8,7 +8,6 @@ import common
 import layering
 
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
-ROOM = re.compile(r"^\| `core/(\w+)` \|", re.MULTILINE)
 
 
 def problems(root, files):
@@ -20,14 +19,16 @@ def problems(root, files):
         for target in LINK.findall(common.text(root, name)):
             if not (folder / target).exists():
                 found.append(f"{name}: link to {target}, which does not exist")
-    if "README.md" in files and "core/CMakeLists.txt" in files:
-        listed = ROOM.findall(common.text(root, "README.md"))
-        rooms = layering.room_order(root)
-        there = [room for room in rooms if f"core/{room}/CMakeLists.txt" in files]
+    if "README.md" not in files:
+        return found
+    for tree in ("core", "widgets"):
+        listed = re.findall(rf"^\| `{tree}/(\w+)` \|", common.text(root, "README.md"), re.MULTILINE)
+        rooms = layering.room_order(root, tree)
+        there = [room for room in rooms if f"{tree}/{room}/CMakeLists.txt" in files]
         if [room for room in listed if room in there] != there:
-            found.append(f"README.md: lists the rooms as {listed}, in order they are {there}")
+            found.append(f"README.md: lists {tree}/ as {listed}, in order it is {there}")
         found += [
-            f"README.md: core/{room} is no room" for room in listed if room not in rooms
+            f"README.md: {tree}/{room} is no room" for room in listed if rooms and room not in rooms
         ]
     return found
 

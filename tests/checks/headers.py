@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every header under core/ compiles alone, without a warning.
+"""Every header under core/ compiles alone, without a warning; those under widgets/ too where --system
+names the folders of Qt.
 
 A header that another one includes first of all is proven by that one, for nothing stands before it
 there either. What a header was last checked with (content hashes of it and of all that it includes)
@@ -19,6 +20,13 @@ import tempfile
 import common
 
 FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fsyntax-only"]
+
+
+def command():
+    """The compiler with its options. Qt wants code that does not depend on its place."""
+    given = problems.options
+    folders = [word for folder in given.system for word in ("-isystem", folder)]
+    return [given.compiler, *FLAGS, *(["-fPIC", *folders] if folders else [])]
 
 
 def digest(path, known={}):
@@ -55,7 +63,7 @@ def compile_alone(root, name):
     with tempfile.TemporaryDirectory() as folder:
         rule = pathlib.Path(folder) / "rule.d"
         run = subprocess.run(
-            [problems.options.compiler, *FLAGS, f"-I{root}", "-x", "c++", "-", "-MD", "-MF", rule],
+            [*command(), f"-I{root}", "-x", "c++", "-", "-MD", "-MF", rule],
             input=f'#include "{name}"\n',
             cwd=root,
             capture_output=True,
@@ -69,12 +77,13 @@ def compile_alone(root, name):
 
 def problems(root, files):
     cache_file = problems.options.cache
-    setting = " ".join([problems.options.compiler, digest(problems.options.compiler), *FLAGS])
+    setting = " ".join([*command(), digest(problems.options.compiler)])
     cache = {}
     if cache_file and cache_file.exists():
         stored = json.loads(cache_file.read_text())
         cache = stored["headers"] if stored.get("setting") == setting else {}
-    headers = [name for name in files if name.startswith("core/") and name.endswith(".h")]
+    trees = ("core/", "widgets/") if problems.options.system else ("core/",)
+    headers = [name for name in files if name.startswith(trees) and name.endswith(".h")]
     # Headers handed to compilers of kernels are not the engine's; their room tests them.
     headers = [name for name in headers if "/share/" not in name and "/host/" not in name]
 
@@ -115,6 +124,12 @@ def problems(root, files):
 def options(parser):
     parser.add_argument("--compiler", default="/usr/bin/g++")
     parser.add_argument("--cache", type=pathlib.Path)
+    parser.add_argument(
+        "--system",
+        type=lambda text: [folder for folder in text.split(",") if folder],
+        default=[],
+        help="include folders of Qt, separated by commas",
+    )
 
 
 if __name__ == "__main__":

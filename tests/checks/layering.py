@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Includes go downwards only, in the order that core/CMakeLists.txt lists the rooms; no Qt and no
-LibTorch under core/; programs include core/ and app/ alone."""
+"""Includes go downwards only: core/, widgets/, app/, and within core/ and widgets/ in the order that
+their CMakeLists.txt list the rooms; no Qt and no LibTorch under core/."""
 
 import re
 
@@ -12,40 +12,47 @@ QT = re.compile(r"^(Q[A-Z]\w*|Qsci/|qcustomplot|Qt\w+/)")
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 
 
-def room_order(root):
-    words = re.search(r"foreach\(\s*room\s+([^)]*)\)", common.text(root, "core/CMakeLists.txt"))
+TREES = ("core", "widgets", "app")  # lowest first
+
+
+def room_order(root, tree):
+    if not (root / tree / "CMakeLists.txt").exists():
+        return []
+    words = re.search(r"foreach\(\s*room\s+([^)]*)\)", common.text(root, f"{tree}/CMakeLists.txt"))
     return words[1].split() if words else []
 
 
 def problems(root, files):
-    rooms = room_order(root)
-    if not rooms:
+    rooms = {tree: room_order(root, tree) for tree in ("core", "widgets")}
+    if not rooms["core"]:
         return ["core/CMakeLists.txt: no foreach(room ...) list found"]
     found = []
     for name in files:
         top, _, rest = name.partition("/")
-        if top not in ("core", "app") or not name.endswith((".h", ".cpp", ".cu")):
+        if top not in TREES or not name.endswith((".h", ".cpp", ".cu")):
             continue
         room = rest.partition("/")[0]
-        if top == "core" and "/" in rest and room not in rooms:
-            found.append(f"{name}: room '{room}' is not in the list of core/CMakeLists.txt")
+        if top in rooms and "/" in rest and room not in rooms[top]:
+            found.append(f"{name}: room '{room}' is not in the list of {top}/CMakeLists.txt")
             continue
         for quote, path in INCLUDE.findall(common.text(root, name)):
             where = f"{name}: includes {path}"
             into, _, inner = path.partition("/")
+            other = inner.partition("/")[0]
             if QT.match(path) and top == "core":
                 found.append(f"{where}: core/ has no Qt")
             elif TORCH.match(path):
                 found.append(f"{where}: only the trainer and the Python worker use LibTorch")
-            elif quote == '"' and into == "core":
-                other = inner.partition("/")[0]
-                if other not in rooms:
-                    found.append(f"{where}: no such room")
-                elif top == "core" and rooms.index(other) > rooms.index(room):
-                    found.append(f"{where}: '{other}' lies above '{room}'")
-            elif quote == '"' and into in ("app", "widgets", "tests") and into != top:
+            elif quote != '"':
+                continue
+            elif into == "tests" or (into in TREES and TREES.index(into) > TREES.index(top)):
                 found.append(f"{where}: {top}/ does not include {into}/")
-            elif quote == '"' and ".." in path.split("/"):
+            elif into in rooms and other not in rooms[into]:
+                found.append(f"{where}: no such room")
+            elif into in rooms and into == top:
+                if rooms[top].index(other) > rooms[top].index(room):
+                    found.append(f"{where}: '{other}' lies above '{room}'")
+            elif ".." in path.split("/"):
                 found.append(f"{where}: write includes from the repository root")
     return found
 
@@ -53,8 +60,11 @@ def problems(root, files):
 LIST = "foreach(\n  room\n  base\n  task\n  agent)\nendforeach()\n"
 
 
+PANES = "foreach(\n  room\n  plot\n  shell)\nendforeach()\n"
+
+
 def case(name, line):
-    return {"core/CMakeLists.txt": LIST, name: line + "\n"}
+    return {"core/CMakeLists.txt": LIST, "widgets/CMakeLists.txt": PANES, name: line + "\n"}
 
 
 if __name__ == "__main__":
@@ -64,6 +74,9 @@ if __name__ == "__main__":
             "down": case("core/task/a.h", '#include "core/base/b.h"'),
             "same room": case("core/task/a.cpp", '#include "core/task/a.h"'),
             "program": case("app/main.cpp", '#include "core/agent/a.h"\n#include "app/b.h"'),
+            "window": case("widgets/shell/a.cpp", '#include "core/task/a.h"\n#include <QLabel>'),
+            "pane": case("widgets/shell/a.cpp", '#include "widgets/plot/a.h"'),
+            "window program": case("app/main.cpp", '#include "widgets/shell/a.h"'),
             "system": case("core/base/a.h", "#include <fmt/format.h>"),
         },
         bad={
@@ -74,7 +87,11 @@ if __name__ == "__main__":
             "torch": case("core/base/a.cpp", "#include <torch/torch.h>"),
             "ATen": case("core/base/a.cpp", "#  include <ATen/ATen.h>"),
             "program in the engine": case("core/base/a.cpp", '#include "app/b.h"'),
-            "window in a program": case("app/a.cpp", '#include "widgets/b.h"'),
+            "window in the engine": case("core/base/a.cpp", '#include "widgets/plot/b.h"'),
+            "pane up": case("widgets/plot/a.cpp", '#include "widgets/shell/b.h"'),
+            "pane not there": case("widgets/plot/a.cpp", '#include "widgets/extra/b.h"'),
+            "program in the window": case("widgets/plot/a.cpp", '#include "app/b.h"'),
+            "test in the window": case("widgets/plot/a.cpp", '#include "tests/b.h"'),
             "dots": case("core/task/a.cpp", '#include "../base/b.h"'),
         },
     )

@@ -10,7 +10,7 @@ LIMIT = 2_000_000
 # Home folders of people and checkouts. Folders that the sandbox makes for itself (a bare /root,
 # /home/user) are no machine's.
 MACHINE = re.compile(r"(?<![\w.$}])/(?:home/(?!user\b)[a-z]\w*|Users/\w+|root/\w+|wor[k]/(?:main|shared))\b")
-BUILT = re.compile(r"(^|/)(__pycache__|build|\.venv)/|\.(pyc|o|a|so|cubin|whl)$")
+BUILT = re.compile(r"^(build|\.venv)/|(^|/)__pycache__/|\.(pyc|o|a|so|cubin|whl)$")
 
 
 def problems(root, files):
@@ -47,5 +47,6 @@ if __name__ == "__main__":
             "checkout": {"a.py": "open('/work/" + "main/x')\n"},
             "large": {"a.bin": b"\0" * (LIMIT + 1)},
             "built": {"tests/data/a.so": b"\0"},
+            "build tree": {"build/release/a.txt": "a\n"},
         },
     )

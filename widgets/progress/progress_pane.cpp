@@ -235,7 +235,9 @@ void ProgressPane::draw(QCustomPlot &plot) const {
     const bool wide = plot.axisRect()->width() > 320;
     for (const Milestone &milestone : data_.milestones) {
         // The third is never below the second: written away from each other they stay readable.
-        const QString text = !wide                   ? tr("reward %1").arg(milestone.reward)
+        const bool crowded = milestone.reward == 1 && plot.axisRect()->height() < 120;
+        const QString text = crowded                 ? QString()
+                             : !wide                 ? tr("reward %1").arg(milestone.reward)
                              : milestone.reward == 1 ? tr("1: correct")
                              : milestone.reward == 2 ? tr("2: 5 % faster than eager")
                                                      : tr("3: and 5 % faster than torch.compile");

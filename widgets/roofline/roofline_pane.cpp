@@ -268,8 +268,16 @@ void RooflinePane::decorate(QCustomPlot &canvas) const {
                     QStringLiteral("   ") + tr("turn %1").arg(shown),
                     Qt::AlignLeft | Qt::AlignVCenter);
     }
-    if (!flat)
+    if (!flat) {
+        if (canvas.legend->visible())
+            return;
+        // Too small for the legend: the ceilings say themselves what they are.
+        for (const Series &series : plot_->series())
+            if (series.y.size() == 2 && series.y[0] == series.y[1])
+                addText(canvas, series.x[1], series.y[1], colors.muted, series.name,
+                        Qt::AlignRight | Qt::AlignBottom);
         return;
+    }
     if (data_.ceilings.bandwidth > 0)
         addLevel(canvas, data_.ceilings.bandwidth, colors.warning,
                  tr("memory copy of this device: %1").arg(bandwidthText(data_.ceilings.bandwidth)));

@@ -8,6 +8,7 @@
 #include "widgets/runs/runs_model.h"
 
 #include <QSet>
+#include <QTimer>
 #include <QWidget>
 
 class QComboBox;

@@ -19,8 +19,8 @@ struct TurnRange {
     bool ended = false;
 };
 
-/// The numbers of one verdict, read once: plots ask for those of all turns at every step of a replay.
-/// Zero or -1 where the verdict does not say.
+/// The numbers of one verdict, read once: plots ask for those of all turns at every step of a
+/// replay. Zero or -1 where the verdict does not say.
 struct VerdictFigures {
     std::size_t event = 0; ///< its verdictGiven
     int turn = 0;

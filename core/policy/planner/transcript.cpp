@@ -25,6 +25,8 @@ Attempt attemptOf(const session::Turn &turn, const std::string &name, bool full)
     if (times.contains("candidate") && times["candidate"].is_object())
         attempt.seconds = times["candidate"].value("seconds", 0.0);
     attempt.fractionOfLimit = verdict.value("fraction_of_limit", 0.0);
+    const Json speedup = verdict.value("speedup", Json::object());
+    attempt.againstCompile = speedup.is_object() ? speedup.value("compile", 0.0) : 0;
     attempt.failed = !verdict.value("correct", false) || attempt.seconds <= 0;
     attempt.problem = verdict.value("problem", "");
     if (attempt.failed && attempt.problem.empty())

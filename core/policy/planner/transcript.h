@@ -14,6 +14,7 @@ struct Attempt {
     bool full = false; ///< verified in full
     double seconds = 0;
     double fractionOfLimit = 0;
+    double againstCompile = 0; ///< the verdict's speed-up, whose baselines ran beside the candidate
     std::string problem;
 };
 

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/widgets/loop_watch.h"
 #include "tests/widgets/runs/event_bytes.h"
-#include "tests/widgets/tasks/loop_watch.h"
 #include "widgets/base/theme.h"
 #include "widgets/runs/smoothing.h"
 #include "widgets/runs/train_page.h"
 
-#include <QAbstractItemModelTester>
 #include <QComboBox>
 #include <QDir>
 #include <QDoubleSpinBox>
@@ -30,8 +29,6 @@ class PageTest : public QObject {
   private slots:
     void initTestCase();
     void cleanup();
-    void runsModel();
-    void metricsModel();
     void saysWhatWillBeThere();
     void overlaysRuns();
     void smoothing();
@@ -155,87 +152,6 @@ QString PageTest::run(const QString &name, int steps, double scale, bool odd) {
     }
     write(name + QStringLiteral("/metrics.jsonl"), text);
     return at(name);
-}
-
-void PageTest::runsModel() {
-    RunsModel model;
-    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    QSignalSpy drawn(&model, &RunsModel::drawnChanged);
-    for (int i = 9; i >= 0; --i) {
-        RunSummary summary;
-        summary.root = QStringLiteral("/runs");
-        summary.folder = QStringLiteral("/runs/%1").arg(i);
-        summary.lastStep = i;
-        summary.lastWrite = 0;
-        summary.loading = false;
-        summary.metrics.push_back({QStringLiteral("a"), 1, 0, 1});
-        model.update(summary);
-    }
-    QCOMPARE(model.rowCount(), 10);
-    QCOMPARE(model.index(3, RunsModel::nameColumn).data().toString(), QStringLiteral("3"));
-    QCOMPARE(model.index(3, RunsModel::stepColumn).data().toString(), QStringLiteral("3"));
-    QCOMPARE(model.index(3, RunsModel::stateColumn).data().toString(), QStringLiteral("quiet"));
-    QVERIFY(model.index(3, RunsModel::ageColumn).data().toString().endsWith(QLatin1String(" d")));
-    // Eight are drawn in eight colours; the others wait.
-    QCOMPARE(model.checked().size(), 8);
-    QSet<int> colors;
-    for (const RunsModel::Run &entry : model.runs())
-        if (entry.checked)
-            colors.insert(entry.color);
-    QCOMPARE(colors.size(), 8);
-    // A run keeps its colour whatever happens to others.
-    const int color = model.find(QStringLiteral("/runs/5"))->color;
-    drawn.clear();
-    model.remove(QStringLiteral("/runs/7"));
-    QCOMPARE(drawn.size(), 1);
-    QCOMPARE(model.find(QStringLiteral("/runs/5"))->color, color);
-    QVERIFY(model.setData(model.index(0, 0), Qt::Checked, Qt::CheckStateRole));
-    QVERIFY(model.checked().contains(QStringLiteral("/runs/0")));
-    // Same names elsewhere are told apart.
-    RunSummary other;
-    other.root = other.folder = QStringLiteral("/else/5");
-    model.update(other);
-    QCOMPARE(model.find(other.folder)->name, QStringLiteral("5"));
-    other.root = QStringLiteral("/else");
-    other.folder = QStringLiteral("/else/6");
-    model.update(other);
-    QSet<QString> names;
-    for (const RunsModel::Run &entry : model.runs())
-        names.insert(entry.name);
-    QCOMPARE(static_cast<std::size_t>(names.size()), model.runs().size());
-}
-
-void PageTest::metricsModel() {
-    MetricsModel model;
-    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    const auto metric = [](const char *name, qsizetype points, qsizetype odd = 0) {
-        return MetricsModel::Metric{QLatin1String(name), points, odd, false};
-    };
-    model.setMetrics({metric("reward/mean", 3), metric("loss", 12000, 2), metric("reward/a/b", 1),
-                      metric("z/x", 1), metric("z/y", 1)});
-    QCOMPARE(model.rowCount(), 3);
-    QCOMPARE(model.index(0, 0).data().toString(), QStringLiteral("General"));
-    const QModelIndex reward = model.index(1, 0);
-    QCOMPARE(reward.data().toString(), QStringLiteral("reward"));
-    QCOMPARE(model.rowCount(reward), 2);
-    QCOMPARE(model.index(0, 0, reward).data().toString(), QStringLiteral("a/b"));
-    QCOMPARE(model.index(0, 1, model.index(0, 0)).data().toString(),
-             QStringLiteral("12,000 (2 not finite)"));
-    // The first four are drawn until somebody chooses.
-    QCOMPARE(model.checked().size(), 4);
-    QSignalSpy changed(&model, &MetricsModel::checkedChanged);
-    QVERIFY(model.setData(reward, Qt::Unchecked, Qt::CheckStateRole));
-    QCOMPARE(changed.size(), 1);
-    QCOMPARE(model.checked(), (QStringList{QStringLiteral("loss"), QStringLiteral("z/x")}));
-    QCOMPARE(model.index(2, 0).data(Qt::CheckStateRole).toInt(), int(Qt::PartiallyChecked));
-    // What goes and comes back is checked as it was; what is new is not.
-    model.setMetrics({metric("z/y", 1), metric("new", 1)});
-    QCOMPARE(model.rowCount(), 2);
-    QCOMPARE(model.checked(), QStringList());
-    model.setMetrics({metric("loss", 5), metric("z/x", 1), metric("z/y", 1), metric("new", 1)});
-    QCOMPARE(model.checked(), (QStringList{QStringLiteral("loss"), QStringLiteral("z/x")}));
-    model.setMetrics({});
-    QCOMPARE(model.rowCount(), 0);
 }
 
 void PageTest::saysWhatWillBeThere() {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/widgets/tasks/loop_watch.h"
+#include "tests/widgets/loop_watch.h"
 #include "widgets/base/theme.h"
 #include "widgets/tasks/data_page.h"
 #include "widgets/tasks/python_view.h"

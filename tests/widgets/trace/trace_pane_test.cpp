@@ -8,7 +8,6 @@
 #include "tests/widgets/trace/sample_session.h"
 
 #include <QClipboard>
-#include <QElapsedTimer>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -18,42 +17,11 @@
 #include <QStandardPaths>
 #include <QTest>
 
-#include <fstream>
-
 using namespace cuda_agent;
 using namespace cuda_agent::widgets;
 using session::EventType;
 
 namespace {
-
-/// Sees how long the event loop was away.
-class Watchdog : public QObject {
-  public:
-    Watchdog() {
-        timer_.setTimerType(Qt::PreciseTimer);
-        connect(&timer_, &QTimer::timeout, this,
-                [this] { longest_ = std::max(longest_, clock_.restart()); });
-        clock_.start();
-        timer_.start(1);
-    }
-    qint64 longest() const { return longest_; }
-    void startOver() {
-        longest_ = 0;
-        clock_.restart();
-    }
-
-  private:
-    QTimer timer_;
-    QElapsedTimer clock_;
-    qint64 longest_ = 0;
-};
-
-/// 50 ms, and what a machine with more work than processors adds.
-qint64 longestBlock() {
-    double load = 0;
-    std::ifstream("/proc/loadavg") >> load;
-    return load > double(QThread::idealThreadCount()) * 0.8 ? 150 : 75;
-}
 
 void letItRun(int times = 20) {
     for (int i = 0; i < times; ++i)
@@ -80,8 +48,6 @@ class TracePaneTest : public QObject {
     void copiesThread();
     void actionsForThePalette();
     void aLateMatchDoesNotScroll();
-    void hugeCards();
-    void hundredThousandEvents();
     void screenshots();
 
   private:
@@ -458,105 +424,6 @@ void TracePaneTest::aLateMatchDoesNotScroll() {
     QTest::keyClick(&pane, Qt::Key_F3);
     QCOMPARE(count->text(), QStringLiteral("1 of 1"));
     QVERIFY(pane.view().atEnd());
-}
-
-void TracePaneTest::hugeCards() {
-    sample::Events events;
-    std::string lines;
-    while (lines.size() < (20u << 20))
-        lines += "ptxas info: 32 registers\n";
-    events.add(EventType::observation, 1, {{"ok", true}, {"text", lines}});
-    events.add(EventType::thought, 1, {{"text", std::string(20u << 20, 'x')}});
-    events.add(EventType::thought, 1, {{"text", std::string(20u << 20, '\n')}});
-    SessionDocument document;
-    TracePane pane(&document);
-    show(pane);
-    Watchdog watchdog;
-    letItRun(5);
-    watchdog.startOver();
-    // To copy and fold 60 MB takes the document its time; the cards must not add to it.
-    document.append(events.all);
-    letItRun(5);
-    const auto step = [&](const char *what) {
-        letItRun(3);
-        qInfo("%s: longest block %lld ms", what, static_cast<long long>(watchdog.longest()));
-        QVERIFY2(watchdog.longest() < 4 * longestBlock(), what);
-        watchdog.startOver();
-    };
-    watchdog.startOver();
-    for (int row = 0; row < 3; ++row) {
-        pane.view().showRow(row);
-        step("show");
-        pane.view().toggleFold(row);
-        step("unfold");
-        pane.view().showRow(row);
-        QTest::keyClick(&pane.view(), Qt::Key_PageDown);
-        step("page");
-    }
-}
-
-void TracePaneTest::hundredThousandEvents() {
-    SessionIndex index = sample::big(100'000);
-    SessionDocument document;
-    TracePane pane(&document);
-    show(pane, 700, 900);
-    Watchdog watchdog;
-    const auto report = [&](const char *what) {
-        letItRun(5);
-        qInfo("%s: longest block %lld ms", what, static_cast<long long>(watchdog.longest()));
-        QVERIFY2(watchdog.longest() <= longestBlock(), what);
-        watchdog.startOver();
-    };
-    letItRun(5);
-    watchdog.startOver();
-    document.replace(std::move(index));
-    report("open");
-    QVERIFY(pane.model().rowCount() > 50'000);
-
-    TraceView &view = pane.view();
-    for (int i = 0; i < 40; ++i) {
-        QTest::keyClick(&view, Qt::Key_PageUp);
-        QCoreApplication::processEvents();
-    }
-    report("page up");
-    for (int i = 0; i <= 40; ++i) {
-        view.verticalScrollBar()->setValue(view.verticalScrollBar()->maximum() / 40 * i);
-        QCoreApplication::processEvents();
-    }
-    report("drag through");
-    for (int i = 0; i < 40; ++i) {
-        QTest::keyClick(&view, Qt::Key_PageDown);
-        QCoreApplication::processEvents();
-    }
-    report("page down");
-    action(pane, "trace.expandAll")->trigger();
-    report("expand all");
-    for (int i = 0; i < 20; ++i) {
-        QTest::keyClick(&view, Qt::Key_PageDown);
-        QCoreApplication::processEvents();
-    }
-    report("page down, expanded");
-    action(pane, "trace.collapseAll")->trigger();
-    report("collapse all");
-    action(pane, "trace.find")->trigger();
-    auto *edit = pane.findChild<QLineEdit *>(QStringLiteral("trace.findText"));
-    QTest::keyClicks(edit, QStringLiteral("line 59 of"));
-    QTRY_VERIFY_WITH_TIMEOUT(!pane.finder().busy(), 20'000);
-    QVERIFY(pane.finder().matches().size() > 9'000);
-    for (int i = 0; i < 20; ++i) {
-        QTest::keyClick(edit, Qt::Key_F3);
-        QCoreApplication::processEvents();
-    }
-    report("find");
-    QTest::keyClick(edit, Qt::Key_Escape);
-    document.setCursor(document.index().size() / 2);
-    report("cursor back");
-    document.toEnd();
-    report("cursor to the end");
-    QSignalSpy copied(&pane, &TracePane::threadCopied);
-    action(pane, "trace.copyThread")->trigger();
-    QVERIFY(copied.wait(60'000));
-    report("copy the thread");
 }
 
 void TracePaneTest::screenshots() {
