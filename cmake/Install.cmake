@@ -17,6 +17,7 @@ install(
   DESTINATION ${CMAKE_INSTALL_DATADIR}/cuda-agent
   # Where this very build found things is nobody else's business.
   PATTERN "*.path" EXCLUDE)
+install(FILES packaging/requirements.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/cuda-agent)
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 if(CUDA_AGENT_WINDOW)
@@ -45,6 +46,6 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "bubblewrap, clang-19 | g++, python3")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-venv, python3-dev, fonts-dejavu-core, fonts-noto-cjk")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "bubblewrap, clang-19 | g++, libopenblas0, python3")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-venv, python3-dev, fonts-dejavu-core, fonts-noto-cjk, qt6-translations-l10n")
 include(CPack)

@@ -29,7 +29,7 @@ Finding findPython() {
     std::error_code error;
     if (python.empty() || !fs::exists(python, error))
         return {"Python with torch", false, true,
-                "not found; run packaging/start, or set CUDA_AGENT_PYTHON"};
+                fmt::format("not found; run {}, or set CUDA_AGENT_PYTHON", setupCommand())};
     // The distribution's folder tells the version without the seconds that an import takes.
     const auto prefix = python.parent_path().parent_path();
     for (const auto &library : {"lib", "lib64"}) {
@@ -46,7 +46,7 @@ Finding findPython() {
         }
     }
     return {"Python with torch", false, true,
-            python.string() + " has no torch; run packaging/start"};
+            fmt::format("{} has no torch; run {}", python.string(), setupCommand())};
 }
 
 Finding findSandbox() {

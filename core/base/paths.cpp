@@ -26,6 +26,14 @@ fs::path recordedPath(const char *file) {
     return fs::path(text->substr(0, text->find('\n')));
 }
 
+/// An installed program's: the one that `setupCommand` makes.
+fs::path ownEnvironment() {
+    auto data = fromEnvironment("XDG_DATA_HOME");
+    if (data.empty())
+        data = fromEnvironment("HOME") / ".local" / "share";
+    return data / "cuda-agent" / "venv";
+}
+
 } // namespace
 
 fs::path programDir() {
@@ -64,12 +72,8 @@ fs::path pythonProgram() {
         return path;
     if (auto path = recordedPath("python.path"); !path.empty())
         return path;
-    // An installed program: the environment that doctor tells how to make.
-    auto data = fromEnvironment("XDG_DATA_HOME");
-    if (data.empty())
-        data = fromEnvironment("HOME") / ".local" / "share";
     std::error_code error;
-    const fs::path own = data / "cuda-agent" / "venv" / "bin" / "python";
+    const fs::path own = ownEnvironment() / "bin" / "python";
     return fs::exists(own, error) ? own : fs::path();
 }
 
@@ -80,6 +84,16 @@ fs::path cudaToolkitDir() {
     if (fs::exists("/usr/local/cuda/include/cuda.h", error))
         return "/usr/local/cuda";
     return recordedPath("cuda.path");
+}
+
+std::string setupCommand() {
+    std::error_code error;
+    const fs::path pins = shareDir() / "requirements.txt"; // only an installed program has them
+    if (!fs::exists(pins, error))
+        return "packaging/setup";
+    const std::string folder = ownEnvironment().string();
+    return fmt::format("'python3 -m venv {0} && {0}/bin/pip install -r {1}' (needs python3-venv)",
+                       folder, pins.string());
 }
 
 } // namespace cuda_agent

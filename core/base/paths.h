@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace cuda_agent {
 
@@ -22,11 +23,17 @@ std::filesystem::path shareDir();
 std::filesystem::path cacheDir();
 
 /// The Python that has torch: `$CUDA_AGENT_PYTHON`, else the virtual environment that the build
-/// was configured with (its path is kept in `<shareDir>/python.path`). May not exist.
+/// was configured with (its path is kept in `<shareDir>/python.path`), else that of an installed
+/// program, `$XDG_DATA_HOME/cuda-agent/venv` or `~/.local/share/cuda-agent/venv`. May not exist;
+/// empty when there is none.
 std::filesystem::path pythonProgram();
 
 /// The CUDA toolkit root: `$CUDA_HOME`, `/usr/local/cuda`, else the one assembled by set-up
 /// (`<shareDir>/cuda.path`). Empty when there is none.
 std::filesystem::path cudaToolkitDir();
+
+/// For messages: what to run so that Python with PyTorch and the CUDA compiler are there. In a
+/// checkout its set-up, for an installed program the commands that make its environment.
+std::string setupCommand();
 
 } // namespace cuda_agent

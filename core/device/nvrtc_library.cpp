@@ -40,9 +40,12 @@ std::vector<fs::path> Nvrtc::folders() {
         for (const char *part : {"lib64", "targets/x86_64-linux/lib", "lib"})
             result.push_back(toolkit / part);
     result.push_back("/usr/local/cuda/targets/x86_64-linux/lib");
-    const auto library = pythonProgram().parent_path().parent_path() / "lib";
+    const auto python = pythonProgram();
+    if (python.empty())
+        return result;
     std::error_code error;
-    for (const auto &entry : fs::directory_iterator(library, error))
+    for (const auto &entry :
+         fs::directory_iterator(python.parent_path().parent_path() / "lib", error))
         if (entry.path().filename().string().starts_with("python3"))
             result.push_back(entry.path() / "site-packages/nvidia/cu13/lib");
     return result;
@@ -56,9 +59,9 @@ Result<fs::path> Nvrtc::findFolder(const std::vector<fs::path> &folders) {
             return folder;
         places += (places.empty() ? "" : ", ") + folder.string();
     }
-    return machineError("{} not found (looked in {}); run packaging/setup, or set CUDA_HOME to a "
-                        "CUDA 13 toolkit",
-                        libraryName, places);
+    return machineError(
+        "{} not found (looked in {}); run {}, or set CUDA_HOME to a CUDA 13 toolkit", libraryName,
+        places, setupCommand());
 }
 
 Result<Nvrtc> Nvrtc::load(const fs::path &folder) {

@@ -79,9 +79,9 @@ std::uint64_t memoryLimit(std::uint64_t wanted) {
 Result<std::vector<sandbox::Mount>> pythonMounts(const fs::path &program) {
     std::error_code error;
     if (program.empty() || !fs::exists(program, error))
-        return machineError("no Python with PyTorch{}; run packaging/start, or set "
-                            "CUDA_AGENT_PYTHON to a Python that has PyTorch 2.11",
-                            program.empty() ? "" : " at " + program.string());
+        return machineError("no Python with PyTorch{}; run {}, or set CUDA_AGENT_PYTHON to a "
+                            "Python that has PyTorch 2.11",
+                            program.empty() ? "" : " at " + program.string(), setupCommand());
     std::vector<sandbox::Mount> mounts;
     const auto root = program.parent_path().parent_path();
     const auto config = root / "pyvenv.cfg";

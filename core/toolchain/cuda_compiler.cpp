@@ -71,9 +71,9 @@ Result<Installation> findInstallation() {
         found.headers = real(headers / "cuda_fp16.h").parent_path();
         return found;
     }
-    return machineError("the CUDA headers (cuda_fp16.h) are missing beside {}; run "
-                        "packaging/setup, or set CUDA_HOME to a CUDA 13 toolkit",
-                        library.string());
+    return machineError("the CUDA headers (cuda_fp16.h) are missing beside {}; run {}, or set "
+                        "CUDA_HOME to a CUDA 13 toolkit",
+                        library.string(), setupCommand());
 }
 
 /// A running compile worker that has greeted.
@@ -339,8 +339,8 @@ class CudaCompiler final : public Compiler {
             // The defines are checked before, so an option of ours is meant.
             return machineError("{} refuses its options: {}", description(), answer.log);
         case NVRTC_ERROR_BUILTIN_OPERATION_FAILURE:
-            return machineError("{} lacks its built-in declarations; run packaging/setup",
-                                description());
+            return machineError("{} lacks its built-in declarations; run {}", description(),
+                                setupCommand());
         case NVRTC_ERROR_OUT_OF_MEMORY:
             return tooLarge();
         default:

@@ -4,6 +4,7 @@
 
 #include "widgets/tasks/task_set_model.h"
 
+#include <QTimer>
 #include <QWidget>
 
 class QComboBox;

@@ -88,6 +88,7 @@ char *FiberBlock::takeStack() {
     if (!freeStacks_.empty()) {
         char *top = freeStacks_.back();
         freeStacks_.pop_back();
+        reuseStack(stackOf(top));
         return top;
     }
     void *mapping = mmap(nullptr, stackBytes + guardBytes, PROT_READ | PROT_WRITE,

@@ -49,12 +49,18 @@ inline FiberStack &stackOf(char *top) {
     return *reinterpret_cast<FiberStack *>(top);
 }
 
-/// A fiber's stack ends or was left with frames on it that nobody comes back to.
-inline void forgetFrames([[maybe_unused]] FiberStack &stack) {
+/// The next fiber begins on a stack whose last one ended in the middle of its functions: what lay
+/// between their variables is no longer forbidden.
+inline void reuseStack([[maybe_unused]] FiberStack &stack) {
 #ifdef __SANITIZE_ADDRESS__
     ASAN_UNPOISON_MEMORY_REGION(stack.bottom, stack.bytes);
     stack.fakeStack = nullptr;
 #endif
+}
+
+/// A fiber's stack ends or was left with frames on it that nobody comes back to.
+inline void forgetFrames(FiberStack &stack) {
+    reuseStack(stack);
 #ifdef __SANITIZE_THREAD__
     if (stack.calls)
         __tsan_destroy_fiber(stack.calls);
@@ -113,6 +119,7 @@ inline constexpr std::size_t fiberStackBytes = 0;
     static FiberStack none;
     return none;
 }
+inline void reuseStack(FiberStack &) {}
 inline void forgetFrames(FiberStack &) {}
 inline void describeStack(char *, char *) {}
 inline void describeOwnStack(FiberStack &) {}
