@@ -421,39 +421,41 @@ std::vector<int> KernelWriter::keptValues() const {
         settled[id] = known;
         costs[id] = cost;
     };
-    std::map<int, int> uses;
-    const auto sweep = [&](const std::vector<int> &roots, int times) {
-        std::set<int> seen;
-        const std::function<void(int)> visit = [&](int id) {
-            if (!seen.insert(id).second)
-                return;
-            study(id);
-            if (varies[id] && settled[id]) {
-                uses[id] += times;
-                return;
-            }
-            if (p_.values[id].kind == Kind::reduce)
-                return;
-            for (const int arg : p_.values[id].args)
-                visit(arg);
-        };
-        for (const int root : roots)
-            visit(root);
-    };
-    for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
-        for (const Reducer &r : passes_[pass].reducers) {
-            study(r.input);
-            sweep({r.input}, r.second >= 0 ? 2 : 1);
-        }
-    }
-    sweep(storeRoots(elementStores()), 1);
+    // Counts the sweeps that compute a value, as a result or on the way to one, stopping at `ends`.
     constexpr double worthKeeping = 6;
-    std::vector<int> kept;
-    for (const auto &[id, count] : uses) {
-        if (count >= 2 && p_.values[id].kind == Kind::pointwise && costs[id] >= worthKeeping)
-            kept.push_back(id);
-    }
-    return kept;
+    const auto computedTwice = [&](const std::set<int> &ends) {
+        std::map<int, int> uses;
+        const auto sweep = [&](const std::vector<int> &roots, int times) {
+            std::set<int> seen;
+            const std::function<void(int)> visit = [&](int id) {
+                if (!seen.insert(id).second)
+                    return;
+                study(id);
+                if (varies[id] && settled[id])
+                    uses[id] += times;
+                if (p_.values[id].kind == Kind::reduce || ends.contains(id))
+                    return;
+                for (const int arg : p_.values[id].args)
+                    visit(arg);
+            };
+            for (const int root : roots)
+                visit(root);
+        };
+        for (const Pass &pass : passes_) {
+            for (const Reducer &r : pass.reducers)
+                sweep({r.input}, r.second >= 0 ? 2 : 1);
+        }
+        sweep(storeRoots(elementStores()), 1);
+        std::set<int> result;
+        for (const auto &[id, count] : uses) {
+            if (count >= 2 && p_.values[id].kind == Kind::pointwise && costs[id] >= worthKeeping)
+                result.insert(id);
+        }
+        return result;
+    };
+    // What is only needed on the way to a kept value need not be kept.
+    const std::set<int> kept = computedTwice(computedTwice({}));
+    return {kept.begin(), kept.end()};
 }
 
 void KernelWriter::hoist(const std::vector<int> &roots) {

@@ -139,14 +139,16 @@ class LoopWriter : public KernelWriter {
         return {name, "0", k == 0 ? outerText() : std::to_string(n_.dims[d].size)};
     }
 
-    /// The position in the row, for arrays that hold one.
+    /// The position in the row, or in the rows of a strip, for arrays that hold them.
     std::string flatElement() const {
         std::vector<std::pair<std::string, std::int64_t>> terms;
-        std::int64_t stride = 1;
+        std::int64_t stride = strip() ? s_.chunk : 1;
         for (std::size_t k = elementDims_.size(); k-- > 0;) {
             terms.emplace_back(coordinates_[elementDims_[k]], stride);
             stride *= n_.dims[elementDims_[k]].size;
         }
+        if (strip())
+            terms.emplace_back("e", 1);
         return sumOf(terms);
     }
     std::string flatElementName() {
@@ -161,17 +163,17 @@ class LoopWriter : public KernelWriter {
     /// What several sweeps need and is costly goes into an array of the thread's own.
     void keepValues() {
         constexpr std::int64_t longest = 8192;
-        if (strip() || parted() || openLength() || n_.elements() > longest || passes_.empty())
+        const std::int64_t room = n_.elements() * (strip() ? s_.chunk : 1);
+        if (parted() || openLength() || room > longest || passes_.empty())
             return;
         std::vector<int> kept = keptValues();
-        if (kept.empty() || static_cast<std::int64_t>(kept.size()) * n_.elements() > 2 * longest)
+        if (kept.empty() || static_cast<std::int64_t>(kept.size()) * room > 2 * longest)
             return;
         hoist(kept);
         std::map<int, std::string> names;
         for (const int id : kept) {
             names[id] = fmt::format("kept{}", names.size());
-            line(fmt::format("{} {}[{}];", scalarType(p_.values[id].dtype), names[id],
-                             n_.elements()));
+            line(fmt::format("{} {}[{}];", scalarType(p_.values[id].dtype), names[id], room));
         }
         forElements(kept, {}, [&] {
             for (const int id : kept)

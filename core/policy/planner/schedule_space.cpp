@@ -274,6 +274,18 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
 
 // --- CPU -------------------------------------------------------------------------------------
 
+/// The tile sizes that differ for a loop of that length: of those that hold all of it, the first.
+std::vector<int> fittingChunks(std::initializer_list<int> chunks, std::int64_t length) {
+    std::vector<int> result;
+    bool whole = false;
+    for (const int chunk : chunks) {
+        if (chunk < length || !whole)
+            result.push_back(chunk);
+        whole = whole || chunk >= length;
+    }
+    return result;
+}
+
 void loopOptions(const Facts &f, std::vector<Option> &out) {
     const bool column = f.nest.column() && f.group.group->hasReductions();
     const auto make = [&](Form form, int chunk, std::int64_t parts) {
@@ -292,8 +304,10 @@ void loopOptions(const Facts &f, std::vector<Option> &out) {
         return;
     }
     const bool splittable = f.passes == 1 && !f.elementResults;
+    const std::vector<int> rowDims = f.nest.rowDims();
+    const std::int64_t neighbours = rowDims.empty() ? 1 : f.nest.dims[rowDims.back()].size;
     if (column) {
-        for (const int chunk : {256, 64, 1024})
+        for (const int chunk : fittingChunks({256, 64, 1024}, neighbours))
             out.push_back(option(make(Form::loopColumn, chunk, 1), 1,
                                  fmt::format("a thread owns {} neighbouring columns", chunk)));
         const std::int64_t strips = ceilDivide(f.rows, 256);
@@ -317,7 +331,14 @@ void loopOptions(const Facts &f, std::vector<Option> &out) {
                                      fmt::format("{} parts, combined by a second kernel", parts)));
         }
     }
-    for (const int chunk : {2048, 8192, 512})
+    // Rows too short for vectors of their own go side by side.
+    constexpr std::int64_t shortRow = 64, enoughRows = 16;
+    if (f.elements < shortRow && neighbours >= enoughRows) {
+        for (const int chunk : fittingChunks({256, 64, 1024}, neighbours))
+            out.push_back(option(make(Form::loopColumn, chunk, 1), 1,
+                                 fmt::format("a thread owns {} neighbouring short rows", chunk)));
+    }
+    for (const int chunk : fittingChunks({2048, 8192, 512}, f.elements))
         out.push_back(
             option(make(Form::loopRow, chunk, 1), 1,
                    fmt::format("a thread does a whole row, {} elements at a time", chunk)));

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/search.h"
+#include "tests/core/policy/planner_graphs.h"
+
+#include <gtest/gtest.h>
+
+// Which schedules a CPU is offered, and what their kernels hold.
+
+namespace cuda_agent::policy::graphs {
+namespace {
+
+SearchSpace spaceOf(const task::Description &task) {
+    device::Info info;
+    info.kind = device::Kind::cpu;
+    info.multiprocessors = 2;
+    auto space = SearchSpace::make(task, info, {}, task::Numerics::standard);
+    EXPECT_TRUE(space) << space.error().message;
+    return std::move(*space);
+}
+
+task::Description softmaxOf(std::int64_t rows, std::int64_t length) {
+    GraphWriter g;
+    const TensorType type = f32({rows, length});
+    return g.returning({g.op("_softmax.default", type, g.input(type), 1, false)});
+}
+
+/// The kernels of a candidate, without the comment that names its schedule.
+std::string kernelsOf(const SearchSpace &space, const std::string &name) {
+    const auto files = space.write(name, {});
+    EXPECT_TRUE(files) << files.error().message;
+    const std::string &text = files->files.at("kernels/planner.cu");
+    return text.substr(text.find("\n#"));
+}
+
+bool contains(const std::vector<std::string> &names, const std::string &part) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string &name) {
+        return name.find(part) != std::string::npos;
+    });
+}
+
+TEST(ScheduleSpace, ShortRowsGoSideBySideFirst) {
+    const auto names = spaceOf(softmaxOf(4096, 12)).allSingleChanges();
+    EXPECT_NE(names.at(0).find("loopColumn"), std::string::npos) << names.at(0);
+    EXPECT_TRUE(contains(names, "loopRow"));
+}
+
+TEST(ScheduleSpace, LongRowsAndFewRowsAreLoopsOfTheirOwn) {
+    EXPECT_FALSE(contains(spaceOf(softmaxOf(4096, 64)).allSingleChanges(), "loopColumn"))
+        << "64 elements fill the vectors of one row";
+    EXPECT_FALSE(contains(spaceOf(softmaxOf(15, 12)).allSingleChanges(), "loopColumn"))
+        << "15 rows fill no vector";
+}
+
+TEST(ScheduleSpace, NoTwoSchedulesAreTheSameKernels) {
+    for (const auto &[rows, length] :
+         {std::pair{4096, 12}, {100, 12}, {64, 300}, {64, 3000}, {8, 20000}, {1, 50}}) {
+        const SearchSpace space = spaceOf(softmaxOf(rows, length));
+        std::map<std::string, std::string> seen;
+        for (const std::string &name : space.allSingleChanges()) {
+            const auto [place, fresh] = seen.emplace(kernelsOf(space, name), name);
+            EXPECT_TRUE(fresh) << rows << " rows of " << length << ": " << name << " is "
+                               << place->second;
+        }
+    }
+}
+
+TEST(ScheduleSpace, WhatTwoSweepsNeedIsComputedOnceThoughOneSquaresIt) {
+    // normalize(log(x)): the sum of squares and the quotient both need the logarithm.
+    for (const std::int64_t length : {12, 300}) {
+        GraphWriter g;
+        const TensorType type = f32({4096, length});
+        const Json logs = g.op("log.default", type, g.input(type));
+        const Json norm =
+            g.op("linalg_vector_norm.default", f32({4096, 1}), logs, 2, Json{1}, true);
+        const SearchSpace space = spaceOf(g.returning({g.op("div.Tensor", type, logs, norm)}));
+        const std::string text = kernelsOf(space, space.allSingleChanges().at(0));
+        std::size_t calls = 0;
+        for (std::size_t at = text.find("logf("); at < text.size(); at = text.find("logf(", at + 1))
+            ++calls;
+        EXPECT_EQ(calls, 1u) << text;
+    }
+}
+
+} // namespace
+} // namespace cuda_agent::policy::graphs
