@@ -18,8 +18,9 @@ struct Options {
     std::string strength = "full";
 };
 
-/// Two runs of the very same candidate differ by up to 0.3 %, whoever comes first.
-constexpr double leastDifference = 0.005;
+/// Two runs of the very same candidate differ by up to 0.9 % on an H200, whoever comes first: their
+/// buffers lie elsewhere.
+constexpr double leastDifference = 0.01;
 
 int printComparison(Printer &printer, const judge::Comparison &comparison) {
     const auto json = judge::toJson(comparison);

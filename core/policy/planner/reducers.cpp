@@ -161,8 +161,7 @@ std::vector<std::string> combineText(const Program &program, const Reducer &r) {
                 fmt::format("    squares{0} += other.squares{0} + shift * (shift * (count{0} * "
                             "(other.count{0} / all)));",
                             n),
-                fmt::format("    count{} = all;", n),
-                "}"};
+                fmt::format("    count{} = all;", n), "}"};
     case Reducer::Kind::maxAndSumOfExp:
         // Sums are relative to their own maximum; equal maxima need no scaling, infinite ones none.
         return {fmt::format("const {0} top = max{1} > other.max{1} || max{1} != max{1} ? max{1} : "
