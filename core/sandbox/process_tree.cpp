@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -54,9 +55,12 @@ std::uint64_t residentBytes(pid_t pid) {
 
 } // namespace
 
-TreeUse treeUse(pid_t root) {
+TreeUse treeUse(pid_t root, int enough) {
     std::map<pid_t, Entry> entries;
     std::multimap<pid_t, pid_t> children;
+    // Those whose parents came before them, which is nearly all: /proc is in the order of numbers.
+    std::set<pid_t> seen{root};
+    int seenThreads = 0;
     if (DIR *folder = ::opendir("/proc")) {
         while (const dirent *file = ::readdir(folder)) {
             const pid_t pid = static_cast<pid_t>(std::strtol(file->d_name, nullptr, 10));
@@ -65,6 +69,14 @@ TreeUse treeUse(pid_t root) {
                 continue;
             entries[pid] = entry;
             children.emplace(entry.parent, pid);
+            if (pid != root && !seen.contains(entry.parent))
+                continue;
+            seen.insert(pid);
+            seenThreads += entry.threads;
+            if (enough > 0 && seenThreads > enough) {
+                ::closedir(folder);
+                return {.threads = seenThreads};
+            }
         }
         ::closedir(folder);
     }

@@ -16,8 +16,10 @@ struct TreeUse {
     int threads = 0;
 };
 
-/// Reads /proc once (about 1 ms for some hundred processes).
-TreeUse treeUse(pid_t root);
+/// Reads /proc once (about 1 ms for some hundred processes). With `enough` above 0 it stops where
+/// more threads than that were found, or a fork bomb would grow faster than it is counted; the
+/// other figures are then 0.
+TreeUse treeUse(pid_t root, int enough = 0);
 
 /// The parent of a process, or 0.
 pid_t parentOf(pid_t pid);

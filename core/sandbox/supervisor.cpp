@@ -110,6 +110,10 @@ int Supervisor::pollTimeout(Clock::time_point now) const {
 }
 
 void Supervisor::watch() {
+    // Where nothing else refuses processes, the watch must not wait its turn among them. Only root
+    // may do this, and only for root does the program's own limit not hold.
+    if (running_.watchProcesses)
+        static_cast<void>(::setpriority(PRIO_PROCESS, 0, -20));
     for (;;) {
         const auto now = Clock::now();
         std::array<pollfd, 6> entries{{{wake_.get(), POLLIN, 0},
@@ -232,31 +236,32 @@ void Supervisor::check(Clock::time_point now) {
         cpu = cgroup->cpuSeconds();
     }
     if (watching) {
-        const auto use = treeUse(running_.outer);
+        const bool counting = running_.watchProcesses && limits_.processes > 0;
+        const auto use = treeUse(running_.outer, counting ? limits_.processes + 2 : 0);
         watchedCpuSeconds_ = std::max(watchedCpuSeconds_, use.cpuSeconds);
         watchedPeakBytes_ = std::max(watchedPeakBytes_, use.memoryBytes);
         if (running_.watchMemory && limits_.memoryBytes > 0 &&
             use.memoryBytes > limits_.memoryBytes)
             hitLimit("memory");
         // The program's own limit (RLIMIT_NPROC) refuses; bubblewrap has two processes beside it.
-        if (running_.watchProcesses && limits_.processes > 0 &&
-            use.threads >= limits_.processes + 2 &&
-            std::find(record_.limitsHit.begin(), record_.limitsHit.end(), "processes") ==
-                record_.limitsHit.end()) {
-            record_.limitsHit.push_back("processes");
-            if (use.threads > limits_.processes + 2)
-                killNow();
-        }
+        if (counting && use.threads >= limits_.processes + 2)
+            noteLimit("processes");
+        if (counting && use.threads > limits_.processes + 2)
+            killNow();
     }
     if (limits_.cpu.count() > 0 &&
         cpu.value_or(watchedCpuSeconds_) >= static_cast<double>(limits_.cpu.count()))
         hitLimit("cpu");
 }
 
-void Supervisor::hitLimit(const char *name) {
+void Supervisor::noteLimit(const char *name) {
     if (std::find(record_.limitsHit.begin(), record_.limitsHit.end(), name) ==
         record_.limitsHit.end())
         record_.limitsHit.push_back(name);
+}
+
+void Supervisor::hitLimit(const char *name) {
+    noteLimit(name);
     killNow();
 }
 
@@ -268,6 +273,9 @@ void Supervisor::killNow() {
         ::kill(-running_.outer, SIGKILL);
         signalHandle(outerHandle_);
     }
+    // All others die when process 1 does; among many that fork it should not wait for its turn.
+    if (running_.watchProcesses && inner_ > 0 && !innerGone_)
+        static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(inner_), -20));
     signalHandle(innerHandle_);
     if (running_.cgroup)
         running_.cgroup->killAll();

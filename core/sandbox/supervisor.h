@@ -54,6 +54,7 @@ class Supervisor {
     void releaseProgram();
     void check(Clock::time_point now);
     void killNow();
+    void noteLimit(const char *name);
     void hitLimit(const char *name);
     void reap();
     void finish();
