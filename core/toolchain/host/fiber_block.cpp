@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdlib>
 #include <sys/mman.h>
+#include <utility>
 
 namespace cuda_agent::toolchain::host {
 
@@ -181,14 +182,13 @@ CUDA_AGENT_NEVER_RETURNS void FiberBlock::threads() {
                 completeWarp(w, warpWait_[at(w * 32 + std::countr_zero(left))].mask);
         }
         char *top = stack_[at(self)];
-        FiberPoint unused = nullptr;
         const int after = next();
         if (after < 0) {
             if (finished_ != threads_)
                 fault(stuck());
             freeStacks_.push_back(top);
             leaveStack(nullptr, mainStack_);
-            switchFiber(&unused, main_);
+            switchFiber(&ended_, main_);
             std::abort();
         }
         current_ = after;
@@ -199,7 +199,7 @@ CUDA_AGENT_NEVER_RETURNS void FiberBlock::threads() {
         }
         freeStacks_.push_back(top);
         leaveStack(nullptr, stackOf(stack_[at(after)]));
-        switchFiber(&unused, point_[at(after)]);
+        switchFiber(&ended_, point_[at(after)]);
         std::abort();
     }
 }
@@ -291,10 +291,7 @@ inline bool FiberBlock::releaseBarrierIfComplete() {
     if (arrived_ == 0 || arrived_ != threads_ - (passExited_ ? finished_ : 0))
         return false;
     if (differs_ >= 0 && !passExited_)
-        fault(fmt::format("line {}: divergent barrier: {}, but {}; all threads of a block must "
-                          "reach the same barrier",
-                          barrierWait_[at(firstArrived_)].line, whereIs(firstArrived_),
-                          whereIs(differs_)));
+        fault(divergentBarrier());
     for (int w = 0; w < warps_; ++w) {
         setRunnable(w, warp_[at(w)].atBarrier);
         warp_[at(w)].atBarrier = 0;
@@ -356,8 +353,7 @@ bool FiberBlock::agree(int w, std::uint32_t needed, std::uint32_t mask) {
         if (waits[lane].mask != mask)
             return false;
         if (waits[lane].kind != waits[first].kind)
-            fault(fmt::format("line {}: divergent warp operation: {}, but {}", waits[first].line,
-                              whereIs(w * 32 + first), whereIs(w * 32 + lane)));
+            fault(divergentWarp(w * 32 + first, w * 32 + lane));
     }
     return true;
 }
@@ -468,13 +464,25 @@ std::uint32_t FiberBlock::activeMask() const {
     return warp.exists & ~warp.done;
 }
 
+/// Nothing on the fiber's stack is destroyed afterwards, so the caller holds no other text.
 void FiberBlock::fault(std::string problem) {
     failed_ = true;
-    problem_ = std::move(problem);
-    FiberPoint unused = nullptr;
+    problem_ = std::exchange(problem, {});
     leaveStack(&stackOf(stack_[at(current_)]), mainStack_);
-    switchFiber(&unused, main_);
+    switchFiber(&ended_, main_);
     std::abort();
+}
+
+std::string FiberBlock::divergentBarrier() const {
+    return fmt::format("line {}: divergent barrier: {}, but {}; all threads of a block must reach "
+                       "the same barrier",
+                       barrierWait_[at(firstArrived_)].line, whereIs(firstArrived_),
+                       whereIs(differs_));
+}
+
+std::string FiberBlock::divergentWarp(int thread, int other) const {
+    return fmt::format("line {}: divergent warp operation: {}, but {}", warpWait_[at(thread)].line,
+                       whereIs(thread), whereIs(other));
 }
 
 std::string FiberBlock::position(int thread) const {

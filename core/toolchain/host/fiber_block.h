@@ -81,6 +81,8 @@ class FiberBlock {
     void computeWarp(int warp, std::uint32_t mask, int kind);
     void shuffle(WarpWait *waits, std::uint32_t mask, int kind);
     std::string stuck() const;
+    std::string divergentBarrier() const;
+    std::string divergentWarp(int thread, int other) const;
     std::string position(int thread) const;
     std::string whereIs(int thread) const;
     char *takeStack();
@@ -109,6 +111,7 @@ class FiberBlock {
     int differs_ = -1; ///< a thread that came to another line's barrier
 
     FiberPoint main_ = nullptr;
+    FiberPoint ended_ = nullptr; ///< where a fiber stood that nobody resumes
     [[no_unique_address]] FiberStack mainStack_;
     std::vector<char *> stacks_;     ///< all mappings
     std::vector<char *> freeStacks_; ///< tops of stacks nobody is on

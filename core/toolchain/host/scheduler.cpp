@@ -17,6 +17,7 @@
 #include <mutex>
 #include <sched.h>
 #include <thread>
+#include <utility>
 
 namespace cuda_agent::toolchain::host {
 
@@ -190,7 +191,7 @@ void runBlock(CudaAgentHostBlock *block, CudaAgentHostRunThread thread, void *cl
     Worker &self = *worker;
     if (self.fibers.active())
         self.fibers.fault(std::move(problem));
-    report(*self.job, problem);
+    report(*self.job, std::exchange(problem, {})); // nothing is destroyed on the way out
     std::longjmp(self.escape, 1);
 }
 

@@ -133,10 +133,20 @@ CAH_FUNCTION int __cah_start(const CudaAgentHostLaunch *launch, CudaAgentHostRun
     return launch->runtime->run(launch, chunk);
 }
 
+// clang takes the upper half of the vector registers as kept over the call that finds a thread's
+// copies of __shared__ variables (LLVM's TLS_addr64 names only the first sixteen). That is so
+// except for the first call in a thread, which allocates them all. It is made here, where nothing
+// is live.
+static thread_local char __cah_copies;
+__attribute__((noinline, unused)) static void __cah_allocate_shared() {
+    __asm__ volatile("" : : "r"(&__cah_copies) : "memory");
+}
+
 // Used after the candidate's text: only names that it has no business with.
 #define CAH_EXPORT extern "C" __attribute__((__visibility__("default")))
 #define __CAH_ENTRY(__cah_name, __cah_kernel)                                                      \
     static void __cah_chunk_##__cah_name(const CudaAgentHostChunk *__cah_chunk) {                  \
+        __cah_allocate_shared();                                                                   \
         __cah_unpack(&__cah_kernel, *__cah_chunk);                                                 \
     }                                                                                              \
     CAH_EXPORT int cuda_agent_launch_##__cah_name(const CudaAgentHostLaunch *__cah_launch) {       \
