@@ -3,8 +3,11 @@
 #include "core/session/log.h"
 #include "widgets/base/text.h"
 #include "widgets/code/code_pane.h"
+#include "widgets/plot/plot.h"
 #include "widgets/shell/main_window.h"
 #include "widgets/shell/session_view.h"
+#include "widgets/timeline/replay.h"
+#include "widgets/timeline/timeline_bar.h"
 
 #include <QElapsedTimer>
 #include <QSignalSpy>
@@ -84,6 +87,35 @@ class FlowTest : public QObject {
         const std::filesystem::path folder = document.folder();
         const std::size_t events = document.index().size();
 
+        // Looking back is replay; what was there then comes back as edits.
+        window.setPerspective(MainWindow::Perspective::replay);
+        view->timeline().replay().toStart();
+        QVERIFY(!document.verdict().is_object() || document.verdict().empty());
+        view->timeline().replay().toTurn(1);
+        QVERIFY(truthOf(document.verdict(), "correct"));
+        document.toEnd();
+        document.selectTurn(2); // the broken one
+        view->code().findChild<QAction *>(QStringLiteral("code.restoreTurn"))->trigger();
+        QTRY_VERIFY(view->code().hasEdits());
+        QVERIFY(view->code().edits().at("kernels/planner.cu").find("#error edited by hand") !=
+                std::string::npos);
+        view->code().discardEdits();
+
+        // Every plot leaves in every form.
+        int exported = 0;
+        for (Plot *plot : view->findChildren<Plot *>()) {
+            if (plot->series().empty())
+                continue;
+            for (const char *form : {"png", "svg", "pdf", "csv"}) {
+                const QString file = folder_.filePath(
+                    QStringLiteral("plot%1.%2").arg(exported).arg(QLatin1String(form)));
+                QVERIFY2(plot->exportTo(file), form);
+                QVERIFY(QFileInfo(file).size() > 50);
+            }
+            ++exported;
+        }
+        QVERIFY(exported >= 2);
+
         QElapsedTimer closing;
         closing.start();
         window.close();
@@ -118,6 +150,20 @@ class FlowTest : public QObject {
         QVERIFY(contents->events.size() >= seen.size());
         QCOMPARE(contents->events.back().type, session::EventType::sessionEnded);
         QVERIFY(!truthOf(contents->events.back().data, "complete"));
+
+        // Run takes it up again and brings it to its end.
+        MainWindow another;
+        another.show();
+        QVERIFY(QTest::qWaitForWindowActive(&another));
+        SessionView *again = another.openSession(QString::fromStdString(folder.string()));
+        QVERIFY(again);
+        QTRY_VERIFY(!again->loading());
+        QVERIFY(again->canRun());
+        QTest::keyClick(&another, Qt::Key_F5);
+        const session::State &state = again->document().index().state();
+        QTRY_VERIFY_WITH_TIMEOUT(state.end && truthOf(*state.end, "complete"), patience);
+        QVERIFY(state.bestTurn > 0);
+        QVERIFY(again->document().index().size() > contents->events.size());
     }
 
     void aTaskThatIsNoneIsSaid() {
