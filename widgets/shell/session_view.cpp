@@ -138,10 +138,25 @@ void SessionView::setPerspective(Perspective perspective) {
     if (layoutChosen_)
         saveLayout();
     perspective_ = perspective;
-    layoutChosen_ = true;
     timeline_->setVisible(perspective == Perspective::replay);
+    layoutChosen_ = false;
+    if (isVisible())
+        chooseLayout();
+}
+
+void SessionView::chooseLayout() {
+    layoutChosen_ = true;
     if (!restoreState(QSettings().value(layoutKey()).toByteArray()))
         defaultLayout();
+}
+
+void SessionView::showEvent(QShowEvent *event) {
+    QMainWindow::showEvent(event);
+    // Docks share out the size that the view has then; the tabs around it give it its own only now.
+    QTimer::singleShot(0, this, [this] {
+        if (!layoutChosen_ && isVisible())
+            chooseLayout();
+    });
 }
 
 void SessionView::saveLayout() {

@@ -88,9 +88,13 @@ class SessionView : public QMainWindow {
     /// Run was asked for in a session that has ended: its task wants a session of its own.
     void newSessionWanted(const task::Spec &spec, const Choices &choices, bool onlyStep);
 
+  protected:
+    void showEvent(QShowEvent *event) override;
+
   private:
     QDockWidget *addPane(const char *name, const QString &title, QWidget *pane,
                          Qt::DockWidgetArea area);
+    void chooseLayout();
     void defaultLayout();
     void start(SessionRunner::First first);
     void begin(bool onlyStep);
