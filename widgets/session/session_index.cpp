@@ -54,6 +54,14 @@ void SessionIndex::append(Event event) {
             verdicts_.back().engineer = turn.engineer;
         }
     }
+    if (event.type == EventType::fileWritten) {
+        std::string path = textOf(event.data, "path").toStdString();
+        if (!path.empty())
+            writes_.emplace_back(
+                std::move(path),
+                FileVersion{textOf(event.data, "blob").toStdString(), event.turn,
+                            textOf(event.data, "author") == QLatin1String("engineer"), at});
+    }
     const int bestTurn = state_.bestTurn;
     const double bestSeconds = state_.bestSeconds;
     state_.apply(event);
@@ -139,21 +147,13 @@ std::vector<const VerdictFigures *> SessionIndex::verdicts(std::size_t cursor) c
 
 std::map<std::string, FileVersion> SessionIndex::files(std::size_t cursor) const {
     std::map<std::string, FileVersion> result;
-    const auto found = byType_.find(EventType::fileWritten);
-    if (found == byType_.end())
-        return result;
-    for (const std::size_t at : found->second) {
-        if (at >= cursor)
+    for (const auto &[path, version] : writes_) {
+        if (version.event >= cursor)
             break;
-        const Event &event = events_[at];
-        const bool engineer = textOf(event.data, "author") == QLatin1String("engineer");
         // What a turn wrote that was cut off and done again never happened.
-        const TurnRange *turn = event.turn > 0 ? attempt(event.turn, cursor) : nullptr;
-        if (turn && at < turn->begin && !engineer)
-            continue;
-        const std::string path = textOf(event.data, "path").toStdString();
-        if (!path.empty())
-            result[path] = {textOf(event.data, "blob").toStdString(), event.turn, engineer, at};
+        const TurnRange *turn = version.turn > 0 ? attempt(version.turn, cursor) : nullptr;
+        if (!turn || version.event >= turn->begin || version.engineer)
+            result[path] = version;
     }
     return result;
 }

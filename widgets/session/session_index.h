@@ -94,6 +94,7 @@ class SessionIndex {
     std::map<int, std::vector<std::size_t>> attemptsOf_; ///< turn -> places in attempts_
     std::map<session::EventType, std::vector<std::size_t>> byType_;
     std::vector<VerdictFigures> verdicts_;
+    std::vector<std::pair<std::string, FileVersion>> writes_; ///< every fileWritten, by path
     std::vector<Best> best_;
     session::State state_;
 };
