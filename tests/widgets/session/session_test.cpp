@@ -77,6 +77,24 @@ class SessionTest : public QObject {
         QCOMPARE(log.filesAfterTurn(1, 11).size(), 1u);
         QVERIFY(log.filesAfterTurn(7, 11).empty());
     }
+    void figuresOfVerdicts() {
+        // A first verdict in turn 2 that a second one replaced, and one of an attempt cut off.
+        events_.insert(events_.begin() + 9,
+                       {0, 0, EventType::verdictGiven, 2, verdict(false, 5e-3)});
+        events_.insert(events_.begin() + 7,
+                       {0, 0, EventType::verdictGiven, 2, verdict(true, 9e-3)});
+        const SessionIndex log = index();
+        QVERIFY(log.verdicts(3).empty());
+        QCOMPARE(log.verdicts(4).size(), 1u);
+        QCOMPARE(log.verdicts(8).back()->seconds, 9e-3);
+        QCOMPARE(log.verdicts(10).size(), 1u); // begun again: nothing yet
+        QVERIFY(!log.verdicts(11).back()->correct);
+        const auto all = log.verdicts(events_.size());
+        QCOMPARE(all.size(), 2u);
+        QCOMPARE(all[0]->seconds, 2e-3);
+        QCOMPARE(all[1]->seconds, 1e-3);
+        QVERIFY(all[1]->correct && all[1]->engineer && all[1]->turn == 2);
+    }
     void theFoldAgrees() {
         // Whatever the moment: the index says what a fold of the events up to it says.
         const SessionIndex log = index();
