@@ -114,10 +114,11 @@ class RowWriter : public KernelWriter {
         if (s_.unroll > 1) {
             line("#pragma unroll");
             open(fmt::format("for (int j = 0; j < {}; ++j)", s_.unroll));
-            line(fmt::format("const {} i = start + j * {};", indexType_, s_.team * s_.vector));
+            line(fmt::format("[[maybe_unused]] const {} i = start + j * {};", indexType_,
+                             s_.team * s_.vector));
         } else {
             open("");
-            line(fmt::format("const {} i = start;", indexType_));
+            line(fmt::format("[[maybe_unused]] const {} i = start;", indexType_));
         }
         if (guarded())
             open(fmt::format("if (i < {})", elementsText()));
