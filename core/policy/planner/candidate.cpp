@@ -11,13 +11,6 @@ constexpr const char *sourcePath = "kernels/planner.cu";
 /// belongs to a row is loaded once; shorter ones are flattened.
 constexpr std::int64_t shortestRun = 1024;
 
-std::vector<int> groupRoots(const Group &group) {
-    std::vector<int> roots = group.reduces;
-    for (const Store &store : group.stores)
-        roots.push_back(store.value);
-    return roots;
-}
-
 std::string shapeText(const BufferInfo &buffer) {
     return fmt::format("{} [{}]", buffer.name, fmt::join(buffer.shape, ", "));
 }
@@ -58,8 +51,11 @@ std::vector<ScheduledGroup> groupsOf(const Fused &fused) {
         ScheduledGroup group;
         group.group = &*unit.group;
         group.nest = makeNest(fused.program, *unit.group, shortestRun);
-        group.name =
-            fmt::format("{}{}", unit.group->hasReductions() ? "reduce" : "map", result.size());
+        group.name = fmt::format("{}{}",
+                                 !unit.group->scans.empty()    ? "scan"
+                                 : unit.group->hasReductions() ? "reduce"
+                                                               : "map",
+                                 result.size());
         result.push_back(std::move(group));
     }
     return result;
@@ -68,7 +64,7 @@ std::vector<ScheduledGroup> groupsOf(const Fused &fused) {
 std::string describeGroup(const Program &program, const Group &group) {
     std::vector<std::string> reads, ops, writes;
     std::set<std::string> seen;
-    for (const int id : reachableFrom(program, groupRoots(group))) {
+    for (const int id : reachableFrom(program, group.roots())) {
         const Value &value = program.values[id];
         if (value.kind == Kind::load && seen.insert(program.buffers[value.buffer].name).second)
             reads.push_back(shapeText(program.buffers[value.buffer]));
@@ -76,6 +72,8 @@ std::string describeGroup(const Program &program, const Group &group) {
             ops.push_back(value.op);
         if (value.kind == Kind::reduce)
             ops.push_back(value.op + " over the row");
+        if (value.kind == Kind::scan)
+            ops.push_back(value.op + " along the row");
     }
     for (const Store &store : group.stores)
         writes.push_back(shapeText(program.buffers[store.buffer]));
@@ -88,7 +86,7 @@ std::string describeGroup(const Program &program, const Group &group) {
 std::int64_t groupBytes(const Program &program, const Group &group) {
     std::int64_t bytes = 0;
     std::set<int> seen;
-    for (const int id : reachableFrom(program, groupRoots(group))) {
+    for (const int id : reachableFrom(program, group.roots())) {
         const Value &value = program.values[id];
         if (value.kind == Kind::load && seen.insert(value.buffer).second)
             bytes += program.bytesOf(value.buffer);

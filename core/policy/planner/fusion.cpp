@@ -21,6 +21,14 @@ std::vector<int> reachableFrom(const Program &program, const std::vector<int> &r
     return order;
 }
 
+std::vector<int> Group::roots() const {
+    std::vector<int> result = reduces;
+    result.insert(result.end(), scans.begin(), scans.end());
+    for (const Store &store : stores)
+        result.push_back(store.value);
+    return result;
+}
+
 bool areMoments(const Program &program, int first, int second) {
     const auto &values = program.values;
     const Value &sum = values[first];
@@ -115,7 +123,7 @@ class Fusion {
         const std::vector<Store> stores = program_.stores;
         for (const Store &store : stores) {
             for (const int id : reachableFrom(program_, {store.value})) {
-                if (program_.values[id].kind == Kind::reduce && !groupOfReduce_.contains(id))
+                if (walks(id) && !groupOfReduce_.contains(id))
                     placeReduce(id);
             }
             placeStore(store);
@@ -126,6 +134,12 @@ class Fusion {
   private:
     // Units are numbered: groups 0, 1, ..., library steps -1, -2, ...
     static int libraryUnit(int index) { return -1 - index; }
+
+    /// Whether a value belongs to one group that walks along rows for it.
+    bool walks(int value) const {
+        const Kind kind = program_.values[value].kind;
+        return kind == Kind::reduce || kind == Kind::scan;
+    }
 
     const std::set<Axis> &axesOf(int value) {
         if (!axesCache_.contains(value))
@@ -139,7 +153,7 @@ class Fusion {
             return known->second;
         std::set<int> units;
         const Value &v = program_.values[value];
-        if (v.kind == Kind::reduce) {
+        if (walks(value)) {
             units.insert(groupOfReduce_.at(value));
         } else if (v.kind == Kind::load) {
             if (const auto step = libraryWriting_.find(v.buffer); step != libraryWriting_.end())
@@ -148,7 +162,7 @@ class Fusion {
                      writers != groupsWriting_.end())
                 units.insert(writers->second.begin(), writers->second.end());
         }
-        if (v.kind != Kind::reduce) {
+        if (!walks(value)) {
             for (const int arg : v.args) {
                 for (const int unit : directUnits(arg))
                     units.insert(unit);
@@ -188,7 +202,7 @@ class Fusion {
         std::set<int> seen;
         const std::function<bool(int)> look = [&](int id) {
             const Value &v = program_.values[id];
-            if (v.kind == Kind::reduce || !seen.insert(id).second)
+            if (walks(id) || !seen.insert(id).second)
                 return false; // the group of a reduction was chosen with the same care
             if (v.kind == Kind::load) {
                 const auto writers = groupsWriting_.find(v.buffer);
@@ -207,7 +221,7 @@ class Fusion {
     }
 
     int makeGroup(std::set<Axis> rows, std::set<Axis> reduced) {
-        groups_.push_back({std::move(rows), std::move(reduced), {}, {}});
+        groups_.push_back({std::move(rows), std::move(reduced), {}, {}, {}});
         needsOfGroup_.emplace_back();
         return static_cast<int>(groups_.size()) - 1;
     }
@@ -230,13 +244,20 @@ class Fusion {
         const Value &value = program_.values[id];
         const Axes over = program_.axes.atoms(value.axes);
         const std::set<Axis> reduced(over.begin(), over.end());
-        const std::set<Axis> rows = axesOf(id);
+        std::set<Axis> rows = axesOf(id);
+        for (const Axis atom : over)
+            rows.erase(atom);
         const std::set<int> units = directUnits(value.args[0]);
+        const bool scan = value.kind == Kind::scan;
         int chosen = -1;
         for (int g = 0; g < static_cast<int>(groups_.size()) && chosen < 0; ++g) {
             const Group &group = groups_[g];
             if (!group.hasReductions() || group.reduced != reduced || group.rows != rows ||
                 !mayJoin(g, value.args[0], units))
+                continue;
+            // One sweep does scans that run side by side, and no reductions.
+            if (scan != !group.scans.empty() || (scan && units.contains(g)) ||
+                (scan && program_.values[group.scans[0]].backwards != value.backwards))
                 continue;
             if (units.contains(g) && longRows(group)) {
                 const bool together =
@@ -251,7 +272,7 @@ class Fusion {
         }
         if (chosen < 0)
             chosen = makeGroup(rows, reduced);
-        groups_[chosen].reduces.push_back(id);
+        (scan ? groups_[chosen].scans : groups_[chosen].reduces).push_back(id);
         groupOfReduce_[id] = chosen;
         join(chosen, units);
     }
@@ -272,7 +293,9 @@ class Fusion {
             const bool perElement = space == all;
             if ((!perRow && !perElement) || !mayJoin(g, store.value, units))
                 continue;
-            if (perElement && !perRow && longRows(group))
+            if (perElement && !perRow && group.scans.empty() && longRows(group))
+                continue;
+            if (!group.scans.empty() && !units.contains(g))
                 continue;
             // Join what it depends on, or what works on the same space anyway.
             if (perRow && !units.contains(g))
@@ -327,7 +350,7 @@ class Fusion {
             return known->second;
         const Value value = program_.values[id];
         int result = id;
-        if (value.kind == Kind::reduce && groupOfReduce_.at(id) != group) {
+        if (walks(id) && groupOfReduce_.at(id) != group) {
             result = crossing(groupOfReduce_.at(id), id);
         } else if (value.kind == Kind::pointwise && makerOf(id, group) >= 0) {
             result = crossing(makerOf(id, group), id);
@@ -350,9 +373,11 @@ class Fusion {
         for (bool again = true; again;) {
             again = false;
             for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
-                while (reducesDone[g] < groups_[g].reduces.size()) {
-                    const int renamed = rewrite(g, groups_[g].reduces[reducesDone[g]]);
-                    groups_[g].reduces[reducesDone[g]++] = renamed;
+                std::vector<int> &walking =
+                    groups_[g].scans.empty() ? groups_[g].reduces : groups_[g].scans;
+                while (reducesDone[g] < walking.size()) {
+                    const int renamed = rewrite(g, walking[reducesDone[g]]);
+                    walking[reducesDone[g]++] = renamed;
                     again = true;
                 }
                 while (storesDone[g] < groups_[g].stores.size()) {
@@ -390,10 +415,7 @@ class Fusion {
             if (units[u].library >= 0) {
                 reads = program_.library[units[u].library].reads;
             } else {
-                std::vector<int> roots = units[u].group->reduces;
-                for (const Store &store : units[u].group->stores)
-                    roots.push_back(store.value);
-                for (const int id : reachableFrom(program_, roots)) {
+                for (const int id : reachableFrom(program_, units[u].group->roots())) {
                     if (program_.values[id].kind == Kind::load)
                         reads.push_back(program_.values[id].buffer);
                 }

@@ -10,13 +10,18 @@ namespace cuda_agent::policy {
 
 /// What one kernel computes: values over one iteration space. `rows` is what results of its
 /// reductions are indexed by, `reduced` what they sum over; a group without reductions has all of
-/// its axes in `rows`.
+/// its axes in `rows`. Reductions and scans, of which a group has one or
+/// the other, walk along `reduced`.
 struct Group {
     std::set<Axis> rows;
     std::set<Axis> reduced;
     std::vector<int> reduces; ///< in the order of their dependence
+    std::vector<int> scans;   ///< side by side, all in one direction
     std::vector<Store> stores;
-    bool hasReductions() const { return !reduces.empty(); }
+    /// Rows are walked along, by reductions or scans.
+    bool hasReductions() const { return !reduces.empty() || !scans.empty(); }
+    /// What the kernel computes: reductions, scans and what is stored.
+    std::vector<int> roots() const;
 };
 
 /// A step of the plan: a group, or a library step by its number.

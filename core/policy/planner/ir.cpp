@@ -37,6 +37,12 @@ int Program::reduce(std::string op, int arg, Axes over, DType dtype) {
     return add(std::move(value));
 }
 
+int Program::scan(std::string op, int arg, Axes along, DType dtype) {
+    const int id = reduce(std::move(op), arg, std::move(along), dtype);
+    values[id].kind = Kind::scan;
+    return id;
+}
+
 int Program::addBuffer(BufferInfo buffer) {
     buffers.push_back(std::move(buffer));
     return static_cast<int>(buffers.size()) - 1;
@@ -83,7 +89,7 @@ std::set<Axis> Program::axesOf(int id, std::map<int, std::set<Axis>> &cache) con
     };
     for (const LoadDim &dimension : value.dims)
         include(dimension.axes);
-    if (value.kind == Kind::index)
+    if (value.kind == Kind::index || value.kind == Kind::scan)
         include(value.axes);
     for (const int arg : value.args)
         result.merge(axesOf(arg, cache));
@@ -99,6 +105,8 @@ std::vector<std::int64_t> Program::stridesOf(int buffer) const {
 }
 
 std::vector<std::int64_t> Program::stridesOf(const Value &load) const {
+    if (!load.strides.empty())
+        return load.strides;
     return load.extents.empty() ? stridesOf(load.buffer)
                                 : contiguousType(load.dtype, load.extents).strides;
 }
@@ -129,7 +137,8 @@ std::vector<int> reachable(const Program &program) {
 }
 
 bool sameShape(const Program &program, const Value &a, const Value &b) {
-    if (a.buffer != b.buffer || a.extents != b.extents || a.dims.size() != b.dims.size())
+    if (a.buffer != b.buffer || a.extents != b.extents || a.strides != b.strides ||
+        a.dims.size() != b.dims.size())
         return false;
     for (std::size_t d = 0; d < a.dims.size(); ++d) {
         if (a.dims[d].offset != b.dims[d].offset || a.dims[d].step != b.dims[d].step ||
@@ -145,7 +154,7 @@ std::string keyOf(const Program &program, const Value &value) {
                                   static_cast<int>(value.dtype), value.op, value.number,
                                   value.buffer, value.args);
     key += fmt::format("{}", program.axes.atoms(value.axes));
-    key += fmt::format("{}", value.extents);
+    key += fmt::format("{}{}{}", value.extents, value.strides, value.backwards ? "b" : "");
     for (const LoadDim &dimension : value.dims)
         key += fmt::format("{}+{}*{}", dimension.offset, dimension.step,
                            program.axes.atoms(dimension.axes));
@@ -222,6 +231,8 @@ std::string Program::text() const {
             for (std::size_t d = 0; d < value.dims.size(); ++d)
                 result += fmt::format("{}{}", d > 0 ? ", " : "", axes.atoms(value.dims[d].axes));
             result += "]";
+            if (!value.args.empty())
+                result += fmt::format(" where v{}, else v{}", value.args[0], value.args[1]);
             break;
         case Kind::constant:
             result += fmt::format("{:g}", value.number);
@@ -237,6 +248,10 @@ std::string Program::text() const {
         case Kind::reduce:
             result +=
                 fmt::format("{} of v{} over {}", value.op, value.args[0], axes.atoms(value.axes));
+            break;
+        case Kind::scan:
+            result += fmt::format("{} of v{} {} {}", value.op, value.args[0],
+                                  value.backwards ? "back along" : "along", axes.atoms(value.axes));
             break;
         }
         result += fmt::format(" : {}\n", nameOf(value.dtype));

@@ -16,12 +16,13 @@ namespace cuda_agent::policy {
 /// The planner's own form of a task: scalar functions of loop variables. A value has no shape and
 /// no layout, only the axes it depends on, so views cost nothing and fusion is set arithmetic.
 enum class Kind {
-    load,      ///< an element of a buffer
+    load,      ///< an element of a buffer; with `args`: where args[0] holds, elsewhere args[1]
     constant,  ///< a number
     index,     ///< the row-major position within a list of axes (arange, argmax, gather)
     count,     ///< number of positions of a list of axes, as a floating value
     pointwise, ///< `op` of `args`
     reduce,    ///< `op` ("sum", "argmax", ...) of args[0] over `axes`
+    scan,      ///< `op` ("sum", "prod") of args[0] up to the place along `axes`, that one included
 };
 
 /// One dimension of a loaded buffer: position = offset + step * (position within `axes`).
@@ -36,13 +37,17 @@ struct Value {
     DType dtype = DType::float32;
     std::string op;
     std::vector<int> args;
-    Axes axes;                 ///< index, count, reduce
+    Axes axes;                 ///< index, count, reduce, scan
+    bool backwards = false;    ///< scan: from the end
     double number = 0;         ///< constant
     int buffer = -1;           ///< load
     std::vector<LoadDim> dims; ///< load: one per buffer dimension, or per size in `extents`
     /// load: sizes that the buffer is read with when they are not its own: one long row, or
     /// dimensions that are cut finer.
     Shape extents;
+    /// load: elements from one position to the next of each of `dims`, where those are no
+    /// dimensions of the buffer: windows that overlap.
+    Shape strides;
 };
 
 enum class BufferRole { input, parameter, output, scratch };
@@ -93,6 +98,7 @@ struct Program {
     int constant(double number, DType dtype = DType::float32);
     int pointwise(std::string op, std::vector<int> args, DType dtype);
     int reduce(std::string op, int arg, Axes axes, DType dtype);
+    int scan(std::string op, int arg, Axes axes, DType dtype);
     int addBuffer(BufferInfo buffer);
     int addScratch(DType dtype, const std::vector<Axes> &dims);
     /// A value that reads a buffer whose dimensions are `dims`.

@@ -205,12 +205,11 @@ bool KernelWriter::perRow(int id) {
     bool result = true;
     const auto access = n_.accesses.find(id);
     if (value.kind == Kind::reduce)
-        result = true;
-    else if (access != n_.accesses.end())
+        return perRow_[id] = true;
+    if (access != n_.accesses.end())
         result = !n_.variesByElement(access->second);
-    else
-        for (const int arg : value.args)
-            result = result && perRow(arg);
+    for (const int arg : value.args)
+        result = result && perRow(arg);
     return perRow_[id] = result;
 }
 
@@ -272,11 +271,17 @@ void KernelWriter::rowCoordinates(const std::string &row, const std::string &typ
         coordinates_[rowDims_[0]] = row;
         return;
     }
+    // Division of 32 bits is several times faster; strides then still are 64 bits wide.
+    const std::int64_t most = n_.runtimeOuter ? 1ll << 28 : 1ll << 31;
+    const std::string divided = n_.rows() < most ? "unsigned" : type;
     std::string rest = row;
+    if (divided != type)
+        rest = fmt::format("({})({})", divided, row);
     for (std::size_t i = rowDims_.size(); i-- > 0;) {
         const int d = rowDims_[i];
         const std::string name = fmt::format("k{}", i);
-        const std::string size = std::to_string(n_.dims[d].size);
+        const std::string size =
+            fmt::format("{}{}", n_.dims[d].size, divided == "unsigned" ? "u" : "");
         line(fmt::format("const {} {} = {};", type, name,
                          i == 0 ? rest : fmt::format("{} % {}", rest, size)));
         coordinates_[d] = name;
@@ -284,7 +289,7 @@ void KernelWriter::rowCoordinates(const std::string &row, const std::string &typ
             break;
         if (i > 1) {
             const std::string next = fmt::format("{}{}", row, i);
-            line(fmt::format("const {} {} = {} / {};", type, next, rest, size));
+            line(fmt::format("const {} {} = {} / {};", divided, next, rest, size));
             rest = next;
         } else {
             rest = fmt::format("{} / {}", rest, size);
@@ -294,12 +299,16 @@ void KernelWriter::rowCoordinates(const std::string &row, const std::string &typ
 
 std::string KernelWriter::loadText(int id, const std::string &index) {
     const Value &value = p_.values[id];
-    const std::string at = fmt::format("{}[{}]", pointer(n_.accesses.at(id), value.buffer), index);
+    std::string at = fmt::format("{}[{}]", pointer(n_.accesses.at(id), value.buffer), index);
     if (value.dtype == DType::float16)
-        return "__half2float(" + at + ")";
+        at = "__half2float(" + at + ")";
     if (value.dtype == DType::bfloat16)
-        return "__bfloat162float(" + at + ")";
-    return at;
+        at = "__bfloat162float(" + at + ")";
+    if (value.args.empty())
+        return at;
+    const std::string inside = valueOf(value.args[0]);
+    const std::string otherwise = valueOf(value.args[1]);
+    return fmt::format("{} ? {} : {}", inside, at, otherwise);
 }
 
 std::string KernelWriter::stored(int store, const std::string &value) {
@@ -346,7 +355,7 @@ std::string KernelWriter::valueOf(int id) {
         const std::string row = sumOf(terms);
         const std::string element = elementOffset(access);
         code = row == "0" ? element : element == "0" ? row : row + " + " + element;
-        code = "(long long)(" + code + ")";
+        code = fmt::format("({})({})", type, code);
         break;
     }
     case Kind::load:
@@ -370,6 +379,7 @@ std::string KernelWriter::valueOf(int id) {
         break;
     }
     case Kind::reduce:
+    case Kind::scan:
         return "/* reduction used before it is known */";
     }
     const std::string name = fmt::format("t{}", temporaries_++);
@@ -384,7 +394,8 @@ std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {
     const std::function<void(int)> visit = [&](int id) {
         if (!seen.insert(id).second || recall(id) != nullptr || perRow(id))
             return;
-        if (p_.values[id].kind == Kind::load)
+        // What is read only within borders is read element by element.
+        if (p_.values[id].kind == Kind::load && (p_.values[id].args.empty() || s_.vector == 1))
             loads.push_back(id);
         for (const int arg : p_.values[id].args)
             visit(arg);

@@ -164,6 +164,9 @@ std::unique_ptr<KernelWriter> makeColumnWriter(const Program &, const Group &, c
 std::unique_ptr<KernelWriter> makeLoopWriter(const Program &, const Group &, const Nest &,
                                              const Schedule &, const std::string &name);
 
+std::unique_ptr<KernelWriter> makeScanWriter(const Program &, const Group &, const Nest &,
+                                             const Schedule &, const std::string &name);
+
 std::string storageType(DType type); ///< "float", "__half", ...
 std::string scalarType(DType type);  ///< what it is computed in
 

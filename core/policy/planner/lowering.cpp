@@ -58,6 +58,7 @@ const OperatorTable &operatorTable() {
         addPointwiseOperators(result);
         addShapeOperators(result);
         addPartOperators(result);
+        addWindowOperators(result);
         addReductionOperators(result);
         addNormalisationOperators(result);
         addLibraryOperators(result);

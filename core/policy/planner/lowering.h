@@ -15,6 +15,13 @@ namespace cuda_agent::policy {
 Result<Program> lower(const task::Description &task, bool tf32GemmAllowed,
                       bool tf32ConvolutionAllowed);
 
+/// Windows along a dimension: `outputs` of them, one every `stride`, each of `size` elements that
+/// are `dilation` apart; the first starts `padding` before the dimension does.
+struct Window {
+    int dim = 0;
+    std::int64_t outputs = 1, size = 1, stride = 1, dilation = 1, padding = 0;
+};
+
 /// The state of a translation and the vocabulary that operators are written in.
 class Lowering {
   public:
@@ -61,6 +68,14 @@ class Lowering {
     /// Elements offset, offset+step, ... of one dimension.
     View slice(const View &view, int dim, std::int64_t offset, std::int64_t step,
                std::int64_t size);
+    /// The dimensions become the places of windows; the positions within each window are new
+    /// dimensions at the end, in the order of the list. `inside`, when not -1, is the truth of
+    /// being within the tensor: elsewhere the elements are of no meaning.
+    View windows(const View &view, const std::vector<Window> &list, int *inside);
+    /// The running sum or product along a dimension.
+    View scan(const std::string &op, const View &view, int dim, DType dtype);
+    /// The plan serves only tasks whose sizes of these axes are the recorded ones.
+    void require(const Axes &axes);
     /// Writes it to a scratch buffer and reads it back under fresh axes.
     View materialise(const View &view);
     /// A buffer that holds exactly this view: an existing one, or a scratch buffer written now.
@@ -78,14 +93,25 @@ class Lowering {
     Result<void> placeholder(const task::Node &node, int tensorIndex);
     /// Results that do not depend on their operands (x ** 0) still have the node's shapes.
     Result<std::vector<View>> shaped(const task::Node &node, std::vector<View> views);
+    /// What an axis becomes when a computation is written down again.
+    struct Target : LoadDim {
+        Axes window;                 ///< a second list, for the positions within a window
+        std::int64_t windowStep = 1; ///< of the dimension, from one of those to the next
+        int inside = -1;             ///< where reading is allowed; -1: everywhere
+    };
+    using Targets = std::map<Axis, Target>;
     bool join(const View &a, std::size_t dimA, const View &b, std::size_t dimB);
     /// Whether a row over these atoms is no longer one even walk when they are replaced.
-    bool takesPieces(const Axes &atoms, const std::map<Axis, LoadDim> &fresh) const;
+    bool takesPieces(const Axes &atoms, const Targets &fresh) const;
     /// Gives each atom of such rows a dimension of its own. False when the buffer cannot be read
     /// so.
-    bool cutPieces(Value &load, const std::map<Axis, LoadDim> &fresh) const;
-    /// The same computation under fresh axes, `substitute` rewriting dimensions of loads.
-    bool cloneWith(const View &view, std::map<Axis, LoadDim> &fresh, View &result);
+    bool cutPieces(Value &load, const Targets &fresh) const;
+    /// Writes the dimensions of a load under its targets; returns where it may be read, or -1.
+    int retarget(Value &load, const Targets &fresh) const;
+    /// The list under its targets; nothing when a position within it is no longer linear.
+    std::optional<Axes> renamed(const Axes &axes, const Targets &fresh) const;
+    /// The same computation under fresh axes.
+    bool cloneWith(const View &view, const Targets &fresh, View &result);
     View refreshed(const View &view);
 
     const task::Description &task_;
@@ -101,6 +127,7 @@ using OperatorTable = std::map<std::string, Operator>;
 void addPointwiseOperators(OperatorTable &table);
 void addShapeOperators(OperatorTable &table);
 void addPartOperators(OperatorTable &table);
+void addWindowOperators(OperatorTable &table);
 void addReductionOperators(OperatorTable &table);
 void addNormalisationOperators(OperatorTable &table);
 void addLibraryOperators(OperatorTable &table);

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/lowering.h"
 
+#include <cmath>
+#include <limits>
+
 namespace cuda_agent::policy {
 
 namespace {
@@ -9,36 +12,124 @@ namespace {
 using Views = std::vector<View>;
 using task::Node;
 
-/// A matrix operand of a GEMM step: a buffer, and whether it is stored transposed.
+/// A matrix operand of a GEMM step: a buffer and how the matrix lies in it.
 struct Operand {
     int buffer = -1;
     bool transposed = false;
+    /// Elements between stored rows and between products, where they are not the matrix's sizes.
+    std::optional<std::int64_t> leading, stride;
 };
+
+/// Elements from one position of each dimension to the next in the buffer that a view reads, when
+/// it reads one from its beginning and every dimension is an even walk.
+std::optional<Shape> stridesOf(Lowering &l, const View &view) {
+    const Value &value = l.program.values[view.value];
+    if (value.kind != Kind::load || !value.args.empty())
+        return std::nullopt;
+    std::map<Axis, std::int64_t> byAtom;
+    const Shape strides = l.program.stridesOf(value);
+    for (std::size_t d = 0; d < value.dims.size(); ++d) {
+        if (value.dims[d].offset != 0 || value.dims[d].step < 0)
+            return std::nullopt;
+        std::int64_t stride = value.dims[d].step * strides[d];
+        const Axes atoms = l.program.axes.atoms(value.dims[d].axes);
+        for (std::size_t i = atoms.size(); i-- > 0;) {
+            byAtom[atoms[i]] += stride;
+            stride *= l.program.axes.size(atoms[i]);
+        }
+    }
+    Shape result;
+    for (const Axes &dimension : view.dims) {
+        const Axes atoms = l.program.axes.atoms(dimension);
+        std::int64_t expected = 0;
+        for (std::size_t i = atoms.size(); i-- > 0;) {
+            const auto found = byAtom.find(atoms[i]);
+            const std::int64_t have = found == byAtom.end() ? 0 : found->second;
+            if (i + 1 == atoms.size())
+                result.push_back(have);
+            else if (have != expected)
+                return std::nullopt;
+            expected = have * l.program.axes.size(atoms[i]);
+        }
+        if (atoms.empty())
+            result.push_back(0);
+    }
+    return result;
+}
 
 /// Finds the operand in memory as it is or transposed, else writes it out.
 Operand operand(Lowering &l, const View &matrix) {
-    View swapped = matrix;
     const std::size_t rank = matrix.dims.size();
-    std::swap(swapped.dims[rank - 1], swapped.dims[rank - 2]);
-    const Value &value = l.program.values[matrix.value];
-    const auto &atoms = l.program.axes;
-    if (value.kind == Kind::load && value.dims.size() == rank && rank == 2 &&
-        atoms.atoms(value.dims[0].axes) == atoms.atoms(swapped.dims[0]) &&
-        atoms.atoms(value.dims[1].axes) == atoms.atoms(swapped.dims[1]) &&
-        atoms.atoms(matrix.dims[0]) != atoms.atoms(swapped.dims[0]))
-        return {l.bufferOf(swapped), true};
-    return {l.bufferOf(matrix), false};
+    const Shape shape = l.shapeOf(matrix);
+    const std::int64_t rows = shape[rank - 2], columns = shape[rank - 1];
+    const auto strides = stridesOf(l, matrix);
+    if (!strides)
+        return {l.bufferOf(matrix), false, {}, {}};
+    const std::int64_t down = rows == 1 ? columns : (*strides)[rank - 2];
+    const std::int64_t along = columns == 1 ? 1 : (*strides)[rank - 1];
+    Operand result{l.program.values[matrix.value].buffer, false, {}, {}};
+    std::int64_t leading = 0, contiguous = 0;
+    if (along == 1 && down >= columns) {
+        leading = down;
+        contiguous = columns;
+    } else if (down == 1 && along >= rows) {
+        result.transposed = true;
+        leading = along;
+        contiguous = rows;
+    } else {
+        return {l.bufferOf(matrix), false, {}, {}};
+    }
+    if (leading != contiguous)
+        result.leading = leading;
+    if (rank == 3 && shape[0] > 1 && (*strides)[0] != rows * columns)
+        result.stride = (*strides)[0];
+    if (result.leading || result.stride) { // numbers that hold for these sizes only
+        for (const LoadDim &dimension : l.program.values[matrix.value].dims)
+            l.require(dimension.axes);
+    }
+    return result;
 }
 
 std::string size(Lowering &l, const Axes &axes) {
     return l.program.axes.expression(axes);
 }
 
-/// product of [.., m, k] and [.., k, n]; `bias` may be a buffer of n values.
-Result<View> multiply(Lowering &l, const View &a, const View &b, int bias) {
-    if (l.dtypeOf(a) != DType::float32 || l.dtypeOf(b) != DType::float32)
-        return failedError("of {}", nameOf(l.dtypeOf(a)));
+DType accumulated(DType type) {
+    return type == DType::float64 ? DType::float64 : DType::float32;
+}
+
+/// A product with a single row or column is a sum per element of the result: one sweep over the
+/// matrix, at the speed of memory.
+View dotProducts(Lowering &l, const View &a, const View &b, DType type) {
     const std::size_t rank = a.dims.size();
+    const DType wide = accumulated(type);
+    View left = l.cast(a, wide), right = l.cast(b, wide);
+    std::swap(right.dims[rank - 2], right.dims[rank - 1]); // [.., n, k]
+    const bool oneColumn = l.shapeOf(b)[rank - 1] == 1;
+    // [.., m, k] * [.., 1, k] or [.., 1, k] * [.., n, k]
+    View sum = l.reduce("sum", l.apply("mul", {left, right}, wide), {static_cast<int>(rank) - 1},
+                        false, wide);
+    if (oneColumn)
+        sum.dims.push_back({});
+    else
+        sum.dims.insert(sum.dims.end() - 1, Axes{});
+    return sum;
+}
+
+/// alpha * product of [.., m, k] and [.., k, n] of that type
+Result<View> multiply(Lowering &l, View a, View b, DType type, double alpha = 1) {
+    if (!isFloating(type))
+        return failedError("of {}", nameOf(type));
+    a = l.cast(a, type);
+    b = l.cast(b, type);
+    const std::size_t rank = a.dims.size();
+    if (rank != b.dims.size() || rank < 2 || rank > 3)
+        return failedError("of {} and {} dimensions", rank, b.dims.size());
+    const DType wide = accumulated(type);
+    if (l.shapeOf(a)[rank - 2] == 1 || l.shapeOf(b)[rank - 1] == 1) {
+        const View sum = dotProducts(l, a, b, type);
+        return alpha == 1 ? sum : l.apply("mul", {sum, l.constant(alpha, wide)}, wide);
+    }
     const Operand left = operand(l, a);
     const Operand right = operand(l, b);
     std::vector<Axes> dims;
@@ -53,7 +144,7 @@ Result<View> multiply(Lowering &l, const View &a, const View &b, int bias) {
     for (std::size_t d = 0; d + 1 < rank; ++d)
         dims.push_back(fresh(a.dims[d]));
     dims.push_back(fresh(b.dims[rank - 1]));
-    const int output = l.program.addScratch(DType::float32, dims);
+    const int output = l.program.addScratch(type, dims);
     Json step{{"kind", "gemm"},
               {"a", l.program.buffers[left.buffer].name},
               {"b", l.program.buffers[right.buffer].name},
@@ -63,70 +154,135 @@ Result<View> multiply(Lowering &l, const View &a, const View &b, int bias) {
               {"k", size(l, a.dims[rank - 1])}};
     if (rank == 3)
         step["batch"] = size(l, a.dims[0]);
-    if (left.transposed)
-        step["transpose_a"] = true;
-    if (right.transposed)
-        step["transpose_b"] = true;
-    if (l.tf32Gemm())
-        step["compute"] = "tf32";
-    std::vector<int> reads{left.buffer, right.buffer};
-    if (bias >= 0) {
-        step["bias"] = l.program.buffers[bias].name;
-        reads.push_back(bias);
+    for (const auto &[side, have] : {std::pair{"a", &left}, {"b", &right}}) {
+        if (have->transposed)
+            step[fmt::format("transpose_{}", side)] = true;
+        if (have->leading)
+            step[fmt::format("ld{}", side)] = *have->leading;
+        if (have->stride)
+            step[fmt::format("stride_{}", side)] = *have->stride;
     }
-    l.program.library.push_back({std::move(step), reads, output});
+    if (alpha != 1)
+        step["alpha"] = alpha;
+    if (l.tf32Gemm() && type == DType::float32)
+        step["compute"] = "tf32";
+    l.program.library.push_back({std::move(step), {left.buffer, right.buffer}, output});
     return View{l.program.load(output, dims), dims};
 }
 
 Result<Views> product(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(a, l.view(node, 0, "self"));
     CUDA_AGENT_ASSIGN(b, l.view(node, 1, "mat2"));
-    CUDA_AGENT_ASSIGN(result, multiply(l, a, b, -1));
+    CUDA_AGENT_ASSIGN(result, multiply(l, a, b, node.outputs.at(0).dtype));
     return Views{result};
 }
 
-/// addmm, baddbmm: beta * self + alpha * (a @ b)
+/// mv and dot: vectors are matrices with one row or column.
+Result<Views> vectorProduct(Lowering &l, const Node &node) {
+    CUDA_AGENT_ASSIGN(a, l.view(node, 0, "self"));
+    CUDA_AGENT_ASSIGN(b, l.view(node, 1, "vec"));
+    if (a.dims.size() == 1)
+        a.dims.insert(a.dims.begin(), Axes{});
+    b.dims.push_back({});
+    CUDA_AGENT_ASSIGN(result, multiply(l, a, b, node.outputs.at(0).dtype));
+    result.dims.resize(node.outputs.at(0).shape.size());
+    return Views{result};
+}
+
+/// addmm, baddbmm: beta * self + alpha * (a @ b). The sum is done by whatever reads the product.
 Result<Views> productPlus(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(self, l.view(node, 0, "self"));
     CUDA_AGENT_ASSIGN(a, l.view(node, 1, "mat1"));
     CUDA_AGENT_ASSIGN(b, l.view(node, 2, "mat2"));
     const double beta = Lowering::number(node, 3, "beta", 1);
     const double alpha = Lowering::number(node, 4, "alpha", 1);
-    const auto scaled = [&](const View &v, double factor) {
-        return factor == 1 ? v : l.apply("mul", {v, l.constant(factor)}, DType::float32);
-    };
-    // The bias is added by whatever kernel reads the product.
-    CUDA_AGENT_ASSIGN(result, multiply(l, a, b, -1));
-    View total = l.apply("add", {scaled(result, alpha), scaled(self, beta)}, DType::float32);
-    return Views{total};
+    const DType type = node.outputs.at(0).dtype;
+    CUDA_AGENT_ASSIGN(result, multiply(l, a, b, type, alpha));
+    const DType wide = accumulated(type);
+    if (beta == 0) // then self may be anything
+        return Views{result};
+    if (beta != 1)
+        self = l.apply("mul", {self, l.constant(beta, wide)}, wide);
+    return Views{l.apply("add", {result, self}, wide)};
 }
 
 Result<Views> linear(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "input"));
     CUDA_AGENT_ASSIGN(weight, l.view(node, 1, "weight"));
     const Shape shape = l.shapeOf(x);
+    const DType type = node.outputs.at(0).dtype;
     std::int64_t rows = 1;
     for (std::size_t d = 0; d + 1 < shape.size(); ++d)
         rows *= shape[d];
     const View flat = l.reshape(x, {rows, shape.back()});
     std::swap(weight.dims[0], weight.dims[1]);
-    CUDA_AGENT_ASSIGN(y, multiply(l, flat, weight, -1));
+    CUDA_AGENT_ASSIGN(y, multiply(l, flat, weight, type));
     y = l.reshape(y, node.outputs.at(0).shape);
     if (l.given(node, 2, "bias")) {
         CUDA_AGENT_ASSIGN(bias, l.view(node, 2, "bias"));
-        y = l.apply("add", {y, bias}, DType::float32);
+        y = l.apply("add", {y, bias}, accumulated(type));
     }
     return Views{y};
+}
+
+/// Attention without a fused kernel: scores, their softmax, and the weighted sum of the values.
+/// `mask` is where the argument "attn_bias" or "attn_mask" stands.
+Operator attention(std::size_t mask, int causal) {
+    return [mask, causal](Lowering &l, const Node &node) -> Result<Views> {
+        CUDA_AGENT_ASSIGN(q, l.view(node, 0, "query"));
+        CUDA_AGENT_ASSIGN(k, l.view(node, 1, "key"));
+        CUDA_AGENT_ASSIGN(v, l.view(node, 2, "value"));
+        if (q.dims.size() != 4)
+            return failedError("of {} dimensions", q.dims.size());
+        const Shape qs = l.shapeOf(q), ks = l.shapeOf(k), vs = l.shapeOf(v);
+        if (ks[1] != qs[1] || vs[1] != qs[1])
+            return failedError("with heads that share keys");
+        const DType type = node.outputs.at(0).dtype;
+        const DType wide = accumulated(type);
+        const double scale =
+            Lowering::number(node, 99, "scale", 1 / std::sqrt(static_cast<double>(qs[3])));
+        const std::int64_t batch = qs[0] * qs[1];
+        std::swap(k.dims[2], k.dims[3]);
+        CUDA_AGENT_ASSIGN(scores, multiply(l, l.reshape(q, {batch, qs[2], qs[3]}),
+                                           l.reshape(k, {batch, qs[3], ks[2]}), type, scale));
+        View x = l.reshape(scores, {qs[0], qs[1], qs[2], ks[2]});
+        if (mask > 0 && l.given(node, mask, "attn_bias")) {
+            CUDA_AGENT_ASSIGN(bias, l.view(node, mask, "attn_bias"));
+            x = l.apply("add", {x, bias}, wide);
+        } else if (l.given(node, 99, "attn_mask")) {
+            CUDA_AGENT_ASSIGN(bias, l.view(node, 99, "attn_mask"));
+            x = l.apply("add", {x, bias}, wide);
+        }
+        if (Lowering::flag(node, static_cast<std::size_t>(causal), "is_causal", false)) {
+            const View row = l.index(x.dims[2]), column = l.index(x.dims[3]);
+            View allowed = l.apply(
+                "le",
+                {View{column.value, {{}, column.dims[0]}}, View{row.value, {row.dims[0], {}}}},
+                DType::boolean);
+            x = l.apply("where",
+                        {allowed, x, l.constant(-std::numeric_limits<double>::infinity(), wide)},
+                        wide);
+        }
+        x = l.cast(x, wide);
+        const View largest = l.reduce("max", x, {3}, true, wide);
+        const View powers = l.apply("exp", {l.apply("sub", {x, largest}, wide)}, wide);
+        const View total = l.reduce("sum", powers, {3}, true, wide);
+        const View weights = l.apply("div", {powers, total}, wide);
+        CUDA_AGENT_ASSIGN(sums, multiply(l, l.reshape(weights, {batch, qs[2], ks[2]}),
+                                         l.reshape(v, {batch, ks[2], vs[3]}), type));
+        return Views{l.reshape(sums, {qs[0], qs[1], qs[2], vs[3]})};
+    };
 }
 
 /// convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 Result<Views> convolution(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "input"));
     CUDA_AGENT_ASSIGN(weight, l.view(node, 1, "weight"));
-    if (l.dtypeOf(x) != DType::float32)
-        return failedError("of {}", nameOf(l.dtypeOf(x)));
-    const int input = l.bufferOf(x);
-    const int filter = l.bufferOf(weight);
+    const DType type = node.outputs.at(0).dtype;
+    if (!isFloating(type) || type == DType::float64)
+        return failedError("of {}", nameOf(type));
+    const int input = l.bufferOf(l.cast(x, type));
+    const int filter = l.bufferOf(l.cast(weight, type));
     BufferInfo info;
     std::vector<Axes> dims;
     for (const std::int64_t extent : node.outputs.at(0).shape)
@@ -135,7 +291,7 @@ Result<Views> convolution(Lowering &l, const Node &node) {
     if (!x.dims[0].empty())
         dims[0] = {
             l.program.axes.add(node.outputs[0].shape[0], l.program.axes.expression(x.dims[0]))};
-    const int output = l.program.addScratch(DType::float32, dims);
+    const int output = l.program.addScratch(type, dims);
     Json step{{"kind", "convolution"},
               {"input", l.program.buffers[input].name},
               {"weight", l.program.buffers[filter].name},
@@ -148,7 +304,7 @@ Result<Views> convolution(Lowering &l, const Node &node) {
         step["transposed"] = true;
         step["output_padding"] = Lowering::integers(node, 7, "output_padding");
     }
-    if (l.tf32Convolution())
+    if (l.tf32Convolution() && type == DType::float32)
         step["compute"] = "tf32";
     l.program.library.push_back({std::move(step), {input, filter}, output});
     View result{l.program.load(output, dims), dims};
@@ -169,6 +325,12 @@ void addLibraryOperators(OperatorTable &table) {
     table["aten.addmm.default"] = productPlus;
     table["aten.baddbmm.default"] = productPlus;
     table["aten.linear.default"] = linear;
+    table["aten.mv.default"] = vectorProduct;
+    table["aten.dot.default"] = vectorProduct;
+    table["aten._scaled_dot_product_flash_attention.default"] = attention(0, 4);
+    table["aten._scaled_dot_product_efficient_attention.default"] = attention(3, 6);
+    table["aten._scaled_dot_product_cudnn_attention.default"] = attention(3, 6);
+    table["aten._scaled_dot_product_flash_attention_for_cpu.default"] = attention(0, 4);
     table["aten.convolution.default"] = convolution;
 }
 

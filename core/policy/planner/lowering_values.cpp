@@ -157,8 +157,8 @@ namespace {
 /// Whether a view is one buffer as it lies in memory.
 bool wholeBuffer(const Program &program, const View &view) {
     const Value &value = program.values[view.value];
-    if (value.kind != Kind::load || !value.extents.empty() ||
-        value.dims.size() != view.dims.size() ||
+    if (value.kind != Kind::load || !value.extents.empty() || !value.strides.empty() ||
+        !value.args.empty() || value.dims.size() != view.dims.size() ||
         program.buffers[value.buffer].shape.size() != view.dims.size())
         return false;
     for (std::size_t d = 0; d < view.dims.size(); ++d) {
@@ -196,113 +196,179 @@ int Lowering::bufferOfParts(const Shape &shape, DType dtype) {
     return program.addScratch(dtype, dims);
 }
 
-void Lowering::storePart(const View &view, int buffer, std::vector<std::int64_t> offsets) {
-    for (const Axes &dimension : view.dims) {
-        const Axes atoms = program.axes.atoms(dimension);
-        for (const Axis atom : atoms) {
-            if (program.axes.constant(atom))
-                continue;
-            const std::string requirement =
-                fmt::format("{} == {}", program.axes.expression(atom), program.axes.size(atom));
-            auto &all = program.requirements;
-            if (std::find(all.begin(), all.end(), requirement) == all.end())
-                all.push_back(requirement);
-        }
+void Lowering::require(const Axes &axes) {
+    for (const Axis atom : program.axes.atoms(axes)) {
+        if (program.axes.constant(atom))
+            continue;
+        const std::string requirement =
+            fmt::format("{} == {}", program.axes.expression(atom), program.axes.size(atom));
+        auto &all = program.requirements;
+        if (std::find(all.begin(), all.end(), requirement) == all.end())
+            all.push_back(requirement);
     }
+}
+
+void Lowering::storePart(const View &view, int buffer, std::vector<std::int64_t> offsets) {
+    for (const Axes &dimension : view.dims)
+        require(dimension);
     const View part = cast(view, program.buffers[buffer].dtype);
     program.stores.push_back({part.value, part.dims, buffer, std::move(offsets)});
 }
 
-bool Lowering::cutPieces(Value &load, const std::map<Axis, LoadDim> &fresh) const {
+bool Lowering::cutPieces(Value &load, const Targets &fresh) const {
     std::vector<LoadDim> dims;
-    Shape extents;
+    Shape extents, strides;
     bool cut = false;
+    const bool windows = !load.strides.empty();
     const Shape own = load.extents.empty() ? program.buffers[load.buffer].shape : load.extents;
     for (std::size_t d = 0; d < load.dims.size(); ++d) {
         const Axes atoms = program.axes.atoms(load.dims[d].axes);
         if (!takesPieces(atoms, fresh)) {
             dims.push_back(load.dims[d]);
-            extents.push_back(own[d]);
+            extents.push_back(windows ? 1 : own[d]);
+            strides.push_back(windows ? load.strides[d] : 0);
             continue;
         }
         const std::int64_t inner = program.axes.size(atoms) / program.axes.size(atoms[0]);
-        if (load.dims[d].offset != 0 || load.dims[d].step != 1 || own[d] % inner != 0)
+        if (load.dims[d].offset != 0 || load.dims[d].step != 1 || (!windows && own[d] % inner != 0))
             return false;
         cut = true;
+        std::int64_t below = program.axes.size(atoms);
         for (std::size_t i = 0; i < atoms.size(); ++i) {
+            below /= program.axes.size(atoms[i]);
             dims.push_back({{atoms[i]}, 0, 1});
-            extents.push_back(i == 0 ? own[d] / inner : program.axes.size(atoms[i]));
+            extents.push_back(windows ? 1 : i == 0 ? own[d] / inner : program.axes.size(atoms[i]));
+            strides.push_back(windows ? load.strides[d] * below : 0);
         }
     }
     if (cut) {
         load.dims = std::move(dims);
-        load.extents = std::move(extents);
+        if (windows)
+            load.strides = std::move(strides);
+        else
+            load.extents = std::move(extents);
     }
     return true;
 }
 
-bool Lowering::takesPieces(const Axes &atoms, const std::map<Axis, LoadDim> &fresh) const {
+bool Lowering::takesPieces(const Axes &atoms, const Targets &fresh) const {
     for (std::size_t i = 0; i < atoms.size() && atoms.size() > 1; ++i) {
         const auto found = fresh.find(atoms[i]);
         if (found == fresh.end())
             continue;
-        const LoadDim &target = found->second;
+        const Target &target = found->second;
         const bool shorter = program.axes.size(target.axes) != program.axes.size(atoms[i]);
         // The beginning of the outermost is the beginning of the whole.
-        if (target.offset != 0 || target.step != 1 || (shorter && i > 0))
+        if (target.offset != 0 || target.step != 1 || !target.window.empty() || (shorter && i > 0))
             return true;
     }
     return false;
 }
 
-bool Lowering::cloneWith(const View &view, std::map<Axis, LoadDim> &fresh, View &result) {
+int Lowering::retarget(Value &load, const Targets &fresh) const {
+    const Shape strides = program.stridesOf(load);
+    std::vector<LoadDim> dims;
+    Shape walked;
+    bool windowed = !load.strides.empty();
+    int inside = -1;
+    for (std::size_t d = 0; d < load.dims.size(); ++d) {
+        LoadDim dimension = load.dims[d];
+        std::optional<LoadDim> window;
+        Axes renamed;
+        for (const Axis atom : program.axes.atoms(dimension.axes)) {
+            const auto found = fresh.find(atom);
+            if (found == fresh.end()) {
+                renamed.push_back(atom);
+                continue;
+            }
+            const Target &target = found->second;
+            if (!target.window.empty())
+                window = LoadDim{target.window, 0, dimension.step * target.windowStep};
+            inside = std::max(inside, target.inside);
+            dimension.offset += dimension.step * target.offset;
+            dimension.step *= target.step;
+            renamed.insert(renamed.end(), target.axes.begin(), target.axes.end());
+        }
+        dimension.axes = renamed;
+        dims.push_back(dimension);
+        walked.push_back(strides[d]);
+        if (window) {
+            windowed = true;
+            dims.push_back(*window);
+            walked.push_back(strides[d]);
+        }
+    }
+    load.dims = std::move(dims);
+    if (windowed) {
+        load.strides = std::move(walked);
+        load.extents.clear();
+    }
+    return inside;
+}
+
+std::optional<Axes> Lowering::renamed(const Axes &axes, const Targets &fresh) const {
+    const Axes atoms = program.axes.atoms(axes);
+    if (takesPieces(atoms, fresh))
+        return std::nullopt;
+    Axes result;
+    for (const Axis atom : atoms) {
+        const auto found = fresh.find(atom);
+        if (found == fresh.end()) {
+            result.push_back(atom);
+            continue;
+        }
+        if (found->second.offset != 0 || found->second.step != 1 || !found->second.window.empty())
+            return std::nullopt;
+        result.insert(result.end(), found->second.axes.begin(), found->second.axes.end());
+    }
+    return result;
+}
+
+bool Lowering::cloneWith(const View &view, const Targets &fresh, View &result) {
     std::map<int, int> copies;
     const std::function<int(int)> copy = [&](int id) -> int {
         if (const auto done = copies.find(id); done != copies.end())
             return done->second;
         Value value = program.values[id];
+        int inside = -1;
         if (value.kind == Kind::reduce)
             return -1;
-        if (value.kind == Kind::load && !cutPieces(value, fresh))
-            return -1;
-        for (LoadDim &dimension : value.dims) {
-            const Axes atoms = program.axes.atoms(dimension.axes);
-            Axes renamed;
-            for (const Axis atom : atoms) {
-                const auto found = fresh.find(atom);
-                if (found == fresh.end()) {
-                    renamed.push_back(atom);
-                    continue;
-                }
-                const LoadDim &target = found->second;
-                dimension.offset += dimension.step * target.offset;
-                dimension.step *= target.step;
-                renamed.insert(renamed.end(), target.axes.begin(), target.axes.end());
-            }
-            dimension.axes = renamed;
+        if (value.kind == Kind::load) {
+            if (!cutPieces(value, fresh))
+                return -1;
+            inside = retarget(value, fresh);
         }
         if (value.kind == Kind::index) {
-            const Axes atoms = program.axes.atoms(value.axes);
-            if (takesPieces(atoms, fresh))
+            const auto axes = renamed(value.axes, fresh);
+            if (!axes)
                 return -1;
-            Axes renamed;
-            for (const Axis atom : atoms) {
-                const auto found = fresh.find(atom);
-                if (found == fresh.end()) {
-                    renamed.push_back(atom);
-                    continue;
-                }
-                if (found->second.offset != 0 || found->second.step != 1)
-                    return -1;
-                renamed.insert(renamed.end(), found->second.axes.begin(), found->second.axes.end());
+            value.axes = *axes;
+        }
+        if (value.kind == Kind::scan) {
+            const Axes atoms = program.axes.atoms(value.axes);
+            const auto turned = fresh.find(atoms[0]);
+            const bool whole = turned != fresh.end() && atoms.size() == 1 &&
+                               turned->second.window.empty() && turned->second.step == -1 &&
+                               program.axes.size(turned->second.axes) == program.axes.size(atoms);
+            const auto axes = renamed(value.axes, fresh);
+            if (whole) { // the same running sum, seen from the other end
+                value.axes = turned->second.axes;
+                value.backwards = !value.backwards;
+            } else if (!axes || program.axes.size(*axes) != program.axes.size(atoms)) {
+                return -1;
+            } else {
+                value.axes = *axes;
             }
-            value.axes = renamed;
         }
         for (int &arg : value.args) {
             arg = copy(arg);
             if (arg < 0)
                 return -1;
         }
+        if (inside >= 0 && value.args.empty())
+            value.args = {inside, program.constant(0, value.dtype)};
+        else if (inside >= 0)
+            value.args[0] = program.pointwise("and", {inside, value.args[0]}, DType::boolean);
         const int made = program.add(std::move(value));
         return copies[id] = made;
     };
@@ -326,7 +392,7 @@ bool Lowering::cloneWith(const View &view, std::map<Axis, LoadDim> &fresh, View 
 }
 
 View Lowering::refreshed(const View &view) {
-    std::map<Axis, LoadDim> fresh;
+    Targets fresh;
     std::set<Axis> all = program.axesOf(view.value);
     for (const Axes &dimension : view.dims) {
         for (const Axis atom : program.axes.atoms(dimension))
@@ -335,7 +401,7 @@ View Lowering::refreshed(const View &view) {
     for (const Axis atom : all) {
         const std::string expression =
             program.axes.constant(atom) ? "" : program.axes.expression(atom);
-        fresh[atom] = {{program.axes.add(program.axes.size(atom), expression)}, 0, 1};
+        fresh[atom].axes = {program.axes.add(program.axes.size(atom), expression)};
     }
     View result;
     return cloneWith(view, fresh, result) ? result : materialise(view);
@@ -379,8 +445,10 @@ View Lowering::slice(const View &view, int dim, std::int64_t offset, std::int64_
         source = materialise(source);
     for (int attempt = 0; attempt < 2; ++attempt) {
         const Axes atoms = program.axes.atoms(source.dims[dim]);
-        std::map<Axis, LoadDim> fresh;
-        LoadDim target{{}, offset, step};
+        Targets fresh;
+        Target target;
+        target.offset = offset;
+        target.step = step;
         if (size > 1)
             target.axes = {program.axes.add(size)};
         if (atoms.empty())

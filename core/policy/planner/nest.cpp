@@ -110,13 +110,41 @@ RawAccess positionAccess(const Program &program, const Axes &axes) {
     return raw;
 }
 
+/// Whether the rows of a group are short windows that overlap, have borders, or lie scattered.
+bool overlaps(const Program &program, const Group &group, const std::vector<int> &values) {
+    constexpr std::int64_t longestWindow = 128;
+    std::int64_t elements = 1;
+    for (const Axis atom : group.reduced)
+        elements *= program.axes.size(atom);
+    if (group.reduces.empty() || elements > longestWindow)
+        return false;
+    return std::any_of(values.begin(), values.end(), [&](int id) {
+        const Value &value = program.values[id];
+        if (value.kind != Kind::load || value.strides.empty())
+            return false;
+        // The window's innermost step, and whether the next window starts where it ends.
+        std::int64_t within = 0, length = 1;
+        for (std::size_t d = value.dims.size(); d-- > 0 && within == 0;) {
+            const Axes atoms = program.axes.atoms(value.dims[d].axes);
+            if (!atoms.empty() && group.reduced.contains(atoms.back())) {
+                within = value.dims[d].step * value.strides[d];
+                length = program.axes.size(atoms);
+            }
+        }
+        bool tight = false;
+        for (std::size_t d = 0; d < value.dims.size(); ++d) {
+            const Axes atoms = program.axes.atoms(value.dims[d].axes);
+            tight = tight || (!atoms.empty() && !group.reduced.contains(atoms.back()) &&
+                              value.dims[d].step * value.strides[d] == within * length);
+        }
+        return within != 0 && (!tight || within != 1 || !value.args.empty());
+    });
+}
+
 } // namespace
 
 Nest makeNest(const Program &program, const Group &group, std::int64_t shortestRun) {
-    std::vector<int> roots = group.reduces;
-    for (const Store &store : group.stores)
-        roots.push_back(store.value);
-    const std::vector<int> values = reachableFrom(program, roots);
+    const std::vector<int> values = reachableFrom(program, group.roots());
 
     std::map<int, RawAccess> raws;
     for (const int id : values) {
@@ -125,7 +153,8 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
             raws[id] = loadAccess(program, value);
         else if (value.kind == Kind::index)
             raws[id] = positionAccess(program, value.axes);
-        else if (value.kind == Kind::reduce && value.op.starts_with("arg"))
+        else if (value.kind == Kind::scan ||
+                 (value.kind == Kind::reduce && value.op.starts_with("arg")))
             raws[id] = positionAccess(program, value.axes);
     }
     std::vector<RawAccess> rawStores;
@@ -143,7 +172,12 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
 
     std::set<Axis> all = group.rows;
     all.insert(group.reduced.begin(), group.reduced.end());
-    const Axes order = memoryOrder(program, all, values, group.stores);
+    Axes order = memoryOrder(program, all, values, group.stores);
+    // Windows without a run of memory of their own are walked by one thread each: neighbouring
+    // threads take neighbouring windows.
+    if (overlaps(program, group, values))
+        std::stable_partition(order.begin(), order.end(),
+                              [&](Axis atom) { return group.reduced.contains(atom); });
 
     Nest nest;
     const auto strideOf = [](const RawAccess &raw, Axis atom) {

@@ -156,6 +156,37 @@ __device__ __forceinline__ State meetBlocks(State own, State *partials, int *arr
 
 )cuda";
 
+constexpr const char *scanBlock =
+    R"cuda(// What the threads before this one have together; `total` is of all. One exchange is used at most
+// every second time, so that one barrier will do.
+template <int warps, bool sum, class T>
+__device__ __forceinline__ T scanBlock(T own, T *exchange, T &total) {
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    T upTo = own;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const T other = __shfl_up_sync(0xffffffffu, upTo, step);
+        if (lane >= step)
+            upTo = sum ? other + upTo : other * upTo;
+    }
+    if (lane == 31)
+        exchange[warp] = upTo;
+    __syncthreads();
+    T before = sum ? T(0) : T(1);
+    total = before;
+#pragma unroll
+    for (int w = 0; w < warps; ++w) {
+        const T part = exchange[w];
+        if (w < warp)
+            before = sum ? before + part : before * part;
+        total = sum ? total + part : total * part;
+    }
+    const T neighbour = __shfl_up_sync(0xffffffffu, upTo, 1);
+    return lane == 0 ? before : sum ? before + neighbour : before * neighbour;
+}
+
+)cuda";
+
 } // namespace
 
 std::string preludeText(const std::set<std::string> &helpers, const std::set<DType> &types) {
@@ -194,12 +225,16 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
         text += reduceBlock;
     if (has("meetBlocks"))
         text += meetBlocks;
+    if (has("scanBlock"))
+        text += scanBlock;
     return text;
 }
 
 KernelSource writeKernels(const Program &program, const Group &group, const Nest &nest,
                           const Schedule &schedule, const std::string &name) {
     std::unique_ptr<KernelWriter> writer;
+    if (!group.scans.empty())
+        return makeScanWriter(program, group, nest, schedule, name)->write();
     switch (schedule.form) {
     case Schedule::Form::row:
         writer = makeRowWriter(program, group, nest, schedule, name);

@@ -272,6 +272,56 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
     }
 }
 
+/// Whether the loops along the row, as they lie in memory, go through it in the scan's order.
+bool inScanOrder(const Program &program, const ScheduledGroup &group) {
+    Axes order;
+    for (const int d : group.nest.elementDims()) {
+        const Axes atoms = program.axes.atoms(group.nest.dims[d].axes);
+        order.insert(order.end(), atoms.begin(), atoms.end());
+    }
+    return order == program.axes.atoms(program.values[group.group->scans[0]].axes);
+}
+
+void scanOptions(const Facts &f, bool cpu, std::vector<Option> &out) {
+    const auto loop = [&](Form form, int threads, int chunk, std::string reason) {
+        Schedule s;
+        s.form = form;
+        s.threads = s.team = threads;
+        s.chunk = chunk;
+        out.push_back(option(s, 1, std::move(reason)));
+    };
+    const bool column = f.nest.column();
+    if (cpu) {
+        for (const int chunk : {256, 64}) {
+            if (column)
+                loop(Form::loopColumn, 1, chunk,
+                     fmt::format("a thread walks along {} neighbouring rows", chunk));
+        }
+        loop(Form::loopRow, 1, 2048, "a thread walks along each row");
+        return;
+    }
+    if (column) {
+        for (const int threads : {128, 256, 64})
+            loop(Form::loopRow, threads, 2048, "a thread walks along each column");
+        return;
+    }
+    const int vector = std::min(f.vector > 1 ? f.vector : 4, 4);
+    for (const auto &[threads, unroll] : {std::pair{256, 2},
+                                          {256, 4},
+                                          {512, 2},
+                                          {512, 4},
+                                          {1024, 1},
+                                          {256, 1},
+                                          {128, 4},
+                                          {1024, 2}}) {
+        if (!out.empty() && static_cast<std::int64_t>(threads) * vector * unroll > f.elements)
+            continue;
+        out.push_back(option(rowSchedule(threads, threads, vector, unroll), 1,
+                             fmt::format("a block carries each row on in tiles of {} elements",
+                                         threads * vector * unroll)));
+    }
+}
+
 // --- CPU -------------------------------------------------------------------------------------
 
 /// The tile sizes that differ for a loop of that length: of those that hold all of it, the first.
@@ -356,7 +406,7 @@ int widestVector(const Program &program, const ScheduledGroup &group) {
     bool any = false;
     const auto consider = [&](const Access &access, DType type) {
         if (access.strides[along] != 1)
-            return;
+            return; // no run of memory
         any = true;
         smallest = std::min(smallest, sizeOf(type));
         const auto fits = [&](std::int64_t n) {
@@ -369,7 +419,7 @@ int widestVector(const Program &program, const ScheduledGroup &group) {
         fits(nest.dims[along].size);
     };
     for (const auto &[id, access] : nest.accesses) {
-        if (program.values[id].kind == Kind::load)
+        if (program.values[id].kind == Kind::load && program.values[id].args.empty())
             consider(access, program.values[id].dtype);
     }
     for (std::size_t i = 0; i < nest.stores.size(); ++i)
@@ -408,7 +458,10 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
             f.boolState = f.boolState || program.values[reducer.value].dtype == DType::boolean;
     }
     std::vector<Option> result;
-    if (device.kind == device::Kind::cpu)
+    if (!group.group->scans.empty()) {
+        if (inScanOrder(program, group))
+            scanOptions(f, device.kind == device::Kind::cpu, result);
+    } else if (device.kind == device::Kind::cpu)
         loopOptions(f, result);
     else if (!group.group->hasReductions())
         mapOptions(f, result);

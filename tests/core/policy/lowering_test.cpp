@@ -278,12 +278,13 @@ TEST(LoweringLibrary, AComputedOperandIsWrittenFirstAndTheEpilogueReadsTheProduc
     EXPECT_EQ(program.library.at(0).step.at("c"), "tmp1");
 }
 
-TEST(LoweringLibrary, ScalesOfAddmmStayInTheEpilogue) {
+TEST(LoweringLibrary, AddmmScalesTheProductInTheStepAndTheRestAfterwards) {
     GraphWriter g;
     const Json c = g.input(f32({5})), a = g.input(f32({4, 6})), b = g.input(f32({6, 5}));
     const Json y = g.node("aten.addmm.default", {f32({4, 5})}, Json::array({c, a, b}),
                           {{"beta", 0.5}, {"alpha", 2}});
-    EXPECT_EQ(written(g.returning({y})), "add(mul(tmp0[i, j], 2), mul(in0[j], 0.5))");
+    EXPECT_EQ(written(g.returning({y})), "add(tmp0[i, j], mul(in0[j], 0.5))");
+    EXPECT_EQ(lowered(g.returning({y})).library.at(0).step.at("alpha"), 2);
 }
 
 TEST(LoweringLibrary, AConvolutionAddsItsBiasByChannel) {
@@ -307,27 +308,34 @@ TEST(LoweringLibrary, AConvolutionAddsItsBiasByChannel) {
 TEST(LoweringErrors, EveryUnknownOperatorIsNamedOnceAndItsUsersAreNotBlamed) {
     GraphWriter g;
     const Json x = g.input(floats);
-    const Json a = g.op("cumsum.default", floats, x, 0);
+    const Json a = g.op("cummax.default", floats, x, 0);
     const Json b = g.op("exp.default", floats, a);
     const Json c = g.op("special_zeta.default", floats, b, 2);
-    const Json d = g.op("cumsum.default", floats, x, 0);
+    const Json d = g.op("cummax.default", floats, x, 0);
     const Json e = g.op("add.Tensor", floats, c, d);
     EXPECT_EQ(problemOf(g.returning({e})),
-              "the planner cannot do: aten.cumsum.default, aten.special_zeta.default");
+              "the planner cannot do: aten.cummax.default, aten.special_zeta.default");
 }
 
 TEST(LoweringErrors, NodesThatNoOutputNeedsAreNoProblem) {
     GraphWriter g;
     const Json x = g.input(floats);
-    g.op("cumsum.default", floats, x, 0);
+    g.op("cummax.default", floats, x, 0);
     EXPECT_EQ(written(g.returning({g.op("exp.default", floats, x)})), "exp(in0[i])");
 }
 
 TEST(LoweringErrors, AnOperatorThatIsKnownSaysWhichFormOfItIsNot) {
     EXPECT_EQ(problem("exp.default", longs, {longs}),
               "the planner cannot do: aten.exp.default (of int64)");
-    EXPECT_EQ(problem("mm.default", f16({4, 4}), {f16({4, 4}), f16({4, 4})}),
-              "the planner cannot do: aten.mm.default (of float16)");
+    EXPECT_EQ(problem("mm.default", i64({4, 4}), {i64({4, 4}), i64({4, 4})}),
+              "the planner cannot do: aten.mm.default (of int64)");
+    EXPECT_EQ(
+        problem("max_pool2d_with_indices.default", i64({1, 2, 2}), {i64({1, 4, 4})}, {Json{2, 2}}),
+        "the planner cannot do: aten.max_pool2d_with_indices.default (of int64)");
+    EXPECT_EQ(
+        problem("_adaptive_avg_pool2d.default", f32({1, 2, 2}), {f32({1, 5, 4})}, {Json{2, 2}}),
+        "the planner cannot do: aten._adaptive_avg_pool2d.default (from 5 to 2 elements, "
+        "whose windows differ in size)");
     EXPECT_EQ(problem("gather.default", f32({4, 2}), {f32({4, 5})}, {1, Json{{"node", "n0"}}}),
               "the planner cannot do: aten.gather.default (with an index of more than one element "
               "along the dimension)");

@@ -126,8 +126,12 @@ class Text {
         std::vector<std::string> parts;
         switch (v.kind) {
         case Kind::load:
-            for (const LoadDim &dim : v.dims)
-                parts.push_back(position(dim));
+            for (std::size_t d = 0; d < v.dims.size(); ++d)
+                parts.push_back(position(v.dims[d]) +
+                                (v.strides.empty() ? "" : fmt::format(" by {}", v.strides[d])));
+            if (!v.args.empty())
+                return fmt::format("{}[{}] where {}", program_.buffers[v.buffer].name,
+                                   fmt::join(parts, ", "), value(v.args[0]));
             return fmt::format("{}[{}]", program_.buffers[v.buffer].name, fmt::join(parts, ", "));
         case Kind::constant:
             return fmt::format("{:g}", v.number);
@@ -143,6 +147,11 @@ class Text {
         case Kind::reduce: {
             const std::string arg = value(v.args[0]); // names the axes in the order of the loads
             return fmt::format("{}[{}]({})", v.op, axes(v.axes), arg);
+        }
+        case Kind::scan: {
+            const std::string arg = value(v.args[0]);
+            return fmt::format("{}[{}{}]({})", v.op, v.backwards ? "back from " : "up to ",
+                               axes(v.axes), arg);
         }
         }
         return {};
@@ -208,6 +217,13 @@ double operation(const std::string &op, const Numbers &a) {
         {"neg", [](const Numbers &v) { return -v[0]; }},
         {"relu", [](const Numbers &v) { return v[0] < 0 ? 0.0 : v[0]; }},
         {"where", [](const Numbers &v) { return v[0] != 0 ? v[1] : v[2]; }},
+        {"ge", [](const Numbers &v) { return v[0] >= v[1] ? 1.0 : 0.0; }},
+        {"lt", [](const Numbers &v) { return v[0] < v[1] ? 1.0 : 0.0; }},
+        {"and", [](const Numbers &v) { return v[0] != 0 && v[1] != 0 ? 1.0 : 0.0; }},
+        {"idiv", [](const Numbers &v) { return std::floor(v[0] / v[1]); }},
+        {"imod", [](const Numbers &v) { return std::fmod(v[0], v[1]); }},
+        {"imaximum", [](const Numbers &v) { return std::max(v[0], v[1]); }},
+        {"iminimum", [](const Numbers &v) { return std::min(v[0], v[1]); }},
         {"eq", [](const Numbers &v) { return v[0] == v[1] ? 1.0 : 0.0; }},
         {"isinf", [](const Numbers &v) { return std::isinf(v[0]) ? 1.0 : 0.0; }},
     };
@@ -301,11 +317,13 @@ class Evaluation {
         }
         for (const int id : reachableFrom(program_, roots)) {
             const Value &value = program_.values[id];
-            if (value.kind != Kind::reduce)
+            if (value.kind != Kind::reduce && value.kind != Kind::scan)
                 continue;
-            EXPECT_TRUE(std::find(group.reduces.begin(), group.reduces.end(), id) !=
-                        group.reduces.end())
+            const std::vector<int> &own = value.kind == Kind::reduce ? group.reduces : group.scans;
+            EXPECT_TRUE(std::find(own.begin(), own.end(), id) != own.end())
                 << "v" << id << " is reduced by another unit";
+            if (value.kind == Kind::scan)
+                continue;
             const Axes over = program_.axes.atoms(value.axes);
             EXPECT_EQ(std::set<Axis>(over.begin(), over.end()), group.reduced);
             EXPECT_EQ(program_.axesOf(id), group.rows);
@@ -346,13 +364,29 @@ class Evaluation {
         return static_cast<std::size_t>(result);
     }
 
+    /// The element of a load that has strides of its own.
+    std::size_t walked(const Value &load, std::size_t elements, const Place &place) {
+        std::int64_t at = 0;
+        for (std::size_t d = 0; d < load.dims.size(); ++d)
+            at += load.strides[d] *
+                  (load.dims[d].offset + load.dims[d].step * flat(load.dims[d].axes, place));
+        const auto count = static_cast<std::int64_t>(elements);
+        EXPECT_TRUE(at >= 0 && at < count) << "element " << at << " of " << count;
+        return static_cast<std::size_t>(std::clamp<std::int64_t>(at, 0, count - 1));
+    }
+
     double value(int id, const Place &place) {
         const Value &v = program_.values[id];
         switch (v.kind) {
         case Kind::load: {
             const std::string &name = program_.buffers[v.buffer].name;
-            const std::size_t at = element(
-                v.extents.empty() ? program_.buffers[v.buffer].shape : v.extents, v.dims, place);
+            if (!v.args.empty() && value(v.args[0], place) == 0)
+                return value(v.args[1], place);
+            const std::size_t at =
+                v.strides.empty()
+                    ? element(v.extents.empty() ? program_.buffers[v.buffer].shape : v.extents,
+                              v.dims, place)
+                    : walked(v, memory_[name].size(), place);
             const int writer = writer_[name][at];
             EXPECT_GE(writer, 0) << name << " is read before it is written";
             EXPECT_TRUE(writer < unit_) << name << " is read by the unit that writes it";
@@ -369,6 +403,19 @@ class Evaluation {
             for (const int arg : v.args)
                 args.push_back(value(arg, place));
             return v.op == "cast" ? castTo(v.dtype, args[0]) : operation(v.op, args);
+        }
+        case Kind::scan: {
+            const Axes along = program_.axes.atoms(v.axes);
+            const std::int64_t here = flat(v.axes, place);
+            double total = v.op == "sum" ? 0 : 1;
+            over(along, place, [&](const Place &inner) {
+                const std::int64_t there = flat(v.axes, inner);
+                if (v.backwards ? there < here : there > here)
+                    return;
+                const double x = value(v.args[0], inner);
+                total = v.op == "sum" ? total + x : total * x;
+            });
+            return total;
         }
         case Kind::reduce: {
             double best = v.op == "sum"                       ? 0

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/endpoint/messages.h"
+
+#include "core/base/tensor_type.h"
+#include "core/tools/judge_summary.h"
+
+#include <fmt/ranges.h>
+
+namespace cuda_agent::policy {
+
+namespace {
+
+std::string typeText(const TensorType &type) {
+    return fmt::format("{} [{}]", nameOf(type.dtype), fmt::join(type.shape, ", "));
+}
+
+void addPorts(std::string &text, const char *what, const std::vector<task::Port> &ports) {
+    if (ports.empty())
+        return;
+    text += fmt::format("{}:\n", what);
+    for (const auto &port : ports)
+        text += fmt::format("- {}: {}\n", port.name, typeText(port.type));
+}
+
+} // namespace
+
+std::string systemPrompt(const Context &context, const skills::SkillSet &skills) {
+    const bool cuda = context.device.kind == device::Kind::cuda;
+    std::string text = fmt::format(
+        R"(You write fast CUDA kernels in place of a PyTorch module. You work in turns: say briefly what you think and what gain you expect, call tools, read what they answer.
+
+The workspace is /workspace. model.py there is the task and is protected. You write a candidate: plan.json and the CUDA files that it names (kernels/*.cu). The plan says which buffers there are, how large they are, and which kernels and library steps (gemm, convolution) run over them; there is no host code. Read the skill "plan-candidates" before you write your first plan.
+
+Rules:
+- The candidate computes what the module computes, for these inputs and for any others of the same shapes and dtypes: random, huge, tiny, NaN and Inf included. It is checked against a double precision oracle with the reference's own error as the measure.
+- Work is done by your kernels. GEMM and convolution may be library steps; no other library, no framework operators.
+- Inputs stay unchanged, outputs are written in full, nothing outside the buffers is touched.
+- Numerics are '{}'{}.
+
+Workflow: read model.py and the baselines; find out what bounds the task (memory traffic, operations, launches); write the simplest correct candidate that fuses everything; Compile; Verify; then improve one thing at a time, and say before each change what you expect of it. The aim is to be correct and more than 5 % faster than torch.compile, then to come close to the machine's limit. Before you end, Verify the best candidate with strength "full". To end, answer without calling a tool.
+)",
+        task::nameOf(context.numerics),
+        context.numerics == task::Numerics::standard
+            ? ": fp32 products in fp32, convolutions in TF32 where the reference does so"
+            : ": TF32 tensor cores are allowed for products");
+    if (!cuda)
+        text +=
+            "\nThis machine has no GPU: the same CUDA C++ is compiled for the CPU and really run "
+            "there. Times are CPU times. Barriers and warp operations are slow there; one "
+            "thread a row with plain inner loops over contiguous data is fast. No tensor cores, "
+            "inline PTX, cp.async or clusters.\n";
+    if (const auto catalogue = skills.catalogue(); !catalogue.empty())
+        text += "\nSkills (load one with the tool Skill when it fits what you are about to do):\n" +
+                catalogue;
+    return text;
+}
+
+std::string taskMessage(const Context &context, const std::string &source) {
+    const auto &task = context.task;
+    std::string text = fmt::format("The task, model.py:\n```python\n{}\n```\n", source);
+    addPorts(text, "Inputs of forward(), by position", task.inputs);
+    addPorts(text, "Parameters and constants, by key", task.parameters);
+    addPorts(text, "Outputs", task.outputs);
+    const auto &device = context.device;
+    text += fmt::format("Machine: {} ({}), {} {}, {} MiB cache", device.name, device.architecture,
+                        device.multiprocessors,
+                        device.kind == device::Kind::cuda ? "multiprocessors" : "hardware threads",
+                        device.cacheBytes >> 20);
+    if (device.sharedBytesPerBlock > 0)
+        text +=
+            fmt::format(", up to {} bytes of shared memory a block", device.sharedBytesPerBlock);
+    text +=
+        fmt::format("\nMeasured: copies {:.0f} GB/s", context.ceilings.copyBytesPerSecond / 1e9);
+    if (context.ceilings.fp32FlopsPerSecond > 0)
+        text += fmt::format(", fp32 products {:.1f} TFLOP/s",
+                            context.ceilings.fp32FlopsPerSecond / 1e12);
+    if (context.ceilings.tf32FlopsPerSecond > 0)
+        text += fmt::format(", TF32 products {:.1f} TFLOP/s",
+                            context.ceilings.tf32FlopsPerSecond / 1e12);
+    text += fmt::format("\nThe task moves {:.2f} MB at least",
+                        static_cast<double>(task.countedBytes) / 1e6);
+    if (task.matmulFlops + task.convolutionFlops > 0)
+        text += fmt::format(" and needs {:.2f} GFLOP in products",
+                            (task.matmulFlops + task.convolutionFlops) / 1e9);
+    text += "\nBaselines:";
+    for (const auto &[name, value] : context.baselines.items())
+        if (value.is_object() && value.contains("seconds"))
+            text +=
+                fmt::format(" {} {};", name, tools::formatSeconds(value["seconds"].get<double>()));
+    text += fmt::format("\nYou have {} turns at most.\n", context.turnLimit);
+    return text;
+}
+
+} // namespace cuda_agent::policy

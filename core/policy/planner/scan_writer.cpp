@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/kernel_writer.h"
+
+namespace cuda_agent::policy {
+
+namespace {
+
+/// Running sums and products along rows. Row form: a block takes a row in tiles, whose elements are
+/// combined thread by thread, warp by warp, and carried on. The other forms: a thread walks along a
+/// row, or along a strip of neighbouring ones.
+class ScanWriter : public KernelWriter {
+  public:
+    using KernelWriter::KernelWriter;
+
+  protected:
+    std::string rowSubscript() const override { return strip() ? "[e]" : ""; }
+
+    void forRowsInHand(const std::function<void()> &body) override {
+        if (!strip() || inStrip_) {
+            body();
+            return;
+        }
+        open("for (int e = 0; e < width; ++e)");
+        inStrip_ = true;
+        push();
+        body();
+        pop();
+        inStrip_ = false;
+        close();
+    }
+
+    void forElements(const std::vector<int> &, const std::vector<int> &,
+                     const std::function<void()> &body) override {
+        body();
+    }
+
+    std::string elementOffset(const Access &access) override {
+        std::vector<std::pair<std::string, std::int64_t>> terms;
+        for (const int d : elementDims_)
+            terms.emplace_back(coordinates_[d], access.strides[d]);
+        if (inStrip_)
+            terms.emplace_back("e", access.strides[rowDims_.back()]);
+        return sumOf(terms);
+    }
+
+    void writeForm() override {
+        beginKernel("", s_.threads);
+        Launch launch;
+        launch.block[0] = s_.threads;
+        if (s_.form == Schedule::Form::row) {
+            launch.grid[0] = n_.rowsExpression();
+            writeBlockRows();
+        } else {
+            launch.grid[0] = fmt::format("cdiv({}, {})", workExpression(), s_.threads);
+            writeThreadRows();
+        }
+        endKernel(launch);
+    }
+
+  private:
+    bool strip() const { return s_.form == Schedule::Form::loopColumn; }
+    bool backwards() const { return p_.values[g_.scans[0]].backwards; }
+    std::int64_t length() const { return n_.elements(); }
+    std::string typeOf(int scan) const { return scalarType(p_.values[scan].dtype); }
+    /// What the running result is held in.
+    std::string stateOf(int scan) const {
+        const std::string type = typeOf(scan);
+        return exactSums() && type == "float" ? "double" : type;
+    }
+    std::string identity(int scan) const { return p_.values[scan].op == "sum" ? "0" : "1"; }
+    std::string combined(int scan, const std::string &a, const std::string &b) const {
+        return fmt::format("{} {} {}", a, p_.values[scan].op == "sum" ? "+" : "*", b);
+    }
+
+    /// Names the place along the row for loads and stores.
+    void place(const std::string &position) {
+        std::string rest = position;
+        for (std::size_t k = elementDims_.size(); k-- > 0;) {
+            const int d = elementDims_[k];
+            if (elementDims_.size() == 1) {
+                coordinates_[d] = position;
+                return;
+            }
+            coordinates_[d] = fmt::format("r{}", k);
+            const std::string size = std::to_string(n_.dims[d].size);
+            line(fmt::format("const {} r{} = {};", indexType_, k,
+                             k == 0 ? rest : fmt::format("({}) % {}", rest, size)));
+            rest = fmt::format("({}) / {}", rest, size);
+        }
+    }
+
+    void declareParameters() {
+        for (const int id : reachableFrom(p_, g_.roots())) {
+            if (p_.values[id].kind == Kind::load)
+                bufferParameter(p_.values[id].buffer);
+        }
+        for (const Store &store : g_.stores)
+            bufferParameter(store.buffer);
+    }
+    void declarePointers() {
+        std::vector<int> stores;
+        for (std::size_t i = 0; i < g_.stores.size(); ++i)
+            stores.push_back(static_cast<int>(i));
+        rowPointers(g_.roots(), stores);
+    }
+
+    // --- a block to a row ------------------------------------------------------------------------
+
+    std::int64_t lastStride(const Access &access) const {
+        return access.strides[elementDims_.back()];
+    }
+
+    void writeBlockRows() {
+        declareParameters();
+        out_.helpers.insert("scanBlock");
+        line("const int lane = (int)threadIdx.x;");
+        if (!rowDims_.empty()) {
+            line("const long long row = blockIdx.x;");
+            rowCoordinates("row", "long long");
+        }
+        declarePointers();
+        hoist(g_.roots());
+        const int warps = s_.threads / 32;
+        const std::int64_t tile = static_cast<std::int64_t>(s_.threads) * s_.vector * s_.unroll;
+        for (std::size_t k = 0; k < g_.scans.size(); ++k) {
+            line(fmt::format("__shared__ {} exchange{}[2][{}];", typeOf(g_.scans[k]), k, warps));
+            line(fmt::format("{} carry{} = {};", typeOf(g_.scans[k]), k, identity(g_.scans[k])));
+        }
+        line("int turn = 0;");
+        open(
+            fmt::format("for ({0} tile = 0; tile < {1}; tile += {2})", indexType_, length(), tile));
+        for (std::size_t k = 0; k < g_.scans.size(); ++k)
+            line(fmt::format("{} x{}[{}][{}];", typeOf(g_.scans[k]), k, s_.unroll, s_.vector));
+        forVectors([&] {
+            std::vector<int> inputs;
+            for (const int scan : g_.scans)
+                inputs.push_back(p_.values[scan].args[0]);
+            loadVectors(inputs);
+            forVectorElements([&](const std::string &valid) {
+                for (std::size_t k = 0; k < g_.scans.size(); ++k)
+                    line(fmt::format("x{}[u][e] = {};", k, identity(g_.scans[k])));
+                if (!valid.empty())
+                    open(fmt::format("if ({})", valid));
+                push();
+                place("at");
+                for (std::size_t k = 0; k < g_.scans.size(); ++k)
+                    line(fmt::format("x{}[u][e] = {};", k, valueOf(inputs[k])));
+                pop();
+                if (!valid.empty())
+                    close();
+            });
+        });
+        forVectors([&] {
+            for (std::size_t k = 0; k < g_.scans.size(); ++k)
+                scanTile(k, warps);
+            line("turn ^= 1;");
+            storeVectors();
+        });
+        close();
+    }
+
+    /// The vectors of a tile, in the order of the scan; `m` is where one starts in the row.
+    void forVectors(const std::function<void()> &body) {
+        line("#pragma unroll");
+        open(fmt::format("for (int u = 0; u < {}; ++u)", s_.unroll));
+        line(fmt::format("const {} i = tile + (u * {} + lane) * {};", indexType_, s_.threads,
+                         s_.vector));
+        line(backwards() ? fmt::format("const {} m = {} - {} - i;", indexType_, length(), s_.vector)
+                         : fmt::format("const {} m = i;", indexType_));
+        push();
+        body();
+        pop();
+        close();
+    }
+
+    bool wholeVectors() const { return length() % s_.vector == 0; }
+    std::string vectorInside() const { return fmt::format("i < {}", length()); }
+
+    void loadVectors(const std::vector<int> &roots) {
+        if (!wholeVectors() || s_.vector == 1)
+            return;
+        for (const int load : elementLoads(roots)) {
+            if (lastStride(n_.accesses.at(load)) != 1 || elementDims_.size() != 1)
+                continue;
+            out_.helpers.insert("loadVector");
+            const std::string name = fmt::format("v{}", arrays_++);
+            line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, s_.vector));
+            line(fmt::format("if ({})", vectorInside()));
+            line(fmt::format("    loadVector({}, {} + m);", name,
+                             pointer(n_.accesses.at(load), p_.values[load].buffer)));
+            remember(load, name + "[e]");
+        }
+    }
+
+    /// Elements of a vector in the order of memory. `valid`: when there is something at `at`.
+    void forVectorElements(const std::function<void(const std::string &valid)> &body) {
+        line("#pragma unroll");
+        open(fmt::format("for (int e = 0; e < {}; ++e)", s_.vector));
+        line(fmt::format("[[maybe_unused]] const {} at = m + e;", indexType_));
+        body(wholeVectors() ? vectorInside()
+             : backwards()  ? std::string("at >= 0")
+                            : fmt::format("at < {}", length()));
+        close();
+    }
+
+    void scanTile(std::size_t k, int warps) {
+        const int scan = g_.scans[k];
+        const std::string x = fmt::format("x{}[u]", k);
+        const int last = s_.vector - 1;
+        if (s_.vector > 1) {
+            line("#pragma unroll");
+            line(backwards() ? fmt::format("for (int e = {}; e >= 0; --e)", last - 1)
+                             : fmt::format("for (int e = 1; e < {}; ++e)", s_.vector));
+            line(fmt::format("    {0}[e] = {1};", x,
+                             combined(scan, x + (backwards() ? "[e + 1]" : "[e - 1]"), x + "[e]")));
+        }
+        const std::string type = typeOf(scan);
+        line(fmt::format("{} total{};", type, k));
+        line(fmt::format(
+            "const {0} before{1} = {2}; // of the elements ahead of this thread's", type, k,
+            combined(scan, fmt::format("carry{}", k),
+                     fmt::format("scanBlock<{}, {}>({}[{}], exchange{}[turn], total{})", warps,
+                                 p_.values[scan].op == "sum" ? "true" : "false", x,
+                                 backwards() ? 0 : last, k, k))));
+        line(fmt::format("carry{0} = {1};", k,
+                         combined(scan, fmt::format("carry{}", k), fmt::format("total{}", k))));
+    }
+
+    void storeVectors() {
+        std::vector<int> gathered;
+        for (std::size_t i = 0; i < g_.stores.size(); ++i) {
+            const std::size_t d = static_cast<std::size_t>(elementDims_.back());
+            const Access &access = n_.stores[i];
+            bool even = s_.vector > 1 && wholeVectors() && elementDims_.size() == 1 &&
+                        access.strides[d] == 1 && access.base % s_.vector == 0;
+            for (const int row : rowDims_)
+                even = even && access.strides[row] % s_.vector == 0;
+            if (even)
+                gathered.push_back(static_cast<int>(i));
+        }
+        for (const int store : gathered)
+            line(fmt::format("{} y{}[{}];", storageType(p_.buffers[g_.stores[store].buffer].dtype),
+                             store, s_.vector));
+        forVectorElements([&](const std::string &valid) {
+            if (!valid.empty())
+                open(fmt::format("if ({})", valid));
+            push();
+            place("at");
+            for (std::size_t k = 0; k < g_.scans.size(); ++k)
+                remember(g_.scans[k],
+                         fmt::format("({})", combined(g_.scans[k], fmt::format("before{}", k),
+                                                      fmt::format("x{}[u][e]", k))));
+            for (std::size_t i = 0; i < g_.stores.size(); ++i) {
+                const int store = static_cast<int>(i);
+                const std::string code = stored(store, valueOf(g_.stores[i].value));
+                const bool later =
+                    std::find(gathered.begin(), gathered.end(), store) != gathered.end();
+                if (later)
+                    line(fmt::format("y{}[e] = {};", store, code));
+                else
+                    line(fmt::format("{}[{}] = {};", pointer(n_.stores[i], g_.stores[i].buffer),
+                                     elementOffset(n_.stores[i]), code));
+            }
+            pop();
+            if (!valid.empty())
+                close();
+        });
+        for (const int store : gathered) {
+            out_.helpers.insert("storeVector");
+            line(fmt::format("if ({})", vectorInside()));
+            line(fmt::format("    storeVector({} + m, y{});",
+                             pointer(n_.stores[store], g_.stores[store].buffer), store));
+        }
+    }
+
+    // --- a thread to a row -----------------------------------------------------------------------
+
+    std::int64_t strips() const {
+        return (n_.dims[rowDims_.back()].size + s_.chunk - 1) / s_.chunk;
+    }
+    std::string workExpression() const {
+        if (!strip())
+            return n_.rowsExpression();
+        if (rowDims_.size() == 1)
+            return fmt::format("cdiv({}, {})", n_.rowsExpression(), s_.chunk);
+        const std::int64_t others = n_.rows() / n_.dims[rowDims_.back()].size;
+        if (n_.runtimeOuter)
+            return fmt::format("{} * {}", n_.dims[0].expression,
+                               others / n_.dims[0].size * strips());
+        return std::to_string(others * strips());
+    }
+
+    void writeThreadRows() {
+        declareParameters();
+        line("const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;");
+        line(fmt::format("if (thread >= {})", sizeParameter(workExpression(), "work")));
+        line("    return;");
+        if (strip()) {
+            stripCoordinates();
+        } else if (!rowDims_.empty()) {
+            line("const long long row = thread;");
+            rowCoordinates("row", "long long");
+        }
+        declarePointers();
+        hoist(g_.roots());
+        const std::string many = strip() ? fmt::format("[{}]", s_.chunk) : "";
+        for (std::size_t k = 0; k < g_.scans.size(); ++k)
+            line(fmt::format("{} state{}{};", stateOf(g_.scans[k]), k, many));
+        forRowsInHand([&] {
+            for (std::size_t k = 0; k < g_.scans.size(); ++k)
+                line(fmt::format("state{}{} = {};", k, rowSubscript(), identity(g_.scans[k])));
+        });
+        open(fmt::format("for ({0} i = 0; i < {1}; ++i)", indexType_, length()));
+        line(fmt::format("const {} at = {};", indexType_,
+                         backwards() ? fmt::format("{} - i", length() - 1) : "i"));
+        push();
+        place("at");
+        forRowsInHand([&] {
+            for (std::size_t k = 0; k < g_.scans.size(); ++k) {
+                const int scan = g_.scans[k];
+                const std::string state = fmt::format("state{}{}", k, rowSubscript());
+                const std::string x = valueOf(p_.values[scan].args[0]);
+                line(fmt::format("{} = {};", state, combined(scan, state, x)));
+                remember(scan, fmt::format("({}){}", typeOf(scan), state));
+            }
+            for (std::size_t i = 0; i < g_.stores.size(); ++i) {
+                const std::string code = stored(static_cast<int>(i), valueOf(g_.stores[i].value));
+                line(fmt::format("{}[{}] = {};", pointer(n_.stores[i], g_.stores[i].buffer),
+                                 elementOffset(n_.stores[i]), code));
+            }
+        });
+        pop();
+        close();
+    }
+
+    void stripCoordinates() {
+        const std::int64_t last = n_.dims[rowDims_.back()].size;
+        const bool open = n_.runtimeOuter && rowDims_.size() == 1;
+        const std::string size =
+            open ? sizeParameter(n_.rowsExpression(), "rows") : std::to_string(last);
+        if (rowDims_.size() == 1) {
+            line(fmt::format("const long long first = thread * {};", s_.chunk));
+        } else {
+            line(fmt::format("const long long first = thread % {} * {};", strips(), s_.chunk));
+            std::string rest = fmt::format("thread / {}", strips());
+            for (std::size_t i = rowDims_.size() - 1; i-- > 0;) {
+                const std::int64_t extent = n_.dims[rowDims_[i]].size;
+                line(fmt::format("const long long k{} = {};", i,
+                                 i == 0 ? rest : fmt::format("{} % {}", rest, extent)));
+                coordinates_[rowDims_[i]] = fmt::format("k{}", i);
+                rest = fmt::format("{} / {}", rest, extent);
+            }
+        }
+        coordinates_[rowDims_.back()] = "first";
+        line(fmt::format("const int width = (int)({0} - first < {1} ? {0} - first : {1});", size,
+                         s_.chunk));
+    }
+
+    bool inStrip_ = false;
+    int arrays_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<KernelWriter> makeScanWriter(const Program &p, const Group &g, const Nest &n,
+                                             const Schedule &s, const std::string &name) {
+    return std::make_unique<ScanWriter>(p, g, n, s, name);
+}
+
+} // namespace cuda_agent::policy
