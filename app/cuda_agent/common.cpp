@@ -30,4 +30,31 @@ Result<TaskRequest> openTask(const TaskOptions &options) {
     return request;
 }
 
+void EndpointOptions::add(CLI::App &app) {
+    app.add_option("--endpoint-config", file,
+                   "TOML file with the endpoint's settings (default: " +
+                       policy::endpointConfigFile().string() + ")");
+    app.add_option("--base-url", baseUrl,
+                   "Of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1; the key is "
+                   "taken from $CUDA_AGENT_API_KEY, the file, or $OPENAI_API_KEY");
+    app.add_option("--model", model, "Language model, as the endpoint names it");
+}
+
+Result<policy::EndpointConfig> EndpointOptions::config() const {
+    const std::filesystem::path named =
+        file.empty() ? policy::endpointConfigFile() : std::filesystem::path(file);
+    std::error_code error;
+    if (!file.empty() && !std::filesystem::exists(named, error))
+        return requestError("there is no file {}", file);
+    CUDA_AGENT_ASSIGN(config, policy::readEndpointConfig(named));
+    if (!baseUrl.empty())
+        config.baseUrl = baseUrl;
+    while (config.baseUrl.ends_with('/'))
+        config.baseUrl.pop_back();
+    if (!model.empty())
+        config.model = model;
+    CUDA_AGENT_TRY(policy::checkEndpoint(config));
+    return std::move(config);
+}
+
 } // namespace cuda_agent::app

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/judge/judge.h"
+#include "core/policy/endpoint/endpoint.h"
 
 #include <CLI/CLI.hpp>
 
@@ -26,5 +27,16 @@ struct TaskRequest {
     judge::Options judge;
 };
 Result<TaskRequest> openTask(const TaskOptions &options);
+
+/// Options that say which language model to ask; what they leave open is in the configuration file.
+struct EndpointOptions {
+    std::string file;
+    std::string baseUrl;
+    std::string model;
+
+    void add(CLI::App &app);
+    /// Errors: request.
+    Result<policy::EndpointConfig> config() const;
+};
 
 } // namespace cuda_agent::app

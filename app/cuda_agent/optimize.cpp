@@ -18,7 +18,9 @@ struct Options {
     std::string policy = "planner";
     std::string recorded; ///< for the replay policy
     std::string session;
-    int turns = 20;
+    agent::Budget budget{0, 0, 0, 0};
+    EndpointOptions endpoint;
+    std::vector<std::string> skills;
 };
 
 Result<int> optimize(const Options &options, std::stop_token stop) {
@@ -29,7 +31,14 @@ Result<int> optimize(const Options &options, std::stop_token stop) {
     wanted.device = options.task.device;
     wanted.policy = options.policy;
     wanted.recorded = options.recorded;
-    wanted.turns = options.turns;
+    wanted.budget = options.budget;
+    if (options.policy == "endpoint") {
+        CUDA_AGENT_ASSIGN(endpoint, options.endpoint.config());
+        wanted.endpoint = std::move(endpoint);
+        const std::vector<fs::path> named(options.skills.begin(), options.skills.end());
+        CUDA_AGENT_ASSIGN(set, skills::SkillSet::load(skills::standardFolders(named)));
+        wanted.skills = std::move(set);
+    }
     wanted.session = options.session.empty() ? agent::defaultSessionFolder(request.spec)
                                              : fs::path(options.session);
     const auto folder = wanted.session;
@@ -72,9 +81,21 @@ Run addOptimize(CLI::App &app) {
         ->capture_default_str();
     app.add_option("--recorded", options->recorded,
                    "Session folder that the replay policy follows");
-    app.add_option("--turns", options->turns, "Turns at most")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
+    app.add_option("--turns", options->budget.turns,
+                   "Turns at most (default: 20, with an endpoint 200)")
+        ->check(CLI::Range(1, 1000));
+    app.add_option("--seconds", options->budget.seconds,
+                   "No further turn after this time (default: no limit)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--tokens", options->budget.tokens,
+                   "No further turn after this many tokens of an endpoint (default: no limit)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--cost", options->budget.cost,
+                   "No further turn after this cost, by the prices in the endpoint's configuration")
+        ->check(CLI::PositiveNumber);
+    options->endpoint.add(app);
+    app.add_option("--skills", options->skills,
+                   "Folder of skills for the endpoint's model, besides the built-in ones");
     app.add_option("--session", options->session,
                    "Folder of the session log; one that was stopped or killed is resumed "
                    "(default: cuda-agent-sessions/TASK-TIME)");

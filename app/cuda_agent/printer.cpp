@@ -3,13 +3,31 @@
 
 #include "app/cuda_agent/printer.h"
 
-#include "core/agent/tools.h"
+#include "core/tools/judge_summary.h"
 
 #include <unistd.h>
 
 #include <cstdio>
 
 namespace cuda_agent::app {
+
+namespace {
+
+/// What an action acts on, for its line.
+std::string detailOf(const Json &arguments) {
+    for (const auto *name : {"file_path", "path", "command", "pattern", "strength"}) {
+        const auto found = arguments.find(name);
+        if (found != arguments.end() && found->is_string())
+            return found->get<std::string>().substr(0, 100);
+    }
+    return {};
+}
+
+std::string firstLine(const std::string &text) {
+    return text.substr(0, text.find('\n'));
+}
+
+} // namespace
 
 using session::EventType;
 
@@ -66,7 +84,7 @@ void Printer::event(const session::Event &event) {
     case EventType::baselinesMeasured:
         for (const auto &[name, value] : event.data.items())
             if (value.is_object() && value.contains("seconds"))
-                line(fmt::format("{:<22}{}", name, agent::formatSeconds(value["seconds"])));
+                line(fmt::format("{:<22}{}", name, tools::formatSeconds(value["seconds"])));
         break;
     case EventType::turnStarted:
         line(bold(fmt::format("\nturn {}", event.turn)));
@@ -76,7 +94,7 @@ void Printer::event(const session::Event &event) {
         break;
     case EventType::action: {
         const auto arguments = event.data.value("arguments", Json::object());
-        const auto detail = arguments.value("path", arguments.value("strength", std::string()));
+        const auto detail = detailOf(arguments);
         if (text("tool") == "Verify")
             progress("verifying and timing");
         else
@@ -86,7 +104,7 @@ void Printer::event(const session::Event &event) {
     case EventType::observation:
         if (text("text").starts_with("wrote ") && event.data.value("ok", false))
             break; // the action said it already
-        line("  = " + text("text"));
+        line("  = " + firstLine(text("text")));
         break;
     case EventType::compiled:
         for (const auto &entry : event.data.value("diagnostics", Json::array()))
@@ -101,7 +119,10 @@ void Printer::event(const session::Event &event) {
     case EventType::sessionEnded:
         line("\nended: " + text("reason"));
         break;
+    case EventType::textStreamed:
+    case EventType::modelAnswered:
     case EventType::fileWritten:
+    case EventType::fileRemoved:
     case EventType::verdictGiven:
     case EventType::turnEnded:
         break;
@@ -128,9 +149,9 @@ void Printer::verdict(const Json &verdict) {
             continue;
         const auto &time = times[name];
         std::string text = fmt::format("  {:<22}{:>12}  [{} .. {}]", name,
-                                       agent::formatSeconds(time.value("seconds", 0.0)),
-                                       agent::formatSeconds(time.value("low", 0.0)),
-                                       agent::formatSeconds(time.value("high", 0.0)));
+                                       tools::formatSeconds(time.value("seconds", 0.0)),
+                                       tools::formatSeconds(time.value("low", 0.0)),
+                                       tools::formatSeconds(time.value("high", 0.0)));
         if (candidate > 0 && std::string_view(name) != "candidate")
             text += fmt::format("  {:.2f}x", time.value("seconds", 0.0) / candidate);
         line(text);
@@ -139,7 +160,7 @@ void Printer::verdict(const Json &verdict) {
         line(fmt::format("  {:.0f} % of this machine's {} limit ({})",
                          100 * verdict.value("fraction_of_limit", 0.0),
                          verdict.value("limited_by", ""),
-                         agent::formatSeconds(verdict.value("limit_seconds", 0.0))));
+                         tools::formatSeconds(verdict.value("limit_seconds", 0.0))));
     if (verdict.value("device", "") == "cpu")
         line(dim("  CPU device times: they say nothing about GPU times"));
     for (const auto &flag : verdict.value("flags", Json::array()))

@@ -22,9 +22,9 @@ void Control::step() {
     changed_.notify_all();
 }
 
-void Control::post(std::vector<session::ToolCall> calls) {
+void Control::post(Order order) {
     const std::lock_guard lock(mutex_);
-    posted_.push_back(std::move(calls));
+    posted_.push_back(std::move(order));
     changed_.notify_all();
 }
 
@@ -44,7 +44,7 @@ Result<Control::Order> Control::next(std::stop_token stop, const std::function<v
         return stoppedError();
     Order order;
     if (!posted_.empty()) {
-        order.calls = std::move(posted_.front());
+        order = std::move(posted_.front());
         posted_.pop_front();
     } else if (mode_ == Mode::step) {
         mode_ = Mode::pause;

@@ -27,14 +27,15 @@ class Control {
     void pause();
     /// One turn of the policy, then a pause.
     void step();
-    /// Tool calls that the engineer makes as one turn, as soon as the turn under way is over.
-    void post(std::vector<session::ToolCall> calls);
-
-    /// What the loop is to do next.
+    /// What the loop is to do next: a turn of the engineer's, or, when it is empty, the policy's.
     struct Order {
-        /// The engineer's turn; empty when the policy is to act.
+        std::string message; ///< to the agent
         std::vector<session::ToolCall> calls;
+        bool engineer() const { return !message.empty() || !calls.empty(); }
     };
+    /// A turn that the engineer takes as soon as the turn under way is over. Not empty.
+    void post(Order order);
+
     /// For the loop: blocks while there is nothing to do. `resting` is called before it blocks.
     /// Errors: stopped.
     Result<Order> next(std::stop_token stop, const std::function<void()> &resting);
@@ -46,7 +47,7 @@ class Control {
     std::mutex mutex_;
     std::condition_variable_any changed_;
     Mode mode_ = Mode::run;
-    std::deque<std::vector<session::ToolCall>> posted_;
+    std::deque<Order> posted_;
 };
 
 } // namespace cuda_agent::agent

@@ -3,8 +3,6 @@
 
 #include "core/agent/loop.h"
 
-#include "core/agent/tools.h"
-
 namespace cuda_agent::agent {
 
 namespace fs = std::filesystem;
@@ -12,47 +10,59 @@ using session::EventType;
 
 namespace {
 
-/// Makes the candidate folder hold exactly the files that the log says.
-Result<void> restoreFiles(const Recorder &recorder, const fs::path &folder) {
-    std::error_code error;
-    fs::remove_all(folder, error);
-    fs::create_directories(folder, error);
-    if (error)
-        return machineError("cannot make {}: {}", folder.string(), error.message());
-    for (const auto &[path, blob] : recorder.state().files) {
-        CUDA_AGENT_ASSIGN(text, session::readBlob(recorder.folder(), blob));
-        CUDA_AGENT_TRY(writeFileAtomically(folder / path, text));
+using Clock = std::chrono::steady_clock;
+using Approve = std::function<Result<std::string>(const session::ToolCall &, std::stop_token)>;
+
+Result<session::Observation> act(tools::Workspace &workspace, const session::ToolCall &call,
+                                 const Approve &approve, const std::stop_token &stop) {
+    if (approve) {
+        CUDA_AGENT_ASSIGN(refusal, approve(call, stop));
+        if (!refusal.empty()) {
+            auto observation = tools::refuse(refusal);
+            observation.id = call.id;
+            return observation;
+        }
     }
-    return {};
+    return tools::callTool(workspace, call, stop);
 }
 
-Result<void> runTurn(Workspace &workspace, const policy::Step &step, std::stop_token stop) {
-    auto &recorder = *workspace.recorder;
-    const auto &turns = recorder.state().turns;
-    // A turn that was cut off is done again under its number.
-    const int number =
-        turns.empty() ? 1 : (turns.back().ended ? turns.back().number + 1 : turns.back().number);
-    CUDA_AGENT_TRY(recorder.append(EventType::turnStarted, number, {{"author", workspace.author}}));
+Result<void> runTurn(tools::Workspace &workspace, TurnWriter &writer, const policy::Step &step,
+                     const Approve &approve, const std::stop_token &stop) {
+    CUDA_AGENT_ASSIGN(number, writer.begin(workspace.author));
+    workspace.turn = number;
     if (!step.thought.empty())
-        CUDA_AGENT_TRY(recorder.append(EventType::thought, number, {{"text", step.thought}}));
+        CUDA_AGENT_TRY(writer.say(EventType::thought, {{"text", step.thought}}));
     for (const auto &call : step.calls) {
         CUDA_AGENT_TRY(
-            recorder.append(EventType::action, number,
-                            {{"id", call.id}, {"tool", call.tool}, {"arguments", call.arguments}}));
-        CUDA_AGENT_ASSIGN(observation, callTool(workspace, call, number, stop));
-        CUDA_AGENT_TRY(recorder.append(EventType::observation, number,
-                                       {{"id", observation.id},
-                                        {"ok", observation.ok},
-                                        {"text", observation.text},
-                                        {"data", observation.data},
-                                        {"seconds", observation.seconds}}));
+            writer.say(EventType::action,
+                       {{"id", call.id}, {"tool", call.tool}, {"arguments", call.arguments}}));
+        CUDA_AGENT_ASSIGN(observation, act(workspace, call, approve, stop));
+        CUDA_AGENT_TRY(writer.say(EventType::observation, {{"id", observation.id},
+                                                           {"ok", observation.ok},
+                                                           {"text", observation.text},
+                                                           {"data", observation.data},
+                                                           {"seconds", observation.seconds}}));
     }
-    return recorder.append(EventType::turnEnded, number, Json::object());
+    return writer.end();
 }
 
 int policyTurns(const std::vector<session::Turn> &turns) {
     return static_cast<int>(
         std::ranges::count_if(turns, [](const auto &turn) { return turn.author == "policy"; }));
+}
+
+/// Which part of the budget is used up, in words, or empty.
+std::string usedUp(const Budget &budget, const session::State &state, int turns, double seconds) {
+    if (turns >= budget.turns && budget.turns > 0)
+        return "the turns are used up";
+    if (budget.seconds > 0 && seconds >= budget.seconds)
+        return fmt::format("the time of {:.0f} s is used up", budget.seconds);
+    const auto tokens = state.usage.promptTokens + state.usage.answerTokens;
+    if (budget.tokens > 0 && tokens >= budget.tokens)
+        return fmt::format("the {} tokens are used up", budget.tokens);
+    if (budget.cost > 0 && state.usage.cost >= budget.cost)
+        return fmt::format("the cost of {} is used up", budget.cost);
+    return {};
 }
 
 } // namespace
@@ -61,17 +71,20 @@ fs::path candidateFolder(const fs::path &session) {
     return session / "candidate";
 }
 
-Result<void> runEngineerTurn(Recorder &recorder, judge::Judge &judge,
-                             const std::vector<session::ToolCall> &calls, std::stop_token stop) {
-    Workspace workspace{candidateFolder(recorder.folder()), &judge, &recorder, "engineer"};
-    CUDA_AGENT_TRY(restoreFiles(recorder, workspace.folder));
-    return runTurn(workspace, {"", calls, false, ""}, stop);
+Result<void> runEngineerTurn(tools::Workspace &workspace, TurnWriter &writer,
+                             const Control::Order &order, std::stop_token stop) {
+    CUDA_AGENT_TRY(workspace.restore());
+    workspace.author = "engineer";
+    const auto done = runTurn(workspace, writer, {order.message, order.calls, false, ""}, {}, stop);
+    workspace.author = "policy";
+    return done;
 }
 
-Result<std::string> runLoop(Recorder &recorder, judge::Judge &judge, policy::Policy &policy,
+Result<std::string> runLoop(tools::Workspace &workspace, TurnWriter &writer, policy::Policy &policy,
                             const LoopOptions &options, std::stop_token stop) {
-    Workspace workspace{candidateFolder(recorder.folder()), &judge, &recorder};
-    CUDA_AGENT_TRY(restoreFiles(recorder, workspace.folder));
+    CUDA_AGENT_TRY(workspace.restore());
+    const auto start = Clock::now();
+    const auto &state = workspace.recorder().state();
     const auto rest = [&](bool resting) {
         if (options.resting)
             options.resting(resting);
@@ -80,17 +93,18 @@ Result<std::string> runLoop(Recorder &recorder, judge::Judge &judge, policy::Pol
         if (options.control) {
             CUDA_AGENT_ASSIGN(order, options.control->next(stop, [&] { rest(true); }));
             rest(false);
-            if (!order.calls.empty()) {
-                CUDA_AGENT_TRY(runEngineerTurn(recorder, judge, order.calls, stop));
+            if (order.engineer()) {
+                CUDA_AGENT_TRY(runEngineerTurn(workspace, writer, order, stop));
                 continue;
             }
         }
-        const auto turns = recorder.state().endedTurns();
-        if (policyTurns(turns) >= options.turns)
-            return "the turns are used up";
+        const auto turns = state.endedTurns();
+        const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        if (auto what = usedUp(options.budget, state, policyTurns(turns), seconds); !what.empty())
+            return what;
         CUDA_AGENT_ASSIGN(step, policy.next(turns, stop));
-        if (!step.calls.empty() || !step.finished)
-            CUDA_AGENT_TRY(runTurn(workspace, step, stop));
+        if (writer.underWay() || !step.calls.empty() || !step.finished)
+            CUDA_AGENT_TRY(runTurn(workspace, writer, step, options.approve, stop));
         if (step.finished)
             return step.reason;
     }

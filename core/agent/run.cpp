@@ -26,7 +26,11 @@ Json identityOf(const RunRequest &request, const device::Info &device,
             {"numerics", task::nameOf(request.judge.numerics)},
             {"rules", "published"},
             {"policy", request.policy},
-            {"turns", request.turns},
+            {"turns", request.budget.turns},
+            {"budget",
+             {{"seconds", request.budget.seconds},
+              {"tokens", request.budget.tokens},
+              {"cost", request.budget.cost}}},
             {"program_version", CUDA_AGENT_VERSION}};
 }
 
@@ -49,6 +53,10 @@ Result<void> checkResumable(const session::State &state, const Json &identity) {
 }
 
 } // namespace
+
+int usualTurns(const std::string &policy) {
+    return policy == "endpoint" ? 200 : 20;
+}
 
 fs::path defaultSessionFolder(const task::Spec &spec) {
     const std::time_t now = std::time(nullptr);
@@ -74,8 +82,13 @@ Run::Run(RunRequest request, RunListener listener)
     : request_(std::move(request)), listener_(std::move(listener)) {}
 
 Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
-    if (request.policy != "planner" && request.policy != "replay")
-        return requestError("policy '{}' is not there yet; use planner or replay", request.policy);
+    if (request.policy != "planner" && request.policy != "replay" && request.policy != "endpoint")
+        return requestError("policy '{}' is not there yet; use planner, endpoint or replay",
+                            request.policy);
+    if (request.policy == "endpoint")
+        CUDA_AGENT_TRY(policy::checkEndpoint(request.endpoint));
+    if (request.budget.turns <= 0)
+        request.budget.turns = usualTurns(request.policy);
     if (request.policy == "replay" && request.recorded.empty())
         return requestError("the replay policy needs a recorded session (--recorded SESSION)");
     if (request.session.empty())
@@ -87,7 +100,7 @@ Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
     Run run(std::move(request), std::move(listener));
     run.device_ = std::move(device);
     const auto record = [&](session::Log log, session::State state) {
-        run.recorder_ = std::make_unique<Recorder>(std::move(log), std::move(state));
+        run.recorder_ = std::make_unique<session::Recorder>(std::move(log), std::move(state));
         run.recorder_->log().setListener(run.listener_.event);
     };
     std::error_code error;
@@ -112,6 +125,8 @@ Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
     record(std::move(log), {});
     CUDA_AGENT_ASSIGN(blob, run.recorder_->putBlob(text));
     Json start = identity;
+    if (run.request_.policy == "endpoint")
+        start["endpoint"] = policy::describeEndpoint(run.request_.endpoint);
     start["task"]["blob"] = blob;
     CUDA_AGENT_TRY(run.recorder_->append(EventType::sessionStarted, 0, std::move(start)));
     return run;
@@ -133,25 +148,58 @@ Result<void> Run::prepare(std::stop_token stop) {
                              {"fp32_flops_per_second", ceilings.fp32FlopsPerSecond},
                              {"tf32_flops_per_second", ceilings.tf32FlopsPerSecond}};
     CUDA_AGENT_TRY(recorder_->append(EventType::baselinesMeasured, 0, std::move(baselines)));
-    if (request_.policy == "replay") {
-        CUDA_AGENT_ASSIGN(replay, policy::makeReplay(request_.recorded));
-        policy_ = std::move(replay);
-        return {};
-    }
+
+    tools::Workspace::Parts parts;
+    parts.folder = candidateFolder(folder());
+    parts.recorder = recorder_.get();
+    parts.judge = judge_.get();
+    CUDA_AGENT_ASSIGN(
+        task,
+        session::readBlob(
+            folder(), state().start.value("task", Json::object()).value("blob", std::string())));
+    parts.protectedFiles["model.py"] = task;
+    parts.skills = request_.skills;
+    CUDA_AGENT_ASSIGN(workspace, tools::Workspace::open(std::move(parts)));
+    workspace_ = std::make_unique<tools::Workspace>(std::move(workspace));
+    writer_ = std::make_unique<TurnWriter>(*recorder_);
+    CUDA_AGENT_ASSIGN(policy, makePolicy());
+    policy_ = std::move(policy);
+    return {};
+}
+
+Result<std::unique_ptr<policy::Policy>> Run::makePolicy() {
+    if (request_.policy == "replay")
+        return policy::makeReplay(request_.recorded);
     policy::Context context;
     context.task = judge_->description();
     context.device = judge_->deviceInfo();
     context.ceilings = judge_->ceilings();
     context.baselines = timing::toJson(judge_->baselines());
     context.numerics = judge_->options().numerics;
-    context.turnLimit = request_.turns;
-    policy_ = policy::makePlanner(std::move(context));
-    return {};
+    context.turnLimit = request_.budget.turns;
+    if (request_.policy == "planner")
+        return policy::makePlanner(std::move(context));
+    policy::EndpointVoice voice;
+    voice.streamed = [this](const std::string &piece) {
+        return writer_->say(EventType::textStreamed, {{"text", piece}});
+    };
+    voice.answered = [this](Json answer) {
+        return writer_->say(EventType::modelAnswered, std::move(answer));
+    };
+    voice.note = [this](const std::string &text) {
+        if (listener_.progress)
+            listener_.progress(text);
+        return recorder_->append(EventType::note, 0, {{"text", text}});
+    };
+    voice.state = [this]() -> const session::State & { return recorder_->state(); };
+    voice.blob = [this](const std::string &name) { return session::readBlob(folder(), name); };
+    return policy::makeEndpoint(request_.endpoint, std::move(context), request_.skills,
+                                std::move(voice));
 }
 
 Result<std::string> Run::work(Control *control, std::stop_token stop) {
-    return runLoop(*recorder_, *judge_, *policy_, {request_.turns, control, listener_.resting},
-                   stop);
+    return runLoop(*workspace_, *writer_, *policy_,
+                   {request_.budget, control, listener_.resting, listener_.approve}, stop);
 }
 
 Result<void> Run::finish(const Result<std::string> &ended) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/agent/loop.h"
+#include "core/policy/endpoint/endpoint.h"
 
 #include <filesystem>
 #include <functional>
@@ -15,14 +16,20 @@ namespace cuda_agent::agent {
 struct RunRequest {
     task::Spec spec;
     judge::Options judge;
-    std::string device = "auto";    ///< "auto", "cuda" or "cpu"
-    std::string policy = "planner"; ///< "planner" or "replay"
-    std::filesystem::path recorded; ///< session that the replay policy follows
-    int turns = 20;                 ///< of the policy, at most
+    std::string device = "auto";     ///< "auto", "cuda" or "cpu"
+    std::string policy = "planner";  ///< "planner", "endpoint" or "replay"
+    std::filesystem::path recorded;  ///< session that the replay policy follows
+    policy::EndpointConfig endpoint; ///< for the endpoint policy
+    skills::SkillSet skills;         ///< for the policy and its tools
+    Budget budget{0, 0, 0, 0};       ///< turns: 0 takes the policy's usual number
     /// The session folder; empty: `defaultSessionFolder`. One that holds an unfinished session of
     /// the same task is resumed.
     std::filesystem::path session;
 };
+
+/// Turns that a policy gets when nobody says how many: 200 for language models, as in the published
+/// evaluation; 20 for the rest.
+int usualTurns(const std::string &policy);
 
 /// "cuda-agent-sessions/TASK-YYYYmmdd-HHMMSS" below the current folder.
 std::filesystem::path defaultSessionFolder(const task::Spec &spec);
@@ -32,6 +39,8 @@ struct RunListener {
     std::function<void(const session::Event &)> event;     ///< after it is in the log
     std::function<void(const std::string &what)> progress; ///< what is going on, for people
     std::function<void(bool resting)> resting;             ///< waits for the control, or goes on
+    /// As LoopOptions::approve.
+    std::function<Result<std::string>(const session::ToolCall &, std::stop_token)> approve;
 };
 
 /// One session being worked on: log, device, judge and policy. Owns them; one thread.
@@ -55,14 +64,17 @@ class Run {
   private:
     Run(RunRequest request, RunListener listener);
     Result<void> prepare(std::stop_token stop);
+    Result<std::unique_ptr<policy::Policy>> makePolicy();
     Result<std::string> work(Control *control, std::stop_token stop);
     Result<void> finish(const Result<std::string> &ended);
 
     RunRequest request_;
     RunListener listener_;
     std::unique_ptr<device::Device> device_;
-    std::unique_ptr<Recorder> recorder_;
+    std::unique_ptr<session::Recorder> recorder_;
     std::unique_ptr<judge::Judge> judge_;
+    std::unique_ptr<tools::Workspace> workspace_;
+    std::unique_ptr<TurnWriter> writer_;
     std::unique_ptr<policy::Policy> policy_;
     bool resumed_ = false;
     bool ended_ = false; ///< was opened after its end

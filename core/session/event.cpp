@@ -12,15 +12,18 @@ struct Name {
     EventType type;
     std::string_view text;
 };
-constexpr std::array<Name, 13> names{{
+constexpr std::array<Name, 16> names{{
     {EventType::sessionStarted, "sessionStarted"},
     {EventType::taskDescribed, "taskDescribed"},
     {EventType::baselinesMeasured, "baselinesMeasured"},
     {EventType::turnStarted, "turnStarted"},
+    {EventType::textStreamed, "textStreamed"},
     {EventType::thought, "thought"},
+    {EventType::modelAnswered, "modelAnswered"},
     {EventType::action, "action"},
     {EventType::observation, "observation"},
     {EventType::fileWritten, "fileWritten"},
+    {EventType::fileRemoved, "fileRemoved"},
     {EventType::compiled, "compiled"},
     {EventType::verdictGiven, "verdictGiven"},
     {EventType::turnEnded, "turnEnded"},

@@ -16,16 +16,19 @@ enum class EventType {
     sessionStarted, ///< task, overrides, device, numerics, rules, policy, program version
     taskDescribed,  ///< inputs, outputs, graph
     baselinesMeasured,
-    turnStarted,  ///< turn
-    thought,      ///< turn, text
-    action,       ///< turn, call id, tool, arguments
-    observation,  ///< turn, call id, ok, text, data, seconds
-    fileWritten,  ///< turn, path, blob, bytes, author
-    compiled,     ///< turn, ok, diagnostics, log blob, seconds
-    verdictGiven, ///< turn, verdict, candidate (map path -> blob)
-    turnEnded,    ///< turn
-    note,         ///< text; something a reader should know (resumed, machine trouble)
-    sessionEnded, ///< reason, best turn
+    turnStarted,   ///< turn
+    textStreamed,  ///< turn, text: a piece of the thought that is being written
+    thought,       ///< turn, text
+    modelAnswered, ///< turn, model, tokens, cost, seconds: what one answer of a language model took
+    action,        ///< turn, call id, tool, arguments
+    observation,   ///< turn, call id, ok, text, data, seconds
+    fileWritten,   ///< turn, path, blob, bytes, author
+    fileRemoved,   ///< turn, path, author
+    compiled,      ///< turn, ok, diagnostics, log blob, seconds
+    verdictGiven,  ///< turn, verdict, candidate (map path -> blob)
+    turnEnded,     ///< turn
+    note,          ///< text; something a reader should know (resumed, machine trouble)
+    sessionEnded,  ///< reason, best turn
 };
 std::string_view nameOf(EventType type);
 Result<EventType> eventTypeFromName(std::string_view name);

@@ -36,6 +36,11 @@ std::map<std::string, std::string> texts(const Json &data, const char *name) {
     return result;
 }
 
+std::int64_t count(const Json &data, const char *name) {
+    const double value = number(data, name);
+    return value > 0 && value < 1e15 ? static_cast<std::int64_t>(value) : 0;
+}
+
 void addLine(std::string &to, const std::string &line) {
     if (!to.empty())
         to += '\n';
@@ -43,6 +48,15 @@ void addLine(std::string &to, const std::string &line) {
 }
 
 } // namespace
+
+void Usage::add(const Json &answer) {
+    promptTokens += count(answer, "prompt_tokens");
+    cachedTokens += count(answer, "cached_tokens");
+    answerTokens += count(answer, "answer_tokens");
+    cost += number(answer, "cost");
+    seconds += number(answer, "seconds");
+    ++answers;
+}
 
 void State::apply(const Event &event) {
     ++events;
@@ -62,9 +76,22 @@ void State::apply(const Event &event) {
     case EventType::turnStarted:
         startTurn(event);
         break;
-    case EventType::thought:
+    case EventType::textStreamed:
         if (Turn *at = turn(event.turn))
+            at->streaming += text(data, "text");
+        break;
+    case EventType::thought:
+        if (Turn *at = turn(event.turn)) {
             addLine(at->thought, text(data, "text"));
+            at->streaming.clear();
+        }
+        break;
+    case EventType::modelAnswered:
+        usage.add(data);
+        if (Turn *at = turn(event.turn)) {
+            at->usage.add(data);
+            at->streaming.clear();
+        }
         break;
     case EventType::action:
         if (Turn *at = turn(event.turn))
@@ -80,6 +107,13 @@ void State::apply(const Event &event) {
             files[path] = text(data, "blob");
             if (text(data, "author") == "engineer")
                 undo_.files[path] = files[path];
+        }
+        break;
+    case EventType::fileRemoved:
+        if (const std::string path = text(data, "path"); !path.empty()) {
+            files.erase(path);
+            if (text(data, "author") == "engineer")
+                undo_.files.erase(path);
         }
         break;
     case EventType::compiled:

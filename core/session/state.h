@@ -23,11 +23,25 @@ struct Observation {
     double seconds = 0;
 };
 
+/// What language models were paid for, as their endpoints count it. Zero where they do not say.
+struct Usage {
+    std::int64_t promptTokens = 0;
+    std::int64_t cachedTokens = 0; ///< of the prompt's, read from the endpoint's cache
+    std::int64_t answerTokens = 0; ///< reasoning included
+    double cost = 0;               ///< in the currency of the endpoint's prices; 0 without prices
+    double seconds = 0;            ///< waiting for answers, retries included
+    int answers = 0;
+
+    void add(const Json &answer); ///< payload of modelAnswered
+};
+
 /// One ReAct turn.
 struct Turn {
     int number = 0;
     std::string author = "policy"; ///< or "engineer": edits and checks made by hand
     std::string thought;
+    std::string streaming; ///< of a thought that is being written; empty once it is whole
+    Usage usage;
     std::vector<ToolCall> calls;
     std::vector<Observation> observations;
     std::optional<Json> compiled;                 ///< the last one of the turn
@@ -43,6 +57,7 @@ struct State {
     Json baselines = Json::object();
     std::vector<Turn> turns;
     std::map<std::string, std::string> files; ///< workspace now: path -> blob
+    Usage usage; ///< of all turns, cut-off ones included: what was paid for stays paid for
     /// Correct and fastest so far, by the standing verdict on each candidate; 0 when none.
     int bestTurn = 0;
     double bestSeconds = 0;

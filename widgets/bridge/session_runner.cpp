@@ -144,7 +144,7 @@ void SessionRunner::check(const std::map<std::string, std::string> &files, bool 
     for (const auto &[path, text] : files)
         calls.push_back({id(), "Write", {{"path", path}, {"content", text}}});
     calls.push_back({id(), "Verify", {{"strength", full ? "full" : "training"}}});
-    shared_->control.post(std::move(calls));
+    shared_->control.post({{}, std::move(calls)});
 }
 
 void SessionRunner::shutDown() {

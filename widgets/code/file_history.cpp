@@ -17,7 +17,7 @@ void FileHistory::follow(const SessionIndex &index) {
     for (; known_ < events.size(); ++known_) {
         const session::Event &event = events[known_];
         lastTime_ = event.time;
-        if (event.type != EventType::fileWritten)
+        if (event.type != EventType::fileWritten && event.type != EventType::fileRemoved)
             continue;
         const std::string path = textOf(event.data, "path").toStdString();
         if (!path.empty())
@@ -37,7 +37,9 @@ std::map<std::string, FileVersion> FileHistory::files(const SessionIndex &index,
             const TurnRange *turn = event.turn > 0 ? index.turn(event.turn, cursor) : nullptr;
             if (turn && *at < turn->begin && !engineer)
                 continue;
-            result[path] = {textOf(event.data, "blob").toStdString(), event.turn, engineer, *at};
+            if (event.type != EventType::fileRemoved)
+                result[path] = {textOf(event.data, "blob").toStdString(), event.turn, engineer,
+                                *at};
             break;
         }
     }

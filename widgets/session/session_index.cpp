@@ -54,7 +54,7 @@ void SessionIndex::append(Event event) {
             verdicts_.back().engineer = turn.engineer;
         }
     }
-    if (event.type == EventType::fileWritten) {
+    if (event.type == EventType::fileWritten || event.type == EventType::fileRemoved) {
         std::string path = textOf(event.data, "path").toStdString();
         if (!path.empty())
             writes_.emplace_back(
@@ -152,7 +152,11 @@ std::map<std::string, FileVersion> SessionIndex::files(std::size_t cursor) const
             break;
         // What a turn wrote that was cut off and done again never happened.
         const TurnRange *turn = version.turn > 0 ? attempt(version.turn, cursor) : nullptr;
-        if (!turn || version.event >= turn->begin || version.engineer)
+        if (turn && version.event < turn->begin && !version.engineer)
+            continue;
+        if (events_[version.event].type == EventType::fileRemoved)
+            result.erase(path);
+        else
             result[path] = version;
     }
     return result;

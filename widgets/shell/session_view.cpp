@@ -333,7 +333,7 @@ Result<agent::RunRequest> SessionView::request() const {
     request.session = document_->folder();
     request.device = choices_.device.toStdString();
     request.policy = choices_.policy.toStdString();
-    request.turns = choices_.turns;
+    request.budget.turns = choices_.turns;
     request.judge.maxAutotune = choices_.maxAutotune;
     CUDA_AGENT_ASSIGN(numerics, task::numericsFromName(choices_.numerics.toStdString()));
     request.judge.numerics = numerics;

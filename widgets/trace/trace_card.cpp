@@ -148,7 +148,8 @@ Card actionCard(const Event &event) {
     card.code = true;
     const auto *content = sharedText(arguments, "content");
     if (tool == QLatin1String("Write") && content) {
-        card.title = Words::tr("Write %1").arg(textOf(arguments, "path"));
+        const QString path = textOf(arguments, "file_path");
+        card.title = Words::tr("Write %1").arg(path.isEmpty() ? textOf(arguments, "path") : path);
         card.details = bytesText(double(content->size()));
         card.shared = content;
         card.content = true;
@@ -201,10 +202,27 @@ Card endCard(const Event &event) {
     return card;
 }
 
-/// Exactly what the event says was sent; nothing is estimated.
-QString usageText(const Json &data) {
-    const Json &inner = partOf(partOf(data, "data"), "usage");
-    const Json &usage = inner.is_object() ? inner : partOf(data, "usage");
+/// One answer of a language model: which one, and why it stopped where that is not the usual.
+Card answerCard(const Event &event) {
+    Card card;
+    card.kind = CardKind::note;
+    card.title = Words::tr("Answer of %1").arg(textOf(event.data, "model"));
+    card.seconds = numberOf(event.data, "seconds", -1);
+    card.shared = sharedText(event.data, "reasoning");
+    const QString finish = textOf(event.data, "finish");
+    if (finish == QLatin1String("length"))
+        card.chips.push_back({Words::tr("Cut at its greatest length"), Tone::warning});
+    else if (finish == QLatin1String("content_filter"))
+        card.chips.push_back({Words::tr("Refused"), Tone::bad});
+    if (const int attempts = int(numberOf(event.data, "attempts")); attempts > 1)
+        card.chips.push_back({Words::tr("%1 attempts").arg(attempts), Tone::warning});
+    if (truthOf(event.data, "estimated"))
+        card.chips.push_back({Words::tr("Tokens estimated"), Tone::plain});
+    return card;
+}
+
+/// What the endpoint counted, as the event has it.
+QString usageText(const Json &usage) {
     if (!usage.is_object())
         return {};
     const QLocale locale;
@@ -213,9 +231,9 @@ QString usageText(const Json &data) {
         return number >= 0 ? locale.toString(number, 'f', 0) : QString();
     };
     QStringList parts;
-    if (const QString tokens = count("input_tokens"); !tokens.isEmpty())
+    if (const QString tokens = count("prompt_tokens"); !tokens.isEmpty())
         parts += Words::tr("%1 tokens in").arg(tokens);
-    if (const QString tokens = count("output_tokens"); !tokens.isEmpty())
+    if (const QString tokens = count("answer_tokens"); !tokens.isEmpty())
         parts += Words::tr("%1 tokens out").arg(tokens);
     if (const double cost = numberOf(usage, "cost", -1); cost >= 0)
         parts += Words::tr("cost %1").arg(locale.toString(cost, 'g', 6));
@@ -226,7 +244,9 @@ QString usageText(const Json &data) {
 
 bool hasCard(EventType type) {
     switch (type) {
+    case EventType::textStreamed: // shown as what is being written
     case EventType::fileWritten:
+    case EventType::fileRemoved:
     case EventType::compiled:
     case EventType::verdictGiven:
     case EventType::turnEnded:
@@ -260,6 +280,9 @@ Card cardOf(const Event &event, const CardContext &context) {
         break;
     case EventType::observation:
         card = observationCard(event, context);
+        break;
+    case EventType::modelAnswered:
+        card = answerCard(event);
         break;
     case EventType::sessionEnded:
         card = endCard(event);

@@ -90,8 +90,8 @@ Card TraceModel::card(int row) const {
     if (std::size_t(row) >= rows_.size()) {
         Card card;
         card.kind = CardKind::pending;
-        card.title = tr("In progress");
-        card.own = pending_.toStdString();
+        card.title = streamed_.empty() ? tr("In progress") : tr("Writing");
+        card.own = streamed_.empty() ? pending_.toStdString() : streamed_;
         card.turn = turnOf(row);
         return card;
     }
@@ -186,10 +186,28 @@ void TraceModel::setPending(const QString &text) {
                          {TextRole, Qt::DisplayRole});
 }
 
+std::string TraceModel::streamedText() const {
+    const std::vector<Event> &events = document_->index().events();
+    // A note in between says that the answer broke off and is asked for again.
+    std::size_t first = document_->cursor();
+    while (first > 0 && events[first - 1].type == EventType::textStreamed)
+        --first;
+    std::string text;
+    for (; first < document_->cursor(); ++first)
+        text += textOf(events[first].data, "text").toStdString();
+    return text;
+}
+
 void TraceModel::syncPending() {
     if (document_->index().size() != pendingAt_)
         pending_.clear();
-    showPending(!pending_.isEmpty() && document_->atEnd());
+    std::string streamed = streamedText();
+    const bool another = streamed != streamed_;
+    streamed_ = std::move(streamed);
+    showPending(!streamed_.empty() || (!pending_.isEmpty() && document_->atEnd()));
+    if (pendingShown_ && another)
+        emit dataChanged(index(int(rows_.size())), index(int(rows_.size())),
+                         {TextRole, Qt::DisplayRole});
 }
 
 void TraceModel::showPending(bool shown) {

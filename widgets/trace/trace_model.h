@@ -63,6 +63,7 @@ class TraceModel : public QAbstractListModel {
     };
     void sync();
     void syncPending();
+    std::string streamedText() const;
     void showPending(bool shown);
     bool sameLog() const;
     void remember();
@@ -89,6 +90,7 @@ class TraceModel : public QAbstractListModel {
     session::Event first_, last_; ///< of those seen; the last without its data
 
     QString pending_;
+    std::string streamed_;      ///< of the thought that is being written
     std::size_t pendingAt_ = 0; ///< events in the log when it was said
     bool pendingShown_ = false;
 };

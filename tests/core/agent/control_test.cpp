@@ -40,11 +40,11 @@ TEST(Control, AStepIsOneTurn) {
 
 TEST(Control, TheEngineersTurnsComeFirstAndWhilePaused) {
     Control control;
-    control.post({{"1", "Verify", Json::object()}});
+    control.post({{}, {{"1", "Verify", Json::object()}}});
     EXPECT_EQ(control.next({}, {})->calls.size(), 1u);
     EXPECT_TRUE(control.next({}, {})->calls.empty());
     control.pause();
-    control.post({{"2", "Write", Json::object()}, {"3", "Verify", Json::object()}});
+    control.post({"look", {{"2", "Write", Json::object()}, {"3", "Verify", Json::object()}}});
     EXPECT_EQ(control.next({}, {})->calls.size(), 2u);
 }
 

@@ -28,6 +28,7 @@ class TraceModelTest : public QObject {
     void anotherLog();
     void foreignPayloads();
     void usageOnlyWhenSaid();
+    void streamsIntoOneCard();
     void folds();
     void pendingGoesWithTheNextEvent();
     void findsFoldedText();
@@ -199,19 +200,45 @@ void TraceModelTest::foreignPayloads() {
 
 void TraceModelTest::usageOnlyWhenSaid() {
     sample::Events events;
-    const Json usage = {{"input_tokens", 1234}, {"output_tokens", 56}, {"cost", 0.0125}};
-    events.add(EventType::thought, 1, {{"text", "a"}, {"usage", usage}});
-    events.add(EventType::observation, 1, {{"text", "b"}, {"data", {{"usage", usage}}}});
+    events.add(EventType::modelAnswered, 1,
+               {{"model", "m"}, {"prompt_tokens", 1234}, {"answer_tokens", 56}, {"cost", 0.0125}});
     events.add(EventType::thought, 1, {{"text", "c"}});
     SessionDocument document;
     document.replace(sample::indexOf(events.all));
     TraceModel model(&document);
-    for (const int row : {0, 1}) {
-        QVERIFY(model.card(row).usage.contains(QLocale().toString(1234)));
-        QVERIFY(model.card(row).usage.contains(QStringLiteral("56")));
-        QVERIFY(model.card(row).usage.contains(QLocale().toString(0.0125)));
-    }
-    QCOMPARE(model.card(2).usage, QString());
+    QVERIFY(model.card(0).usage.contains(QLocale().toString(1234)));
+    QVERIFY(model.card(0).usage.contains(QStringLiteral("56")));
+    QVERIFY(model.card(0).usage.contains(QLocale().toString(0.0125)));
+    QCOMPARE(model.card(1).usage, QString());
+}
+
+void TraceModelTest::streamsIntoOneCard() {
+    sample::Events events;
+    events.add(EventType::turnStarted, 1, {{"author", "policy"}});
+    for (const char *piece : {"I ", "think ", "so"})
+        events.add(EventType::textStreamed, 1, {{"text", piece}});
+    events.add(EventType::modelAnswered, 1, {{"model", "m"}});
+    events.add(EventType::thought, 1, {{"text", "I think so"}});
+    SessionDocument document;
+    TraceModel model(&document);
+    QAbstractItemModelTester tester(&model, Reporting::QtTest);
+    for (int i = 0; i < 3; ++i)
+        document.append({events.all[std::size_t(i)]});
+    QCOMPARE(model.rowCount(), 2);
+    QCOMPARE(model.kindOf(1), CardKind::pending);
+    QCOMPARE(model.data(model.index(1), TraceModel::TextRole).toString(),
+             QStringLiteral("I think "));
+    document.append({events.all[3]});
+    QCOMPARE(model.data(model.index(1), TraceModel::TextRole).toString(),
+             QStringLiteral("I think so"));
+    document.append({events.all[4]});
+    document.append({events.all[5]});
+    QCOMPARE(model.rowCount(), 3); // the turn, the answer, the thought
+    QCOMPARE(model.kindOf(2), CardKind::thought);
+    document.setCursor(3); // replay shows it as it was
+    QCOMPARE(model.rowCount(), 2);
+    QCOMPARE(model.data(model.index(1), TraceModel::TextRole).toString(),
+             QStringLiteral("I think "));
 }
 
 void TraceModelTest::folds() {

@@ -434,8 +434,14 @@ void TracePaneTest::screenshots() {
     events.add(EventType::turnStarted, 4, {{"author", "engineer"}});
     events.add(EventType::thought, 4,
                {{"text", "A thought that goes over several lines, since it says what was measured, "
-                         "why it was slower than expected, and what comes next; 中文也要能读。"},
-                {"usage", {{"input_tokens", 12345}, {"output_tokens", 678}, {"cost", 0.0123}}}});
+                         "why it was slower than expected, and what comes next; 中文也要能读。"}});
+    events.add(EventType::modelAnswered, 4,
+               {{"model", "some-model"},
+                {"prompt_tokens", 12345},
+                {"answer_tokens", 678},
+                {"cost", 0.0123},
+                {"seconds", 4.2},
+                {"attempts", 2}});
     events.add(
         EventType::action, 4,
         {{"tool", "Search"}, {"id", "q"}, {"arguments", {{"query", "warp shuffle"}, {"most", 5}}}});

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/tools/judge_summary.h"
+#include "core/tools/schema.h"
+#include "core/tools/toolbox.h"
+
+namespace cuda_agent::tools {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using session::EventType;
+using session::Observation;
+
+Result<judge::Judge *> judgeOf(const Workspace &workspace) {
+    if (!workspace.judge())
+        return requestError("no judge is at hand in this session");
+    return workspace.judge();
+}
+
+Result<void> logCompile(Workspace &workspace, bool ok, const Json &diagnostics, const Json &kernels,
+                        std::string_view compilerOutput, double seconds) {
+    Json data{{"ok", ok}, {"diagnostics", diagnostics}, {"kernels", kernels}, {"seconds", seconds}};
+    if (!compilerOutput.empty()) {
+        CUDA_AGENT_ASSIGN(blob, workspace.recorder().putBlob(compilerOutput));
+        data["log"] = blob;
+    }
+    return workspace.recorder().append(EventType::compiled, workspace.turn, std::move(data));
+}
+
+Json diagnosticsJson(const std::vector<toolchain::Diagnostic> &diagnostics) {
+    Json list = Json::array();
+    for (const auto &diagnostic : diagnostics)
+        list.push_back(toolchain::toJson(diagnostic));
+    return list;
+}
+
+Result<Observation> compile(Workspace &workspace, const Json &, std::stop_token stop) {
+    const auto start = Clock::now();
+    CUDA_AGENT_ASSIGN(candidate, plan::readCandidate(workspace.folder().path()));
+    CUDA_AGENT_ASSIGN(judge, judgeOf(workspace));
+    CUDA_AGENT_ASSIGN(outcome, judge->compile(candidate, std::move(stop)));
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (const auto *rejection = std::get_if<toolchain::Rejection>(&outcome)) {
+        Json diagnostics = diagnosticsJson(rejection->diagnostics);
+        auto observation = refuse("does not compile: " + rejection->summary);
+        if (diagnostics.size() > 1)
+            observation.text += "\n" + diagnosticLines(diagnostics);
+        CUDA_AGENT_TRY(
+            logCompile(workspace, false, diagnostics, Json::array(), rejection->log, seconds));
+        observation.data["diagnostics"] = std::move(diagnostics);
+        return observation;
+    }
+    CUDA_AGENT_TRY(logCompile(workspace, true, Json::array(), Json::array(), {}, seconds));
+    return answer(fmt::format("compiled in {:.2f} s", seconds));
+}
+
+/// Judges what the workspace holds and logs it. Errors: request (no candidate there, the plan does
+/// not fit the task), machine, stopped.
+Result<Json> judgeNow(Workspace &workspace, verify::Strength strength, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(candidate, plan::readCandidate(workspace.folder().path()));
+    CUDA_AGENT_ASSIGN(judge, judgeOf(workspace));
+    CUDA_AGENT_ASSIGN(verdict, judge->judge(candidate, strength, std::move(stop)));
+    Json json = judge::toJson(verdict);
+    CUDA_AGENT_TRY(logCompile(workspace, verdict.compiled, diagnosticsJson(verdict.diagnostics),
+                              json.value("kernels", Json::array()), verdict.compilerOutput,
+                              verdict.compileSeconds));
+    auto &recorder = workspace.recorder();
+    Json files = Json::object();
+    CUDA_AGENT_ASSIGN(planText, workspace.read("plan.json"));
+    CUDA_AGENT_ASSIGN(planBlob, recorder.putBlob(planText));
+    files["plan.json"] = planBlob;
+    for (const auto &[path, text] : candidate.files) {
+        CUDA_AGENT_ASSIGN(blob, recorder.putBlob(text));
+        files[path] = blob;
+    }
+    CUDA_AGENT_TRY(recorder.append(EventType::verdictGiven, workspace.turn,
+                                   {{"verdict", json}, {"candidate", files}}));
+    return json;
+}
+
+Result<Observation> verify(Workspace &workspace, const Json &arguments, std::stop_token stop) {
+    const auto strength = arguments.value("strength", "training") == "full"
+                              ? verify::Strength::full
+                              : verify::Strength::training;
+    CUDA_AGENT_ASSIGN(verdict, judgeNow(workspace, strength, std::move(stop)));
+    Observation observation;
+    observation.ok = verdict.value("correct", false);
+    observation.text = reportOf(verdict);
+    observation.data["verdict"] = std::move(verdict);
+    return observation;
+}
+
+Result<Observation> profile(Workspace &workspace, const Json &, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(verdict, judgeNow(workspace, verify::Strength::training, std::move(stop)));
+    const auto &state = workspace.recorder().state();
+    Observation observation;
+    observation.ok = verdict.value("correct", false);
+    observation.text = profileOf(verdict, state.baselines, state.description);
+    observation.data["verdict"] = std::move(verdict);
+    return observation;
+}
+
+} // namespace
+
+std::vector<Tool> judgeTools() {
+    return {
+        {"Compile",
+         "Compiles the candidate in the workspace (plan.json and the kernels that it "
+         "names) and reports diagnostics.",
+         objectOf(Json::object(), {}), compile, false},
+        {"Verify",
+         "Compiles, verifies and times the candidate in the workspace; answers with the "
+         "verdict, and with the smallest evidence when it is wrong.",
+         objectOf({{"strength", choiceField("training: fewer inputs and short timing, for the way "
+                                            "there (default); full: the final protocol",
+                                            {"training", "full"})}},
+                  {}),
+         verify, false},
+        {"Profile",
+         "Times the candidate and says what limits it: achieved bandwidth and rate "
+         "against this machine's measured ceilings, registers, spills and shared memory "
+         "of each kernel.",
+         objectOf(Json::object(), {}), profile, false},
+    };
+}
+
+} // namespace cuda_agent::tools
