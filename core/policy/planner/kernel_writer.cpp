@@ -288,7 +288,7 @@ void KernelWriter::rowCoordinates(const std::string &row, const std::string &typ
         if (i == 0)
             break;
         if (i > 1) {
-            const std::string next = fmt::format("{}{}", row, i);
+            const std::string next = fmt::format("rest{}", i);
             line(fmt::format("const {} {} = {} / {};", divided, next, rest, size));
             rest = next;
         } else {

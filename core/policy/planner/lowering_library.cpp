@@ -117,7 +117,7 @@ View dotProducts(Lowering &l, const View &a, const View &b, DType type) {
 }
 
 /// alpha * product of [.., m, k] and [.., k, n] of that type
-Result<View> multiply(Lowering &l, View a, View b, DType type, double alpha = 1) {
+Result<View> multiply(Lowering &l, View a, View b, DType type, double alpha, bool tf32) {
     if (!isFloating(type))
         return failedError("of {}", nameOf(type));
     a = l.cast(a, type);
@@ -164,10 +164,13 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, double alpha = 1)
     }
     if (alpha != 1)
         step["alpha"] = alpha;
-    if (l.tf32Gemm() && type == DType::float32)
+    if (tf32 && type == DType::float32)
         step["compute"] = "tf32";
     l.program.library.push_back({std::move(step), {left.buffer, right.buffer}, output});
     return View{l.program.load(output, dims), dims};
+}
+Result<View> multiply(Lowering &l, const View &a, const View &b, DType type, double alpha = 1) {
+    return multiply(l, a, b, type, alpha, l.tf32Gemm());
 }
 
 Result<Views> product(Lowering &l, const Node &node) {
@@ -274,6 +277,61 @@ Operator attention(std::size_t mask, int causal) {
     };
 }
 
+bool all(const std::vector<std::int64_t> &values, std::int64_t wanted) {
+    return std::all_of(values.begin(), values.end(), [&](auto value) { return value == wanted; });
+}
+
+/// One filter of its own for each channel: a short sum of products over a window, which moves no
+/// more than input and output. [N, C, 1, places...] * [C, multiplier, window...]
+View depthwise(Lowering &l, const View &x, const View &weight, const Node &node, DType type) {
+    const DType wide = accumulated(type);
+    const Shape &out = node.outputs.at(0).shape;
+    const Shape in = l.shapeOf(x), filter = l.shapeOf(weight);
+    const auto stride = Lowering::integers(node, 3, "stride");
+    const auto padding = Lowering::integers(node, 4, "padding");
+    const auto dilation = Lowering::integers(node, 5, "dilation");
+    const std::size_t spatial = in.size() - 2;
+    std::vector<Window> list;
+    for (std::size_t d = 0; d < spatial; ++d)
+        list.push_back({static_cast<int>(d) + 2, out[d + 2], filter[d + 2], stride[d], dilation[d],
+                        padding[d]});
+    int inside = -1;
+    View places = l.windows(l.cast(x, wide), list, &inside);
+    if (inside >= 0)
+        places.value =
+            l.program.pointwise("where", {inside, places.value, l.program.constant(0, wide)}, wide);
+    places.dims.insert(places.dims.begin() + 2, Axes{});
+    Shape split{in[1], out[1] / in[1]};
+    split.insert(split.end(), filter.begin() + 2, filter.end());
+    View factors = l.reshape(l.cast(weight, wide), split);
+    factors.dims.insert(factors.dims.begin(), Axes{});
+    factors.dims.insert(factors.dims.begin() + 3, spatial, Axes{});
+    const View products = l.apply("mul", {places, factors}, wide);
+    std::vector<int> over;
+    for (std::size_t d = 0; d < spatial; ++d)
+        over.push_back(static_cast<int>(3 + spatial + d));
+    return l.reshape(l.reduce("sum", products, over, false, wide), out);
+}
+
+/// Windows of one element: a product for each image, of the filters and all its places.
+Result<View> pointwiseConvolution(Lowering &l, const View &x, const View &weight, const Node &node,
+                                  DType type) {
+    const Shape in = l.shapeOf(x);
+    std::int64_t places = 1;
+    for (std::size_t d = 2; d < in.size(); ++d)
+        places *= in[d];
+    const View flat = l.reshape(x, {in[0], in[1], places});
+    const View filters{weight.value, {flat.dims[0], weight.dims[0], weight.dims[1]}};
+    CUDA_AGENT_ASSIGN(result, multiply(l, filters, flat, type, 1, l.tf32Convolution()));
+    return l.reshape(result, node.outputs.at(0).shape);
+}
+
+View withBias(Lowering &l, const View &result, const View &bias) {
+    View placed{bias.value, std::vector<Axes>(result.dims.size())};
+    placed.dims[1] = bias.dims.at(0);
+    return l.apply("add", {result, placed}, DType::float32);
+}
+
 /// convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 Result<Views> convolution(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "input"));
@@ -281,38 +339,57 @@ Result<Views> convolution(Lowering &l, const Node &node) {
     const DType type = node.outputs.at(0).dtype;
     if (!isFloating(type) || type == DType::float64)
         return failedError("of {}", nameOf(type));
-    const int input = l.bufferOf(l.cast(x, type));
-    const int filter = l.bufferOf(l.cast(weight, type));
-    BufferInfo info;
-    std::vector<Axes> dims;
-    for (const std::int64_t extent : node.outputs.at(0).shape)
-        dims.push_back(extent == 1 ? Axes{} : Axes{l.program.axes.add(extent)});
-    // The batch is the input's, so that the plan serves other batch sizes too.
-    if (!x.dims[0].empty())
-        dims[0] = {
-            l.program.axes.add(node.outputs[0].shape[0], l.program.axes.expression(x.dims[0]))};
-    const int output = l.program.addScratch(type, dims);
-    Json step{{"kind", "convolution"},
-              {"input", l.program.buffers[input].name},
-              {"weight", l.program.buffers[filter].name},
-              {"output", l.program.buffers[output].name},
-              {"stride", Lowering::integers(node, 3, "stride")},
-              {"padding", Lowering::integers(node, 4, "padding")},
-              {"dilation", Lowering::integers(node, 5, "dilation")},
-              {"groups", static_cast<std::int64_t>(Lowering::number(node, 8, "groups", 1))}};
-    if (Lowering::flag(node, 6, "transposed", false)) {
-        step["transposed"] = true;
-        step["output_padding"] = Lowering::integers(node, 7, "output_padding");
+    x = l.cast(x, type);
+    weight = l.cast(weight, type);
+    const auto groups = static_cast<std::int64_t>(Lowering::number(node, 8, "groups", 1));
+    const bool transposed = Lowering::flag(node, 6, "transposed", false);
+    const Shape in = l.shapeOf(x), filter = l.shapeOf(weight);
+    if (x.dims.size() != node.outputs.at(0).shape.size() || x.dims.size() != weight.dims.size())
+        return failedError("without a batch");
+    const Shape window(filter.begin() + 2, filter.end());
+    std::int64_t taps = 1;
+    for (const std::int64_t extent : window)
+        taps *= extent;
+    constexpr std::int64_t mostTaps = 64;
+    View result;
+    if (!transposed && groups == in[1] && groups > 1 && filter[1] == 1 && taps <= mostTaps) {
+        result = depthwise(l, x, weight, node, type);
+    } else if (!transposed && groups == 1 && taps == 1 && filter[0] > 1 &&
+               all(Lowering::integers(node, 3, "stride"), 1) &&
+               all(Lowering::integers(node, 4, "padding"), 0)) {
+        CUDA_AGENT_ASSIGN(product, pointwiseConvolution(l, x, weight, node, type));
+        result = product;
+    } else {
+        const int input = l.bufferOf(x);
+        const int filters = l.bufferOf(weight);
+        std::vector<Axes> dims;
+        for (const std::int64_t extent : node.outputs.at(0).shape)
+            dims.push_back(extent == 1 ? Axes{} : Axes{l.program.axes.add(extent)});
+        // The batch is the input's, so that the plan serves other batch sizes too.
+        if (!x.dims[0].empty())
+            dims[0] = {
+                l.program.axes.add(node.outputs[0].shape[0], l.program.axes.expression(x.dims[0]))};
+        const int output = l.program.addScratch(type, dims);
+        Json step{{"kind", "convolution"},
+                  {"input", l.program.buffers[input].name},
+                  {"weight", l.program.buffers[filters].name},
+                  {"output", l.program.buffers[output].name},
+                  {"stride", Lowering::integers(node, 3, "stride")},
+                  {"padding", Lowering::integers(node, 4, "padding")},
+                  {"dilation", Lowering::integers(node, 5, "dilation")},
+                  {"groups", groups}};
+        if (transposed) {
+            step["transposed"] = true;
+            step["output_padding"] = Lowering::integers(node, 7, "output_padding");
+        }
+        if (l.tf32Convolution() && type == DType::float32)
+            step["compute"] = "tf32";
+        l.program.library.push_back({std::move(step), {input, filters}, output});
+        result = View{l.program.load(output, dims), dims};
     }
-    if (l.tf32Convolution() && type == DType::float32)
-        step["compute"] = "tf32";
-    l.program.library.push_back({std::move(step), {input, filter}, output});
-    View result{l.program.load(output, dims), dims};
     if (l.given(node, 2, "bias")) {
         CUDA_AGENT_ASSIGN(bias, l.view(node, 2, "bias"));
-        View placed{bias.value, std::vector<Axes>(dims.size())};
-        placed.dims[1] = bias.dims.at(0);
-        result = l.apply("add", {result, placed}, DType::float32);
+        result = withBias(l, result, bias);
     }
     return Views{result};
 }

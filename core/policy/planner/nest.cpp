@@ -240,7 +240,7 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
                 return true;
             });
         // A reduced outermost loop is only open when there are no rows: then it is the length.
-        if (nest.dims[0].element && !nest.rowDims().empty())
+        if (nest.dims[0].element && (!nest.rowDims().empty() || !group.scans.empty()))
             nest.runtimeOuter = false;
         if (nest.dims[0].element && nest.elementDims().size() > 1)
             nest.runtimeOuter = nest.runtimeOuter && !group.hasReductions();

@@ -222,6 +222,21 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
         }
     }
     const double traffic = again ? 1.5 : 1;
+    // Short windows: all of one in flight, by one thread each.
+    constexpr std::int64_t shortWindow = 32;
+    if (!again && f.elements <= shortWindow &&
+        f.rows >= static_cast<std::int64_t>(f.processors) * 512) {
+        for (const auto &[threads, vector] :
+             {std::pair{256, 1}, {256, f.vector}, {128, f.vector}, {128, 1}, {512, 1}}) {
+            const Schedule s = make(threads, 1, vector, static_cast<int>(f.elements), 1);
+            if (std::none_of(out.begin(), out.end(),
+                             [&](const Option &o) { return o.schedule == s; }))
+                out.push_back(
+                    option(s, 1,
+                           fmt::format("a thread takes {} windows of {} elements, all in flight",
+                                       vector, f.elements)));
+        }
+    }
     std::vector<Option> walks;
     for (const auto &[threads, lanesY, vector, unroll] : {std::tuple{256, 1, 1, 8},
                                                           {256, 4, 1, 8},
