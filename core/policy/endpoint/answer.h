@@ -43,9 +43,10 @@ class AnswerBuilder {
 
     /// The message of an `error` object that came instead of, or within, an answer.
     const std::optional<std::string> &error() const { return error_; }
+    /// Nothing but blanks.
     bool empty() const {
-        return answer_.text.empty() && answer_.reasoning.empty() && answer_.calls.empty() &&
-               answer_.refusal.empty();
+        return answer_.text.find_first_not_of(" \t\r\n") == std::string::npos &&
+               answer_.reasoning.empty() && answer_.calls.empty() && answer_.refusal.empty();
     }
     ChatAnswer take() { return std::move(answer_); }
     const ChatAnswer &answer() const { return answer_; }
