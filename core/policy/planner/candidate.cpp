@@ -166,6 +166,9 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
              reasons.end()))
         header += fmt::format("// {}\n", line);
 
+    for (const std::string &note : program.notes)
+        header += fmt::format("// The same in exact arithmetic: {}\n", note);
+
     Json buffers = Json::array();
     for (const BufferInfo &buffer : program.buffers) {
         if (!used.contains(buffer.name))

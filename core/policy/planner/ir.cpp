@@ -220,6 +220,25 @@ void Program::simplify() {
         store.value = representative.at(store.value);
 }
 
+void Program::dropUnread() {
+    for (bool again = true; again;) {
+        std::set<int> read;
+        for (const int id : reachable(*this)) {
+            if (values[id].kind == Kind::load)
+                read.insert(values[id].buffer);
+        }
+        for (const LibraryStep &step : library)
+            read.insert(step.reads.begin(), step.reads.end());
+        const auto unread = [&](int buffer) {
+            return buffers[buffer].role == BufferRole::scratch && !read.contains(buffer);
+        };
+        const auto dropped =
+            std::erase_if(library, [&](const LibraryStep &step) { return unread(step.writes); }) +
+            std::erase_if(stores, [&](const Store &store) { return unread(store.buffer); });
+        again = dropped > 0;
+    }
+}
+
 std::string Program::text() const {
     std::string result;
     for (const int id : reachable(*this)) {

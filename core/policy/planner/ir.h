@@ -83,6 +83,7 @@ struct LibraryStep {
     Json step;
     std::vector<int> reads;
     int writes = -1;
+    double operations = 0; ///< additions and multiplications
 };
 
 /// All of a task.
@@ -93,6 +94,7 @@ struct Program {
     std::vector<Store> stores;
     std::vector<LibraryStep> library;
     std::vector<std::string> requirements; ///< of the plan: sizes that the program relies on
+    std::vector<std::string> notes;        ///< algebra that was used, for people
 
     int add(Value value);
     int constant(double number, DType dtype = DType::float32);
@@ -118,6 +120,8 @@ struct Program {
     bool mustStayApart(Axis a, Axis b, const std::vector<std::vector<Axes>> &more = {}) const;
     /// Joins the loops of loads that read the same elements and drops duplicate values.
     void simplify();
+    /// Drops library steps and stores to scratch memory whose results nothing reads.
+    void dropUnread();
     /// One line per value, for tests and for reading.
     std::string text() const;
 };

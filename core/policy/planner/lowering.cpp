@@ -299,6 +299,8 @@ Result<Program> Lowering::run() {
         const int id = program.addBuffer(std::move(buffer));
         program.stores.push_back({result.value, result.dims, id});
     }
+    if (algebra_)
+        applyAlgebra(*this);
     program.simplify();
     // Joined axes may have gained an expression that an input supplies.
     for (const Store &store : program.stores) {
@@ -312,11 +314,12 @@ Result<Program> Lowering::run() {
     return std::move(program);
 }
 
-Result<Program> lower(const task::Description &task, bool tf32Gemm, bool tf32Convolution) {
+Result<Program> lower(const task::Description &task, bool tf32Gemm, bool tf32Convolution,
+                      bool algebra) {
     if (task.graph.nodes.empty())
         return failedError("the planner cannot do this task: it has no operator graph ({})",
                            task.graphProblem.empty() ? "export gave none" : task.graphProblem);
-    return Lowering(task, tf32Gemm, tf32Convolution).run();
+    return Lowering(task, tf32Gemm, tf32Convolution, algebra).run();
 }
 
 } // namespace cuda_agent::policy

@@ -10,10 +10,11 @@
 
 namespace cuda_agent::policy {
 
-/// Translates a task's graph. `tf32` lets GEMM and convolution steps use TF32.
+/// Translates a task's graph. `tf32` lets GEMM and convolution steps use TF32. `algebra` allows
+/// rewriting what is the same in exact arithmetic (algebra.cpp); Program::notes says what was done.
 /// Errors: failed, naming every operator that the planner cannot do.
 Result<Program> lower(const task::Description &task, bool tf32GemmAllowed,
-                      bool tf32ConvolutionAllowed);
+                      bool tf32ConvolutionAllowed, bool algebra = false);
 
 /// Windows along a dimension: `outputs` of them, one every `stride`, each of `size` elements that
 /// are `dilation` apart; the first starts `padding` before the dimension does.
@@ -22,14 +23,23 @@ struct Window {
     std::int64_t outputs = 1, size = 1, stride = 1, dilation = 1, padding = 0;
 };
 
+/// A library step as the linear map that it is.
+struct LinearStep {
+    View x, weight, result;
+    double alpha = 1;
+    bool convolution = false, transposed = false;
+    std::vector<std::int64_t> stride, padding, dilation;
+};
+
 /// The state of a translation and the vocabulary that operators are written in.
 class Lowering {
   public:
-    Lowering(const task::Description &task, bool tf32Gemm, bool tf32Convolution)
-        : task_(task), tf32Gemm_(tf32Gemm), tf32Convolution_(tf32Convolution) {}
+    Lowering(const task::Description &task, bool tf32Gemm, bool tf32Convolution, bool algebra)
+        : task_(task), tf32Gemm_(tf32Gemm), tf32Convolution_(tf32Convolution), algebra_(algebra) {}
     Result<Program> run();
 
     Program program;
+    std::map<int, LinearStep> linear; ///< by the buffer that the step writes
     bool tf32Gemm() const { return tf32Gemm_; }
     bool tf32Convolution() const { return tf32Convolution_; }
 
@@ -115,7 +125,7 @@ class Lowering {
     View refreshed(const View &view);
 
     const task::Description &task_;
-    bool tf32Gemm_, tf32Convolution_;
+    bool tf32Gemm_, tf32Convolution_, algebra_;
     std::map<std::string, std::vector<View>> known_;
     std::map<std::string, int> placeholders_; ///< buffer of a tensor placeholder
 };
@@ -132,6 +142,9 @@ void addReductionOperators(OperatorTable &table);
 void addNormalisationOperators(OperatorTable &table);
 void addLibraryOperators(OperatorTable &table);
 const OperatorTable &operatorTable();
+
+/// Rewrites the program of a finished translation where exact arithmetic allows; see algebra.cpp.
+void applyAlgebra(Lowering &lowering);
 
 /// A dimension argument as a position.
 int dimensionOf(std::int64_t dim, std::size_t rank);

@@ -166,8 +166,15 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, double alpha, boo
         step["alpha"] = alpha;
     if (tf32 && type == DType::float32)
         step["compute"] = "tf32";
-    l.program.library.push_back({std::move(step), {left.buffer, right.buffer}, output});
-    return View{l.program.load(output, dims), dims};
+    double operations = 2 * static_cast<double>(l.shapeOf(a)[rank - 1]);
+    for (const std::int64_t extent : l.program.buffers[output].shape)
+        operations *= static_cast<double>(extent);
+    l.program.library.push_back({std::move(step), {left.buffer, right.buffer}, output, operations});
+    const View result{l.program.load(output, dims), dims};
+    LinearStep map;
+    map.x = a, map.weight = b, map.result = result, map.alpha = alpha;
+    l.linear[output] = std::move(map);
+    return result;
 }
 Result<View> multiply(Lowering &l, const View &a, const View &b, DType type, double alpha = 1) {
     return multiply(l, a, b, type, alpha, l.tf32Gemm());
@@ -384,8 +391,20 @@ Result<Views> convolution(Lowering &l, const Node &node) {
         }
         if (l.tf32Convolution() && type == DType::float32)
             step["compute"] = "tf32";
-        l.program.library.push_back({std::move(step), {input, filters}, output});
+        double operations = 2 * static_cast<double>(taps * filter[1]);
+        for (const std::int64_t extent : transposed ? in : node.outputs.at(0).shape)
+            operations *= static_cast<double>(extent);
+        l.program.library.push_back({std::move(step), {input, filters}, output, operations});
         result = View{l.program.load(output, dims), dims};
+        if (groups == 1) {
+            LinearStep map;
+            map.x = x, map.weight = weight, map.result = result;
+            map.convolution = true, map.transposed = transposed;
+            map.stride = Lowering::integers(node, 3, "stride");
+            map.padding = Lowering::integers(node, 4, "padding");
+            map.dilation = Lowering::integers(node, 5, "dilation");
+            l.linear[output] = std::move(map);
+        }
     }
     if (l.given(node, 2, "bias")) {
         CUDA_AGENT_ASSIGN(bias, l.view(node, 2, "bias"));

@@ -101,9 +101,12 @@ class Planner : public Policy {
 
     std::string outlook(const std::string &name, bool first) const {
         std::string text;
-        if (first)
+        if (first) {
             text = fmt::format("The graph of {} operators becomes {} kernel(s). ", operators(),
                                space_->kernels(name));
+            for (const std::string &note : space_->notes())
+                text += fmt::format("The same in exact arithmetic: {}. ", note);
+        }
         const double bytes = space_->expectedBytes(name);
         const double expected = space_->expectedSeconds(name);
         text += fmt::format("{} {}: {}. I expect {} for {}", first ? "First" : "Next", name,

@@ -18,12 +18,28 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
                                       const device::Ceilings &ceilings, task::Numerics numerics) {
     // PyTorch's defaults: full precision products, TF32 convolutions (on cuda).
     const bool cuda = device.kind == device::Kind::cuda;
-    CUDA_AGENT_ASSIGN(program, lower(task, cuda && numerics != task::Numerics::standard, cuda));
+    const bool tf32 = cuda && numerics != task::Numerics::standard;
+    CUDA_AGENT_ASSIGN(rewritten, lower(task, tf32, cuda, true));
+    std::vector<Program> programs{std::move(rewritten)};
+    if (!programs[0].notes.empty()) { // the graph as it stands, should the other fail the judge
+        CUDA_AGENT_ASSIGN(plain, lower(task, tf32, cuda, false));
+        programs.push_back(std::move(plain));
+    }
     SearchSpace space;
+    space.notes_ = programs[0].notes;
     space.cpu_ = !cuda;
     space.bytesPerSecond_ = std::max(1e9, ceilings.copyBytesPerSecond);
     std::set<std::string> seen;
-    for (const std::int64_t longest : {std::numeric_limits<std::int64_t>::max(), std::int64_t{0}}) {
+    const double productRate = !cuda ? 5e10 : tf32 ? 3.5e14 : 5e13;
+    const double convolutionRate = cuda ? 2e14 : 5e10;
+    std::vector<std::pair<const Program *, std::int64_t>> forms;
+    for (const Program &program : programs) {
+        for (const std::int64_t longest :
+             {std::numeric_limits<std::int64_t>::max(), std::int64_t{0}})
+            forms.emplace_back(&program, longest);
+    }
+    for (const auto &[form, longest] : forms) {
+        const Program &program = *form;
         auto variant = std::make_shared<Variant>();
         variant->fused = fuse(program, {longest});
         variant->groups = groupsOf(variant->fused);
@@ -36,13 +52,18 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
             possible = possible && !variant->options.back().empty();
             key += describeGroup(variant->fused.program, *group.group) + "\n";
         }
+        for (const LibraryStep &step : program.library)
+            key += step.step.dump();
         if (!possible || !seen.insert(key).second)
             continue;
         for (const LibraryStep &step : program.library) {
             double bytes = static_cast<double>(program.bytesOf(step.writes));
             for (const int buffer : step.reads)
                 bytes += static_cast<double>(program.bytesOf(buffer));
-            variant->librarySeconds += bytes / space.bytesPerSecond_ + launchSeconds;
+            const double rate =
+                step.step.at("kind") == "convolution" ? convolutionRate : productRate;
+            variant->librarySeconds +=
+                std::max(bytes / space.bytesPerSecond_, step.operations / rate) + launchSeconds;
         }
         space.variants_.push_back(std::move(variant));
     }
@@ -52,7 +73,7 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
     std::stable_sort(
         space.variants_.begin(), space.variants_.end(), [&](const auto &a, const auto &b) {
             const auto cost = [&](const Variant &v) {
-                double sum = 0;
+                double sum = v.librarySeconds;
                 for (std::size_t g = 0; g < v.groups.size(); ++g) {
                     const Option &first = v.options[g][0];
                     const Nest &nest = v.groups[g].nest;

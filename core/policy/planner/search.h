@@ -46,6 +46,8 @@ class SearchSpace {
     /// Expected time of the best candidate that has not been tried.
     std::optional<double> bestUntried(const std::vector<Trial> &trials) const;
     std::string describe() const;
+    /// Algebra that the leading variants use, in words.
+    const std::vector<std::string> &notes() const { return notes_; }
 
   private:
     struct Choice {
@@ -58,6 +60,7 @@ class SearchSpace {
     double seconds(const Choice &choice) const;
 
     std::vector<std::shared_ptr<const Variant>> variants_;
+    std::vector<std::string> notes_;
     double bytesPerSecond_ = 1;
     bool cpu_ = false;
 };
