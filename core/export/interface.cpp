@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/export/interface.h"
 
-#include "core/export/task_text.h"
-
 #include <algorithm>
 #include <cctype>
 
@@ -233,16 +231,16 @@ Result<Interface> interfaceOf(const Source &source) {
                          [&](const auto &each) { return each.expression == condition.expression; }))
             result.conditions.push_back(std::move(condition));
 
-    result.forwardNames = forwardNames(source.text);
+    result.forward = forwardParameters(source.text);
     // Names that the module itself uses would be hidden.
-    const auto clashes = [](const std::string &name) {
+    const auto clashes = [](const ForwardParameter &parameter) {
         static const std::set<std::string> used{"each",  "problem", "reference", "refusal",
                                                 "super", "torch",   "_warn_once"};
-        return used.contains(name);
+        return used.contains(parameter.name);
     };
-    if (result.forwardNames.size() != source.description.scalars.size() ||
-        std::any_of(result.forwardNames.begin(), result.forwardNames.end(), clashes))
-        result.forwardNames.clear();
+    if (result.forward.size() != source.description.scalars.size() ||
+        std::any_of(result.forward.begin(), result.forward.end(), clashes))
+        result.forward.clear();
     result.differentiable = isDifferentiable(source, result);
     return result;
 }
@@ -266,11 +264,12 @@ bool isReserved(const std::string &word) {
         "yield",
         // what the generated files use
         "each", "found", "given", "gradients", "inputs", "isinstance", "iter", "list", "next",
-        "output", "pairs", "saved", "wanted", "zip", "at", "c10", "cdiv", "checkParameter",
-        "checkTensor", "ctx", "dimension", "extent", "floorDivide", "floorModulo", "forward",
-        "guard", "input", "int32_t", "int64_t", "launch", "len", "main", "math", "matrix", "max",
-        "min", "model", "number", "os", "outputs", "print", "problem", "ready", "reference",
-        "refusal", "sizes", "start", "std", "stream", "str", "sum", "torch", "tuple", "warnings"};
+        "output", "pairs", "saved", "wanted", "zip", "at", "asInt32", "c10", "cdiv", "convolution",
+        "product", "checkParameter", "checkTensor", "ctx", "dimension", "extent", "floorDivide",
+        "floorModulo", "forward", "guard", "input", "int32_t", "int64_t", "launch", "len", "main",
+        "math", "matrix", "max", "min", "model", "number", "os", "outputs", "print", "problem",
+        "ready", "reference", "refusal", "sizes", "start", "std", "stream", "str", "sum", "torch",
+        "tuple", "warnings"};
     return words.contains(word);
 }
 

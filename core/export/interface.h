@@ -4,6 +4,7 @@
 
 #include "core/export/expression_code.h"
 #include "core/export/extension.h"
+#include "core/export/task_text.h"
 
 #include <set>
 
@@ -38,7 +39,7 @@ struct Interface {
     std::vector<const plan::Buffer *> outputs;
     std::map<std::string, std::string> names; ///< plan's buffer or symbol -> identifier
     std::vector<Condition> conditions;        ///< the plan's `requires`, and which sizes may vary
-    std::vector<std::string> forwardNames;    ///< of Model.forward; empty: only by position
+    std::vector<ForwardParameter> forward;    ///< of Model; empty: known by position only
     bool differentiable = false;
 
     const OperatorArgument *argumentOf(const std::string &planBuffer) const;
@@ -57,7 +58,8 @@ bool isReserved(const std::string &word);
 
 /// Conditions beside the plan's own. A size that the plan never mentions must stay equal to another
 /// one that it was equal to, or the kernels would be told a wrong size; where there is none, all
-/// sizes must be those that were verified.
+/// sizes must be those that were verified. An input's size that equals a parameter's stays as it
+/// is.
 std::vector<Condition> shapeConditions(const Source &source,
                                        const std::vector<OperatorArgument> &arguments);
 

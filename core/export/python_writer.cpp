@@ -61,6 +61,7 @@ class PackageWriter {
                 {"FAKE", fake()},
                 {"MODEL_INIT", modelInit()},
                 {"FORWARD", forward()},
+                {"SIGNATURE", signature()},
                 {"PROBLEM", problem()},
                 {"RESULT", result()},
                 {"OPERATOR_VALUES", tupleItems(operatorValues())}};
@@ -229,9 +230,9 @@ class PackageWriter {
     bool hasBackward() const { return interface_.differentiable && !hasConstants(); }
 
     std::string given(int position) const {
-        return interface_.forwardNames.empty()
+        return interface_.forward.empty()
                    ? fmt::format("in{}", position)
-                   : interface_.forwardNames[static_cast<std::size_t>(position)];
+                   : interface_.forward[static_cast<std::size_t>(position)].name;
     }
 
     std::string forward() const {
@@ -239,6 +240,15 @@ class PackageWriter {
         for (std::size_t i = 0; i < source_.description.scalars.size(); ++i)
             names.push_back(given(static_cast<int>(i)));
         return joined(names);
+    }
+
+    std::string signature() const {
+        if (interface_.forward.empty())
+            return forward();
+        std::vector<std::string> list;
+        for (const auto &[name, fallback] : interface_.forward)
+            list.push_back(fallback.empty() ? name : name + "=" + fallback);
+        return joined(list);
     }
 
     /// What is no tensor and no argument of the operator is baked into the kernels.

@@ -23,6 +23,16 @@ std::string bullets(const Json &list) {
     return text;
 }
 
+/// "compile_tf32" -> "torch.compile, TF32".
+std::string labelOf(const std::string &name) {
+    std::string more;
+    if (name.ends_with("_tf32"))
+        more = ", TF32";
+    else if (name.ends_with("_max_autotune"))
+        more = ", max-autotune";
+    return (name.starts_with("compile") ? "torch.compile" : "eager") + more;
+}
+
 std::string timesTable(const Json &verdict) {
     const Json times = verdict.value("times", Json::object());
     if (!times.contains("candidate"))
@@ -36,7 +46,7 @@ std::string timesTable(const Json &verdict) {
         const auto &time = times[name];
         const bool isOwn = std::string_view(name) == "candidate";
         text += fmt::format(
-            "| {} | {} | {} .. {} | {} |\n", isOwn ? "these kernels" : name,
+            "| {} | {} | {} .. {} | {} |\n", isOwn ? "these kernels" : labelOf(name),
             milliseconds(time, "seconds"), milliseconds(time, "low"), milliseconds(time, "high"),
             isOwn || own <= 0 ? "" : fmt::format("{:.2f}x", time.value("seconds", 0.0) / own));
     }
@@ -122,6 +132,11 @@ std::string limitsText(const Source &source, const Interface &interface) {
         for (const auto &condition : interface.conditions)
             text += fmt::format("- `{}` ({})\n", condition.expression, condition.message);
     }
+    std::string symbols;
+    for (const auto &[name, expression] : source.plan.symbols)
+        symbols += fmt::format("{}`{} = {}`", symbols.empty() ? "" : ", ", name, expression.text());
+    if (!symbols.empty() && !interface.conditions.empty())
+        text += fmt::format("\nNames there: {}.\n", symbols);
     text += "\nThe tests try other sizes too; the verdict is about the verified ones alone.\n\n";
     text += "`Model` runs the reference, and warns once, in these cases too: its constructor was "
             "given other arguments than `get_init_inputs()`; it is in training mode and has layers "
@@ -181,11 +196,10 @@ Result<std::string> readmeFile(const Source &source, const Interface &interface,
     return filledTemplate(
         "README.md.in",
         {{"PACKAGE", interface.package},
-         {"SUMMARY",
-          fmt::format("A PyTorch extension: the task `{}` as one operator with its own "
-                      "CUDA C++ kernels, found and verified by the CUDA Agent Workbench. "
-                      "It needs PyTorch and a compiler, nothing else.",
-                      source.task)},
+         {"SUMMARY", fmt::format("A PyTorch extension: the task `{}` as one operator with its own "
+                                 "CUDA C++ kernels, exported by the CUDA Agent Workbench. "
+                                 "It needs PyTorch and a compiler, nothing else.",
+                                 source.task)},
          {"SCHEMA", interface.schema() + "`"},
          {"BUILD", buildText(source, hostProblem)},
          {"VERDICT", verdictText(source)},

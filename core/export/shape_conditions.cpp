@@ -71,10 +71,33 @@ class Ties {
                                   "the kernels take this size to be " + other});
             }
         }
+        for (auto &condition : fixedByParameters())
+            result.push_back(std::move(condition));
         return result;
     }
 
   private:
+    /// Parameters keep their sizes, and so does a size of an input that goes with one.
+    std::vector<Condition> fixedByParameters() const {
+        std::vector<Condition> result;
+        for (std::size_t a = 0; a < arguments_.size(); ++a) {
+            if (arguments_[a].kind != OperatorArgument::Kind::parameter)
+                continue;
+            for (std::size_t d = 0; d < shape(a).size(); ++d) {
+                const auto partner = partnerOf({a, d});
+                if (shape(a)[d] == 1 || !partner || !varies(partner->argument))
+                    continue;
+                Condition condition{fmt::format("{} == {}", text(*partner), shape(a)[d]),
+                                    "a parameter has this size"};
+                if (std::none_of(result.begin(), result.end(), [&](const auto &each) {
+                        return each.expression == condition.expression;
+                    }))
+                    result.push_back(std::move(condition));
+            }
+        }
+        return result;
+    }
+
     const Shape &shape(std::size_t argument) const { return arguments_[argument].type.shape; }
 
     /// Parameters have the sizes that were verified in any case; what is not read cannot matter.

@@ -80,7 +80,7 @@ std::vector<std::pair<std::size_t, std::size_t>> topLevelLines(const std::string
 
 } // namespace
 
-std::vector<std::string> forwardNames(const std::string &task) {
+std::vector<ForwardParameter> forwardParameters(const std::string &task) {
     static const std::regex model("(^|\n)class\\s+Model\\b");
     static const std::regex function("\n[ \t]+(async\\s+)?def\\s+forward\\s*\\(");
     std::smatch found;
@@ -104,19 +104,30 @@ std::vector<std::string> forwardNames(const std::string &task) {
         if (task[at] != '#')
             parts.back() += task.substr(at, walk.at() - at);
     }
-    std::vector<std::string> names;
+    static const std::regex literal(
+        "None|True|False|-?[0-9.][0-9.e+-]*|\"[^\"\\\\]*\"|'[^'\\\\]*'");
+    std::vector<ForwardParameter> parameters;
     for (const auto &part : parts) {
         const std::string name = trimmed(part.substr(0, part.find_first_of(":=")));
         if (name.empty() && &part == &parts.back())
             break; // a comma before the bracket
         if (!isIdentifier(name))
             return {};
-        names.push_back(name);
+        const auto equals = part.find('=');
+        std::string fallback = equals == std::string::npos ? "" : trimmed(part.substr(equals + 1));
+        if (!std::regex_match(fallback, literal))
+            fallback.clear();
+        parameters.push_back({name, std::move(fallback)});
     }
-    if (names.empty() || names.front() != "self")
+    if (parameters.empty() || parameters.front().name != "self")
         return {};
-    names.erase(names.begin());
-    return names;
+    parameters.erase(parameters.begin());
+    // What stands before one without a default has none.
+    const auto last = std::find_if(parameters.rbegin(), parameters.rend(),
+                                   [](const auto &each) { return each.fallback.empty(); });
+    for (auto it = last; it != parameters.rend(); ++it)
+        it->fallback.clear();
+    return parameters;
 }
 
 Result<std::string> withOverrides(const std::string &task,
@@ -124,7 +135,7 @@ Result<std::string> withOverrides(const std::string &task,
     std::string text = task;
     for (const auto &[name, value] : overrides) {
         const std::regex single("^" + name + "\\s*(:[^=]*)?=(?!=)");
-        const std::regex several("^[\\w\\s,]*\\b" + name + "\\b[\\w\\s,]*=(?!=)");
+        const std::regex several("^(?=\\w)[\\w\\s,]*\\b" + name + "\\b[\\w\\s,]*=(?!=)");
         std::string result;
         bool set = false;
         for (const auto &[begin, end] : topLevelLines(text)) {

@@ -10,9 +10,16 @@
 
 namespace cuda_agent::exporter {
 
-/// Names of the parameters of Model.forward after `self`, read from the text of a task. Empty where
-/// they are not plain names (`*args`, keyword-only ones) or there is no such function.
-std::vector<std::string> forwardNames(const std::string &task);
+/// One parameter of Model.forward.
+struct ForwardParameter {
+    std::string name;
+    std::string fallback; ///< its default, where that is a literal; else empty
+    bool operator==(const ForwardParameter &) const = default;
+};
+
+/// The parameters of Model.forward after `self`, read from the text of a task. Empty where they are
+/// not plain names (`*args`, keyword-only ones) or there is no such function.
+std::vector<ForwardParameter> forwardParameters(const std::string &task);
 
 /// The text of a task with module-level constants set, as `--set` does in the session. Only the
 /// lines that assign them change. Errors: request, when no line assigns one of them.
