@@ -170,7 +170,8 @@ Result<Extension> makeExtension(const Source &source) {
     CUDA_AGENT_TRY(addKernels(source, starts, extension));
     CUDA_AGENT_TRY(addHost(source, starts, extension));
     extension.files["csrc/kernels.h"] = kernelsHeader(starts);
-    extension.files["csrc/operator.cpp"] = operatorFile(source, interface);
+    CUDA_AGENT_ASSIGN(host, operatorFile(source, interface));
+    extension.files["csrc/operator.cpp"] = std::move(host);
     CUDA_AGENT_TRY(addPlainFiles(source, interface, extension));
     CUDA_AGENT_ASSIGN(package, packageFile(source, interface));
     extension.files["src/" + interface.package + "/__init__.py"] = std::move(package);

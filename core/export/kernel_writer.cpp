@@ -168,13 +168,8 @@ std::string cudaFile(const Source &source, const std::string &kernel,
 }
 
 std::string hostStarts(const std::vector<Start> &starts) {
-    std::string text = head("//") + R"cpp(
-// Starts the kernels that were translated for the host.
-
-#include "../kernels.h"
-#include "host_launch.h"
-
-)cpp";
+    std::string text = head("//") + "\n// Starts the kernels that were translated for the host.\n\n"
+                                    "#include \"../kernels.h\"\n#include \"host_launch.h\"\n\n";
     std::set<std::string> declared;
     for (const auto &start : starts)
         if (declared.insert(start.entry).second)

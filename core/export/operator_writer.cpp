@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/export/template.h"
 #include "core/export/writers.h"
 
 #include "core/plan/scalar_bits.h"
@@ -318,7 +319,7 @@ std::string returnType(const Interface &interface) {
 
 } // namespace
 
-std::string operatorFile(const Source &source, const Interface &interface) {
+Result<std::string> operatorFile(const Source &source, const Interface &interface) {
     std::vector<std::string> parameters, results;
     for (const auto &argument : interface.arguments) {
         const std::string type = argument.schemaType();
@@ -331,54 +332,19 @@ std::string operatorFile(const Source &source, const Interface &interface) {
     }
     for (const auto *output : interface.outputs)
         results.push_back(interface.names.at(output->name));
-    const std::string what =
-        source.plan.name.empty() ? "" : fmt::format("// Its name there: {}.\n", source.plan.name);
-    return fmt::format(
-        R"cpp({head}
-// The candidate's launch plan as host code: checks, sizes, buffers, then the steps in their order.
-{what}
-#include "kernels.h"
-#include "plan_support.h"
-
-#include <torch/library.h>
-
-#include <tuple>
-
-namespace {{
-
-using namespace plan;
-
-{type} forward({parameters}) {{
-{body}
-    return {result};
-}}
-
-}} // namespace
-
-TORCH_LIBRARY({package}, library) {{
-    library.def("{schema}");
-}}
-
-#ifdef WITH_CUDA
-TORCH_LIBRARY_IMPL({package}, CUDA, library) {{
-    library.impl("forward", &forward);
-}}
-#else
-TORCH_LIBRARY_IMPL({package}, CPU, library) {{
-    library.impl("forward", &forward);
-}}
-#endif
-)cpp",
-        fmt::arg("head", head("//")), fmt::arg("what", what),
-        fmt::arg("type", returnType(interface)),
-        fmt::arg(
-            "parameters",
-            fmt::format("{}", fmt::join(parameters,
-                                        parameters.size() > 3 ? ",\n                   " : ", "))),
-        fmt::arg("body", OperatorWriter(source, interface).write()),
-        fmt::arg("result", results.size() == 1 ? results[0]
-                                               : fmt::format("{{{}}}", fmt::join(results, ", "))),
-        fmt::arg("package", interface.package), fmt::arg("schema", interface.schema()));
+    const char *between = parameters.size() > 3 ? ",\n        " : ", ";
+    return filledTemplate(
+        "operator.cpp.in",
+        {{"WHAT", source.plan.name.empty()
+                      ? ""
+                      : fmt::format("// Its name there: {}.\n", source.plan.name)},
+         {"TYPE", returnType(interface)},
+         {"PARAMETERS", fmt::format("{}", fmt::join(parameters, between))},
+         {"BODY", OperatorWriter(source, interface).write()},
+         {"RESULT",
+          results.size() == 1 ? results[0] : fmt::format("{{{}}}", fmt::join(results, ", "))},
+         {"PACKAGE", interface.package},
+         {"SCHEMA", interface.schema()}});
 }
 
 std::string numberText(plan::Argument::Kind kind, double value) {

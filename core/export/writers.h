@@ -29,8 +29,8 @@ struct Start {
 /// Errors: request, when two kernel files have the same entry.
 Result<std::vector<Start>> startsOf(const plan::Plan &plan);
 
-/// csrc/operator.cpp: the plan as host code.
-std::string operatorFile(const Source &source, const Interface &interface);
+/// csrc/operator.cpp: the plan as host code. Errors: machine (a template is missing).
+Result<std::string> operatorFile(const Source &source, const Interface &interface);
 /// csrc/kernels.h: declarations of start_<entry>().
 std::string kernelsHeader(const std::vector<Start> &starts);
 /// csrc/cuda/<name>.cu: a kernel file with its start functions, compiled by nvcc.
