@@ -277,6 +277,8 @@ class OperatorWriter {
             fields.emplace_back(".transposed = true");
         if (convolution.compute == "tf32")
             fields.emplace_back(".tf32 = true");
+        if (convolution.channelsLast)
+            fields.emplace_back(".channelsLast = true");
         line("{} = convolution({}, {}, {}, {{{}}}, {});", name(convolution.output),
              name(convolution.input), name(convolution.weight),
              convolution.bias.empty() ? "std::nullopt" : name(convolution.bias),

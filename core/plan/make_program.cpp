@@ -109,6 +109,7 @@ class Maker {
         convolution.groups = step.groups;
         convolution.transposed = step.transposed;
         convolution.tf32 = step.compute == "tf32";
+        convolution.channelsLast = step.channelsLast;
         name_ = "convolution";
         return convolution;
     }

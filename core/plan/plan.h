@@ -72,6 +72,7 @@ struct ConvolutionStep {
     std::vector<std::int64_t> stride, padding, dilation, outputPadding;
     std::int64_t groups = 1;
     bool transposed = false;
+    bool channelsLast = false;       ///< of input, weight and output: the last dimension
     std::string compute = "float32"; ///< "float32" | "tf32"
 };
 

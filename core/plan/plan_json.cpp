@@ -131,6 +131,8 @@ Json toJson(const ConvolutionStep &step) {
     Json json{{"kind", "convolution"},  {"input", step.input},   {"weight", step.weight},
               {"output", step.output},  {"groups", step.groups}, {"transposed", step.transposed},
               {"compute", step.compute}};
+    if (step.channelsLast)
+        json["layout"] = "channels_last";
     if (!step.bias.empty())
         json["bias"] = step.bias;
     if (!step.stride.empty())

@@ -205,7 +205,7 @@ Result<Step> parseConvolution(const Plan &plan, const Json &json, const std::str
     CUDA_AGENT_ASSIGN(fields, JsonFields::open(json, path,
                                                {"kind", "input", "weight", "bias", "output",
                                                 "stride", "padding", "dilation", "output_padding",
-                                                "groups", "transposed", "compute"}));
+                                                "groups", "transposed", "compute", "layout"}));
     ConvolutionStep step;
     CUDA_AGENT_ASSIGN(input, readBuffer(plan, fields, "input"));
     CUDA_AGENT_ASSIGN(weight, readBuffer(plan, fields, "weight"));
@@ -228,6 +228,13 @@ Result<Step> parseConvolution(const Plan &plan, const Json &json, const std::str
     step.outputPadding = outputPadding, step.groups = groups, step.transposed = transposed;
     CUDA_AGENT_ASSIGN(compute, parseCompute(fields));
     step.compute = compute;
+    if (fields.has("layout")) {
+        const Json &layout = fields.at("layout");
+        if (layout != "channels_first" && layout != "channels_last")
+            return requestError("{}: must be \"channels_first\" or \"channels_last\"",
+                                fields.path("layout"));
+        step.channelsLast = layout == "channels_last";
+    }
     return step;
 }
 

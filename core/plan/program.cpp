@@ -108,7 +108,8 @@ Json workJson(const ProgramConvolution &convolution) {
             {"output_padding", convolution.outputPadding},
             {"groups", convolution.groups},
             {"transposed", convolution.transposed},
-            {"tf32", convolution.tf32}};
+            {"tf32", convolution.tf32},
+            {"channels_last", convolution.channelsLast}};
 }
 
 ProgramConvolution convolutionFrom(const Json &json) {
@@ -124,6 +125,7 @@ ProgramConvolution convolutionFrom(const Json &json) {
     convolution.groups = json.at("groups");
     convolution.transposed = json.at("transposed");
     convolution.tf32 = json.at("tf32");
+    convolution.channelsLast = json.at("channels_last");
     return convolution;
 }
 

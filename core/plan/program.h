@@ -61,7 +61,7 @@ struct ProgramConvolution {
     int input = 0, weight = 0, output = 0, bias = -1;
     std::vector<std::int64_t> stride, padding, dilation, outputPadding; ///< one a spatial dimension
     std::int64_t groups = 1;
-    bool transposed = false, tf32 = false;
+    bool transposed = false, tf32 = false, channelsLast = false;
 };
 
 struct ProgramStep {

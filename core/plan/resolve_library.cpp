@@ -95,12 +95,24 @@ Result<ResolvedGemm> resolveGemm(const GemmStep &step, const std::string &path,
     return gemm;
 }
 
+Shape channelsSecond(Shape shape) {
+    if (shape.size() > 2) {
+        shape.insert(shape.begin() + 1, shape.back());
+        shape.pop_back();
+    }
+    return shape;
+}
+
 Result<ResolvedConvolution> resolveConvolution(const ConvolutionStep &step, const std::string &path,
                                                const Resolved &resolved) {
-    const TensorType &input = typeOf(resolved, step.input);
-    const TensorType &weight = typeOf(resolved, step.weight);
+    TensorType input = typeOf(resolved, step.input);
+    TensorType weight = typeOf(resolved, step.weight);
     const TensorType &output = typeOf(resolved, step.output);
     const std::size_t rank = input.shape.size();
+    if (step.channelsLast) {
+        input.shape = channelsSecond(input.shape);
+        weight.shape = channelsSecond(weight.shape);
+    }
     if (rank < 3 || rank > 5)
         return requestError("{}.input: '{}' {} must be N, C and 1 to 3 spatial dimensions", path,
                             step.input, shapeText(input.shape));
@@ -169,6 +181,10 @@ Result<ResolvedConvolution> resolveConvolution(const ConvolutionStep &step, cons
             return requestError("{}: the window of {} is larger than the padded input", path,
                                 window);
         expected.push_back(extent);
+    }
+    if (step.channelsLast) {
+        expected.push_back(expected[1]);
+        expected.erase(expected.begin() + 1);
     }
     if (output.shape != expected)
         return requestError("{}.output: '{}' is {}, but this convolution gives {}", path,

@@ -77,9 +77,17 @@ Result<CpuConvolution> CpuConvolution::make(const Program &program,
     c.transposed = convolution.transposed;
     c.groups = convolution.groups;
     c.has_bias = convolution.bias >= 0;
-    fillIn(c.input, input.shape);
-    fillIn(c.weight, weight.shape);
-    fillIn(c.output, output.shape);
+    c.channels_last = convolution.channelsLast;
+    const auto asInTorch = [&](Shape shape) {
+        if (convolution.channelsLast) {
+            shape.insert(shape.begin() + 1, shape.back());
+            shape.pop_back();
+        }
+        return shape;
+    };
+    fillIn(c.input, asInTorch(input.shape));
+    fillIn(c.weight, asInTorch(weight.shape));
+    fillIn(c.output, asInTorch(output.shape));
     fillIn(c.stride, convolution.stride);
     fillIn(c.padding, convolution.padding);
     fillIn(c.dilation, convolution.dilation);

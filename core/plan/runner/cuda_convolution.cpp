@@ -122,8 +122,17 @@ class Convolution final : public CudaConvolution {
 Result<cudnnTensorDescriptor_t> Convolution::tensor(DType type,
                                                     const std::vector<int> &shape) const {
     std::vector<int> strides(shape.size(), 1);
-    for (std::size_t i = shape.size(); i-- > 1;)
-        strides[i - 1] = strides[i] * shape[i];
+    if (step_.channelsLast) {
+        int stride = shape[1];
+        for (std::size_t i = shape.size(); i-- > 2;) {
+            strides[i] = stride;
+            stride *= shape[i];
+        }
+        strides[0] = stride;
+    } else {
+        for (std::size_t i = shape.size(); i-- > 1;)
+            strides[i - 1] = strides[i] * shape[i];
+    }
     cudnnTensorDescriptor_t made = nullptr;
     CUDA_AGENT_TRY(library_->check(library_->cudnnCreateTensorDescriptor(&made), label_));
     CUDA_AGENT_TRY(library_->check(
@@ -135,7 +144,12 @@ Result<cudnnTensorDescriptor_t> Convolution::tensor(DType type,
 
 Result<void> Convolution::prepare(const Program &program) {
     const auto shapeOf = [&](int buffer) {
-        return widened(program.buffers[buffer].type.shape, 4, 1, 2);
+        Shape shape = program.buffers[buffer].type.shape;
+        if (step_.channelsLast) { // descriptors name sizes in torch's order
+            shape.insert(shape.begin() + 1, shape.back());
+            shape.pop_back();
+        }
+        return widened(shape, 4, 1, 2);
     };
     type_ = program.buffers[step_.input].type.dtype;
     const std::vector<int> output = shapeOf(step_.output), weight = shapeOf(step_.weight);
@@ -149,10 +163,11 @@ Result<void> Convolution::prepare(const Program &program) {
         bias_ = bias;
     }
     CUDA_AGENT_TRY(library_->check(library_->cudnnCreateFilterDescriptor(&weight_), label_));
-    CUDA_AGENT_TRY(library_->check(
-        library_->cudnnSetFilterNdDescriptor(weight_, cudnnType(type_), CUDNN_TENSOR_NCHW,
-                                             static_cast<int>(weight.size()), weight.data()),
-        label_));
+    CUDA_AGENT_TRY(library_->check(library_->cudnnSetFilterNdDescriptor(
+                                       weight_, cudnnType(type_),
+                                       step_.channelsLast ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
+                                       static_cast<int>(weight.size()), weight.data()),
+                                   label_));
     CUDA_AGENT_TRY(
         library_->check(library_->cudnnCreateConvolutionDescriptor(&convolution_), label_));
     const auto padding = widened(step_.padding, 2, 0, 0);
@@ -249,7 +264,12 @@ Result<std::unique_ptr<CudaConvolution>> makeCudaConvolution(const CudaCore &cor
         shared = std::make_shared<const Library>(std::move(library));
     }
     auto made = std::make_unique<Convolution>(shared, core, convolution, label);
-    CUDA_AGENT_TRY(made->prepare(program));
+    if (auto prepared = made->prepare(program); !prepared) {
+        // Channels first is done by every version for every convolution; this layout is a choice.
+        if (convolution.channelsLast)
+            return failedError("{}: {}", label, prepared.error().message);
+        return tl::unexpected(prepared.error());
+    }
     return std::unique_ptr<CudaConvolution>(std::move(made));
 }
 

@@ -22,6 +22,22 @@ memory::desc plainDesc(const memory::dims &shape) {
     return {shape, memory::data_type::f32, contiguousStrides(shape)};
 }
 
+/// Strides where the dimension at `channels` lies innermost.
+memory::dims channelsLastStrides(const memory::dims &shape, std::size_t channels) {
+    memory::dims lying = shape;
+    lying.erase(lying.begin() + static_cast<std::ptrdiff_t>(channels));
+    lying.push_back(shape[channels]);
+    memory::dims strides = contiguousStrides(lying);
+    strides.pop_back();
+    strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(channels), 1);
+    return strides;
+}
+
+memory::desc tensorDesc(const CudaAgentConvolution &c, const memory::dims &shape) {
+    return {shape, memory::data_type::f32,
+            c.channels_last ? channelsLastStrides(shape, 1) : contiguousStrides(shape)};
+}
+
 /// A 1-dimensional convolution has no fast path in oneDNN as old as ours; 2 dimensions have.
 struct Sizes {
     memory::dims input, output, kernel;
@@ -68,7 +84,9 @@ memory::desc weightDesc(const CudaAgentConvolution &c, const Sizes &s) {
     const memory::dim in = s.inChannels / s.groups, out = s.outChannels / s.groups;
     memory::dims lying{s.groups, c.transposed ? in : out, c.transposed ? out : in};
     lying.insert(lying.end(), s.kernel.begin(), s.kernel.end());
-    memory::dims shape = lying, strides = contiguousStrides(lying);
+    memory::dims shape = lying;
+    memory::dims strides =
+        c.channels_last ? channelsLastStrides(lying, 2) : contiguousStrides(lying);
     if (c.transposed) {
         std::swap(shape[1], shape[2]);
         std::swap(strides[1], strides[2]);
@@ -89,8 +107,8 @@ class Convolution {
     explicit Convolution(const CudaAgentConvolution &c)
         : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
         const Sizes s = sizesOf(c);
-        userInput_ = plainDesc(s.input);
-        userOutput_ = plainDesc(s.output);
+        userInput_ = tensorDesc(c, s.input);
+        userOutput_ = tensorDesc(c, s.output);
         userWeight_ = weightDesc(c, s);
         const memory::desc bias = plainDesc({s.outChannels});
         const memory::desc noBias;

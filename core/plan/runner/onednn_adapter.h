@@ -16,7 +16,8 @@ typedef struct CudaAgentConvolution {
     int spatial; /* 1 to 3 */
     int transposed;
     int64_t groups;
-    int64_t input[5], weight[5], output[5]; /* shapes as in torch, contiguous */
+    int64_t input[5], weight[5], output[5]; /* shapes as in torch */
+    int channels_last; /* in memory the second dimension is the innermost; else contiguous */
     int has_bias;
     int64_t stride[3], padding[3], dilation[3], output_padding[3];
 } CudaAgentConvolution;

@@ -43,14 +43,14 @@ Json bufferJson(const BufferInfo &buffer) {
 
 } // namespace
 
-std::vector<ScheduledGroup> groupsOf(const Fused &fused) {
+std::vector<ScheduledGroup> groupsOf(const Fused &fused, bool transpose) {
     std::vector<ScheduledGroup> result;
     for (const Unit &unit : fused.units) {
         if (!unit.group)
             continue;
         ScheduledGroup group;
         group.group = &*unit.group;
-        group.nest = makeNest(fused.program, *unit.group, shortestRun);
+        group.nest = makeNest(fused.program, *unit.group, shortestRun, transpose);
         group.name = fmt::format("{}{}",
                                  !unit.group->scans.empty()    ? "scan"
                                  : unit.group->hasReductions() ? "reduce"

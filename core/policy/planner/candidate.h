@@ -19,7 +19,8 @@ struct ScheduledGroup {
     std::string name; ///< "map0", "reduce1"
 };
 /// Groups of a fused program, in the order in which they run.
-std::vector<ScheduledGroup> groupsOf(const Fused &fused);
+/// `transpose` as in `makeNest`.
+std::vector<ScheduledGroup> groupsOf(const Fused &fused, bool transpose = false);
 
 /// Writes kernels and plan. `schedules` has one entry per group; `reasons` go into the header.
 CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGroup> &groups,

@@ -315,11 +315,11 @@ Result<Program> Lowering::run() {
 }
 
 Result<Program> lower(const task::Description &task, bool tf32Gemm, bool tf32Convolution,
-                      bool algebra) {
+                      bool algebra, bool channelsLast) {
     if (task.graph.nodes.empty())
         return failedError("the planner cannot do this task: it has no operator graph ({})",
                            task.graphProblem.empty() ? "export gave none" : task.graphProblem);
-    return Lowering(task, tf32Gemm, tf32Convolution, algebra).run();
+    return Lowering(task, tf32Gemm, tf32Convolution, algebra, channelsLast).run();
 }
 
 } // namespace cuda_agent::policy

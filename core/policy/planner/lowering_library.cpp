@@ -367,8 +367,13 @@ Result<Views> convolution(Lowering &l, const Node &node) {
         CUDA_AGENT_ASSIGN(product, pointwiseConvolution(l, x, weight, node, type));
         result = product;
     } else {
-        const int input = l.bufferOf(x);
-        const int filters = l.bufferOf(weight);
+        const auto placed = [&](View view) { // as the step wants it
+            if (l.channelsLast())
+                std::rotate(view.dims.begin() + 1, view.dims.begin() + 2, view.dims.end());
+            return view;
+        };
+        const int input = l.bufferOf(placed(x));
+        const int filters = l.bufferOf(placed(weight));
         std::vector<Axes> dims;
         for (const std::int64_t extent : node.outputs.at(0).shape)
             dims.push_back(extent == 1 ? Axes{} : Axes{l.program.axes.add(extent)});
@@ -376,7 +381,8 @@ Result<Views> convolution(Lowering &l, const Node &node) {
         if (!x.dims[0].empty())
             dims[0] = {
                 l.program.axes.add(node.outputs[0].shape[0], l.program.axes.expression(x.dims[0]))};
-        const int output = l.program.addScratch(type, dims);
+        const std::vector<Axes> lying = placed(View{-1, dims}).dims;
+        const int output = l.program.addScratch(type, lying);
         Json step{{"kind", "convolution"},
                   {"input", l.program.buffers[input].name},
                   {"weight", l.program.buffers[filters].name},
@@ -391,11 +397,13 @@ Result<Views> convolution(Lowering &l, const Node &node) {
         }
         if (l.tf32Convolution() && type == DType::float32)
             step["compute"] = "tf32";
+        if (l.channelsLast())
+            step["layout"] = "channels_last";
         double operations = 2 * static_cast<double>(taps * filter[1]);
         for (const std::int64_t extent : transposed ? in : node.outputs.at(0).shape)
             operations *= static_cast<double>(extent);
         l.program.library.push_back({std::move(step), {input, filters}, output, operations});
-        result = View{l.program.load(output, dims), dims};
+        result = View{l.program.load(output, lying), dims};
         if (groups == 1) {
             LinearStep map;
             map.x = x, map.weight = weight, map.result = result;

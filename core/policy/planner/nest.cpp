@@ -141,9 +141,36 @@ bool overlaps(const Program &program, const Group &group, const std::vector<int>
     });
 }
 
+/// The shorter of two axes along which the large accesses of a group have their neighbours; -1 when
+/// all have them along one, or the shorter one is too long for the loop of one thread.
+Axis shortFastAxis(const Program &program, const std::vector<const RawAccess *> &accesses) {
+    constexpr std::int64_t longestLoop = 256, shortestLoop = 2;
+    std::map<Axis, std::int64_t> elements; // of the largest access that is fast along an axis
+    for (const RawAccess *raw : accesses) {
+        std::int64_t size = 1;
+        for (const auto &[atom, stride] : raw->strides)
+            size *= stride == 0 ? 1 : program.axes.size(atom);
+        for (const auto &[atom, stride] : raw->strides) {
+            if (stride == 1)
+                elements[atom] = std::max(elements[atom], size);
+        }
+    }
+    std::int64_t largest = 0;
+    for (const auto &[atom, size] : elements)
+        largest = std::max(largest, size);
+    std::erase_if(elements, [&](const auto &entry) { return entry.second * 8 < largest; });
+    if (elements.size() != 2)
+        return -1;
+    const Axis a = elements.begin()->first, b = elements.rbegin()->first;
+    const Axis shorter = program.axes.size(a) < program.axes.size(b) ? a : b;
+    const std::int64_t length = program.axes.size(shorter);
+    return length <= longestLoop && length >= shortestLoop ? shorter : -1;
+}
+
 } // namespace
 
-Nest makeNest(const Program &program, const Group &group, std::int64_t shortestRun) {
+Nest makeNest(const Program &program, const Group &group, std::int64_t shortestRun,
+              bool transpose) {
     const std::vector<int> values = reachableFrom(program, group.roots());
 
     std::map<int, RawAccess> raws;
@@ -189,8 +216,13 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
         everything.push_back(&raw);
     for (const RawAccess &raw : rawStores)
         everything.push_back(&raw);
+    const Axis loop = transpose && !group.hasReductions() ? shortFastAxis(program, everything) : -1;
+    if (loop >= 0) {
+        nest.transposing = true;
+        std::stable_partition(order.begin(), order.end(), [&](Axis atom) { return atom != loop; });
+    }
     for (const Axis atom : order) {
-        const bool element = group.reduced.contains(atom);
+        const bool element = group.reduced.contains(atom) || atom == loop;
         bool merge = !nest.dims.empty() && nest.dims.back().element == element;
         if (merge) {
             const Axis outer = nest.dims.back().axes.back();
@@ -205,7 +237,7 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
     }
     for (NestDim &dim : nest.dims)
         dim.expression = program.axes.expression(dim.axes);
-    if (!group.hasReductions()) {
+    if (!group.hasReductions() && !nest.transposing) {
         std::int64_t run = 1;
         for (std::size_t d = nest.dims.size(); d-- > 0 && run < shortestRun;) {
             nest.dims[d].element = true;

@@ -28,6 +28,9 @@ struct Nest {
     /// Conditions for the sizes that the kernel text holds as numbers.
     std::vector<std::string> requirements;
     bool runtimeOuter = false; ///< the outermost size is an argument, any value will do
+    /// Neighbours of one access are far apart in another: rows are neighbours in the one, their
+    /// elements, a short loop, in the other.
+    bool transposing = false;
 
     std::vector<int> rowDims() const;
     std::vector<int> elementDims() const;
@@ -46,6 +49,8 @@ struct Nest {
 
 /// `shortestRun`: for groups without reductions, how many elements at least make a row (the
 /// innermost loops together); everything is one row when that takes all loops.
-Nest makeNest(const Program &program, const Group &group, std::int64_t shortestRun);
+/// `transpose`: groups that change the order of dimensions may get `transposing` nests.
+Nest makeNest(const Program &program, const Group &group, std::int64_t shortestRun,
+              bool transpose = false);
 
 } // namespace cuda_agent::policy

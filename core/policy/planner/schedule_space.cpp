@@ -47,7 +47,28 @@ Schedule rowSchedule(int threads, int team, int vector, int unroll, std::int64_t
 
 // --- GPU -------------------------------------------------------------------------------------
 
+/// A thread to a row: it has its elements in one run of memory, and its neighbours' in others.
+void transposingOptions(const Facts &f, std::vector<Option> &out) {
+    for (const auto &[threads, vector, most] : {std::tuple{256, f.vector, 8},
+                                                {128, f.vector, 8},
+                                                {256, f.vector, 2},
+                                                {256, f.vector, 16},
+                                                {512, f.vector, 4},
+                                                {256, 1, 8}}) {
+        const int unroll =
+            static_cast<int>(std::min<std::int64_t>(most, ceilDivide(f.elements, vector)));
+        const Schedule s = rowSchedule(threads, 1, vector, unroll);
+        if (std::none_of(out.begin(), out.end(), [&](const Option &o) { return o.schedule == s; }))
+            out.push_back(option(s, 1,
+                                 fmt::format("a thread moves {} elements that lie together on one "
+                                             "side and far apart on the other",
+                                             f.elements)));
+    }
+}
+
 void mapOptions(const Facts &f, std::vector<Option> &out) {
+    if (f.nest.transposing)
+        return transposingOptions(f, out);
     const bool open = f.nest.runtimeOuter && !f.nest.dims.empty() && f.nest.dims[0].element;
     if (!open && !f.nest.rowDims().empty() && f.elements < 256 * f.vector) {
         // Short rows: several per block.

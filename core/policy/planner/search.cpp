@@ -25,6 +25,14 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
         CUDA_AGENT_ASSIGN(plain, lower(task, tf32, cuda, false));
         programs.push_back(std::move(plain));
     }
+    // cuDNN is several times faster in one layout or the other, mostly this one.
+    const auto convolves = [](const LibraryStep &step) {
+        return step.step.at("kind") == "convolution";
+    };
+    if (cuda && std::any_of(programs[0].library.begin(), programs[0].library.end(), convolves)) {
+        CUDA_AGENT_ASSIGN(last, lower(task, tf32, cuda, true, true));
+        programs.push_back(std::move(last));
+    }
     SearchSpace space;
     space.notes_ = programs[0].notes;
     space.cpu_ = !cuda;
@@ -42,7 +50,7 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
         const Program &program = *form;
         auto variant = std::make_shared<Variant>();
         variant->fused = fuse(program, {longest});
-        variant->groups = groupsOf(variant->fused);
+        variant->groups = groupsOf(variant->fused, cuda);
         bool possible = true;
         std::string key;
         for (const ScheduledGroup &group : variant->groups) {
@@ -53,7 +61,8 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
             key += describeGroup(variant->fused.program, *group.group) + "\n";
         }
         for (const LibraryStep &step : program.library)
-            key += step.step.dump();
+            variant->steps += step.step.dump();
+        key += variant->steps;
         if (!possible || !seen.insert(key).second)
             continue;
         for (const LibraryStep &step : program.library) {
@@ -244,6 +253,15 @@ std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) c
         }
         return std::nullopt;
     };
+    // Other library steps make the largest difference.
+    for (std::size_t v = 0; v < variants_.size(); ++v) {
+        const bool seen =
+            std::any_of(variants_.begin(), variants_.begin() + static_cast<std::ptrdiff_t>(v),
+                        [&](const auto &other) { return other->steps == variants_[v]->steps; });
+        const Choice other{v, std::vector<std::size_t>(variants_[v]->groups.size(), 0)};
+        if (!seen && !tried(nameOf(other)) && !(best && seconds(other) > 1.3 * bestSeconds))
+            return nameOf(other);
+    }
     const Choice centre = best.value_or(first);
     if (auto name = neighbours(centre, 3))
         return name;

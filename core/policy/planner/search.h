@@ -13,6 +13,7 @@ struct Variant {
     std::vector<ScheduledGroup> groups;
     std::vector<std::vector<Option>> options; ///< by group
     double librarySeconds = 0;
+    std::string steps; ///< the library steps as text, equal where variants share them
 };
 
 /// What one tried candidate turned out to be.

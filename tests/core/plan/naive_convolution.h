@@ -14,6 +14,7 @@ struct ConvolutionCase {
     std::vector<std::int64_t> outputPadding = {};
     std::int64_t groups = 1;
     bool transposed = false, bias = false;
+    bool channelsLast = false; ///< in memory; the shapes here stay torch's
 };
 /// Scatter over all pairs of an input place and a window place, in double; up to 3 dimensions.
 inline std::vector<double> naiveConvolution(const ConvolutionCase &c,

@@ -186,6 +186,18 @@ TEST(Resolve, ConvolutionShapesAreTorchs) {
               "");
 }
 
+TEST(Resolve, ConvolutionShapesMayHaveTheirChannelsLast) {
+    const Json last = {{"layout", "channels_last"}};
+    EXPECT_EQ(convolutionProblem(last, {2, 9, 10, 3}, {4, 3, 3, 3}, {2, 7, 8, 4}), "");
+    EXPECT_EQ(convolutionProblem({{"layout", "channels_last"}, {"transposed", true}, {"groups", 2}},
+                                 {1, 5, 6}, {6, 3, 4}, {1, 7, 8}),
+              "");
+    EXPECT_MENTIONS(convolutionProblem(last, {2, 9, 10, 3}, {4, 3, 3, 3}, {2, 4, 7, 8}),
+                    "'y' is [2, 4, 7, 8], but this convolution gives [2, 7, 8, 4]");
+    EXPECT_MENTIONS(convolutionProblem(last, {2, 3, 9, 10}, {4, 3, 3, 3}, {2, 4, 7, 8}),
+                    "steps[0].weight");
+}
+
 TEST(Resolve, ConvolutionMistakesAreNamed) {
     EXPECT_MENTIONS(convolutionProblem({}, {2, 3, 10}, {4, 3, 3}, {2, 4, 9}),
                     "steps[0].output: 'y' is [2, 4, 9], but this convolution gives [2, 4, 8]");

@@ -235,32 +235,62 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
         }
     }
 
+    /// A shape, and elements in its order, as they lie in memory when the channels are last.
+    static Shape lying(const Shape &shape, bool channelsLast) {
+        Shape result = shape;
+        if (channelsLast) {
+            result.push_back(result[1]);
+            result.erase(result.begin() + 1);
+        }
+        return result;
+    }
+    static std::vector<float> lying(const std::vector<float> &elements, const Shape &shape,
+                                    bool channelsLast) {
+        if (!channelsLast)
+            return elements;
+        const std::int64_t places =
+            static_cast<std::int64_t>(elements.size()) / shape[0] / shape[1];
+        std::vector<float> result(elements.size());
+        for (std::int64_t i = 0; i < static_cast<std::int64_t>(elements.size()); ++i) {
+            const std::int64_t place = i % places, channel = i / places % shape[1];
+            const std::int64_t outer = i / places / shape[1];
+            result[(outer * places + place) * shape[1] + channel] = elements[i];
+        }
+        return result;
+    }
+
     void convolution(const ConvolutionCase &c) {
         Json step{{"kind", "convolution"},  {"input", "in0"},     {"weight", "w"},
                   {"output", "out0"},       {"stride", c.stride}, {"padding", c.padding},
                   {"dilation", c.dilation}, {"groups", c.groups}, {"transposed", c.transposed}};
         if (c.transposed)
             step["output_padding"] = c.outputPadding;
+        if (c.channelsLast)
+            step["layout"] = "channels_last";
+        const Shape inputShape = lying(c.input, c.channelsLast);
+        const Shape weightShape = lying(c.weight, c.channelsLast);
+        const Shape outputShape = lying(c.output, c.channelsLast);
         Json bufferList = {{{"name", "in0"}, {"role", "input"}, {"index", 0}},
                            {{"name", "w"}, {"role", "parameter"}, {"key", "weight"}},
                            {{"name", "out0"},
                             {"role", "output"},
                             {"index", 0},
                             {"dtype", "float32"},
-                            {"shape", c.output}}};
+                            {"shape", outputShape}}};
         signature_ = {};
-        signature_.inputs = {contiguousType(DType::float32, c.input)};
-        signature_.parameters = {{"weight", contiguousType(DType::float32, c.weight)}};
-        signature_.outputs = {contiguousType(DType::float32, c.output)};
+        signature_.inputs = {contiguousType(DType::float32, inputShape)};
+        signature_.parameters = {{"weight", contiguousType(DType::float32, weightShape)}};
+        signature_.outputs = {contiguousType(DType::float32, outputShape)};
         const auto elements = [](const Shape &shape) {
             return static_cast<std::size_t>(contiguousType(DType::float32, shape).elements());
         };
         const auto input = ramp(elements(c.input)), weight = ramp(elements(c.weight), 1);
         const auto bias = ramp(c.output[1], -3);
         CallBuffers buffers;
-        buffers.inputs = {lendFloats(input, c.input)};
-        buffers.parameters["weight"] = lendFloats(weight, c.weight);
-        buffers.outputs = {lendFloats(std::vector<float>(elements(c.output)), c.output)};
+        buffers.inputs = {lendFloats(lying(input, c.input, c.channelsLast), inputShape)};
+        buffers.parameters["weight"] =
+            lendFloats(lying(weight, c.weight, c.channelsLast), weightShape);
+        buffers.outputs = {lendFloats(std::vector<float>(elements(c.output)), outputShape)};
         if (c.bias) {
             step["bias"] = "bias";
             bufferList.push_back({{"name", "bias"}, {"role", "parameter"}, {"key", "bias"}});
@@ -271,8 +301,9 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
         ASSERT_TRUE(start()) << this->problem_.message;
         ASSERT_EQ(callOnce(buffers), "");
         const auto out = contents(buffers.outputs[0], elements(c.output));
+        const auto exact = naiveConvolution(c, input, weight, c.bias ? bias : std::vector<float>());
         const auto expected =
-            naiveConvolution(c, input, weight, c.bias ? bias : std::vector<float>());
+            lying(std::vector<float>(exact.begin(), exact.end()), c.output, c.channelsLast);
         for (std::size_t i = 0; i < out.size(); ++i)
             ASSERT_NEAR(out[i], expected[i], 1e-3 * (1 + std::fabs(expected[i]))) << i;
     }

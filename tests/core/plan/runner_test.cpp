@@ -104,6 +104,35 @@ TEST_F(Runner, Convolution3d) {
     convolution(
         {{1, 2, 4, 5, 6}, {3, 2, 2, 3, 3}, {1, 3, 3, 5, 6}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}});
 }
+TEST_F(Runner, ConvolutionWithChannelsLast) {
+    convolution({.input = {2, 3, 17},
+                 .weight = {4, 3, 5},
+                 .output = {2, 4, 8},
+                 .stride = {2},
+                 .padding = {1},
+                 .dilation = {1},
+                 .bias = true,
+                 .channelsLast = true});
+    convolution({.input = {2, 4, 9, 10},
+                 .weight = {6, 2, 3, 3},
+                 .output = {2, 6, 5, 10},
+                 .stride = {2, 1},
+                 .padding = {1, 2},
+                 .dilation = {1, 2},
+                 .groups = 2,
+                 .channelsLast = true});
+    convolution({.input = {1, 6, 5, 4, 3},
+                 .weight = {6, 2, 3, 2, 2},
+                 .output = {1, 4, 11, 8, 6},
+                 .stride = {2, 2, 2},
+                 .padding = {0, 0, 0},
+                 .dilation = {1, 1, 1},
+                 .outputPadding = {0, 0, 0},
+                 .groups = 2,
+                 .transposed = true,
+                 .bias = true,
+                 .channelsLast = true});
+}
 TEST_F(Runner, ConvolutionTransposed) {
     convolution(
         {{2, 4, 5, 6}, {4, 3, 3, 3}, {2, 6, 10, 6}, {2, 1}, {1, 1}, {1, 1}, {1, 0}, 2, true, true});
