@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Exports candidates, builds what was written with this machine's nvcc, runs its tests and its
+benchmark, and prints a table. Run it with the Python that has torch.
+
+usage: export_on_gpu.py --program build/release/bin/cuda-agent [--candidate TASK.py=FOLDER ...]
+                        [--device cuda|cpu] [--samples N]
+
+Without --candidate: those of tests/data/export (library steps, half precision, much shared memory,
+clusters of blocks). Candidates are exported unverified; the packages' own tests judge them.
+Exit code 1 when any of them fails.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / "data" / "export"
+
+
+class Failed(Exception):
+    pass
+
+
+def run(what, *command, **more):
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                            stdin=subprocess.DEVNULL, timeout=500, **more)
+    said = result.stdout + result.stderr
+    if result.returncode != 0:
+        raise Failed(f"{what} failed (exit {result.returncode}):\n{said[-6000:]}")
+    return said
+
+
+def build(arguments, folder, number, task, candidate):
+    """Exports and installs one candidate; returns its project, where it went and the seconds."""
+    project = folder / f"project{number}"
+    target = folder / f"target{number}"
+    run("export", arguments.program, "export", candidate, "--task", task, "--device",
+        arguments.device, "--unverified", "--to", project)
+    begin = time.monotonic()
+    run("pip", sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps",
+        "--no-index", "--target", target, project,
+        env=dict(os.environ, TORCH_CUDA_ARCH_LIST=os.environ.get("TORCH_CUDA_ARCH_LIST", "9.0")))
+    return project, target, time.monotonic() - begin
+
+
+def try_out(arguments, project, target):
+    environment = dict(os.environ, PYTHONPATH=str(target))
+    begin = time.monotonic()
+    said = run("tests", sys.executable, "-W", "ignore::DeprecationWarning",
+               "tests/test_operator.py", cwd=project, env=environment)
+    tests = re.search(r"Ran (\d+) tests", said)
+    if not tests or int(tests[1]) < 9:
+        raise Failed("the tests did not run:\n" + said[-3000:])
+    seconds = time.monotonic() - begin
+    times = run("benchmark", sys.executable, "benchmark.py", "--samples", arguments.samples,
+                cwd=project, env=environment)
+    return f"{tests[1]} tests passed in {seconds:.0f} s\n{times.rstrip()}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True, type=pathlib.Path)
+    parser.add_argument("--candidate", action="append", default=[], metavar="TASK.py=FOLDER")
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--samples", type=int, default=30)
+    arguments = parser.parse_args()
+    pairs = [pair.split("=", 1) for pair in arguments.candidate] or \
+        [(DATA / name / "task.py", DATA / name)
+         for name in (("mixed", "cluster") if arguments.device == "cuda" else ("mixed",))]
+    failed = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        with concurrent.futures.ThreadPoolExecutor(4 if arguments.device == "cuda" else 1) as pool:
+            built = [pool.submit(build, arguments, folder, number, *pair)
+                     for number, pair in enumerate(pairs)]
+        for (task, candidate), future in zip(pairs, built):
+            print(f"== {candidate}")
+            try:
+                project, target, seconds = future.result()
+                print(f"built in {seconds:.0f} s\n{try_out(arguments, project, target)}")
+            except Failed as problem:
+                failed += 1
+                print(problem)
+    print("all passed" if failed == 0 else f"{failed} of {len(pairs)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
