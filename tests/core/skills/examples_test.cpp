@@ -33,8 +33,8 @@ class SkillExamples : public testing::Test {
     }
     void TearDown() override { fs::remove_all(cache_); }
 
-    /// Compiles all; `registers` at most this many a thread, so that a rewrite that spills shows.
-    void compileAll(const std::string &architecture, int registers) {
+    /// Compiles all; one that spills or keeps an array in local memory is no example to follow.
+    void compileAll(const std::string &architecture) {
         const auto compiler = toolchain::makeCudaCompiler(architecture);
         ASSERT_TRUE(compiler) << compiler.error().message;
         const auto folders = planFolders();
@@ -55,7 +55,6 @@ class SkillExamples : public testing::Test {
                 for (const auto &entry : binary.entries) {
                     EXPECT_EQ(entry.spillBytes, 0) << entry.name;
                     EXPECT_EQ(entry.stackBytes, 0) << entry.name;
-                    EXPECT_LE(entry.registers, registers) << entry.name;
                 }
             }
         }
@@ -65,11 +64,11 @@ class SkillExamples : public testing::Test {
 };
 
 TEST_F(SkillExamples, CompileForHopper) {
-    compileAll("sm_90", 128);
+    compileAll("sm_90");
 }
 
 TEST_F(SkillExamples, CompileForAmpere) {
-    compileAll("sm_80", 128);
+    compileAll("sm_80");
 }
 
 } // namespace
