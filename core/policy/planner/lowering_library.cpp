@@ -116,10 +116,30 @@ View dotProducts(Lowering &l, const View &a, const View &b, DType type) {
     return sum;
 }
 
+/// Takes constant factors off an operand: the product applies them to its result, and the operand
+/// may then be found in memory as it is.
+double takeFactor(Lowering &l, View &view, DType type) {
+    double factor = 1;
+    while (sizeOf(type) >= sizeof(float)) { // rounding to half types in between would show
+        const Value &value = l.program.values[view.value];
+        if (value.kind != Kind::pointwise || value.op != "mul" || value.dtype != type)
+            break;
+        const int constant = l.program.values[value.args[1]].kind == Kind::constant ? 1 : 0;
+        const Value &number = l.program.values[value.args[constant]];
+        if (number.kind != Kind::constant || !std::isfinite(number.number) || number.number == 0)
+            break;
+        factor *= number.number;
+        view.value = value.args[1 - constant];
+    }
+    return factor;
+}
+
 /// alpha * product of [.., m, k] and [.., k, n] of that type
 Result<View> multiply(Lowering &l, View a, View b, DType type, double alpha, bool tf32) {
     if (!isFloating(type))
         return failedError("of {}", nameOf(type));
+    for (View *view : {&a, &b})
+        alpha *= takeFactor(l, *view, type);
     a = l.cast(a, type);
     b = l.cast(b, type);
     const std::size_t rank = a.dims.size();

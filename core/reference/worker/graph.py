@@ -165,7 +165,7 @@ def tensor_types(node):
 
 
 def one_type(value, node):
-    if value is None:  # a result that the operator left out
+    if value is None or isinstance(value, int):  # left out, or one of attention's odd numbers
         return {"dtype": "float32", "shape": [0], "strides": [1]}
     if not isinstance(value, torch.Tensor):
         raise Unsupported(f"{node.target} yields a {type(value).__name__}")

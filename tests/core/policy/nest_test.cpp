@@ -272,5 +272,19 @@ TEST(Nest, ElementwiseRowsAreAsLongAsAsked) {
     EXPECT_EQ(u.nest(31).rows(), 1);
 }
 
+TEST(Nest, ATransposedCopyWalksRowsOfOneSideAndAShortLoopOfTheOther) {
+    UnitByHand u;
+    const Axis n = u.axis(2), c = u.axis(8), p = u.axis(100);
+    const int in = u.buffer("in0", {2, 8, 100}), out = u.buffer("out0", {2, 100, 8});
+    const int x = u.program.load(in, {{n}, {c}, {p}});
+    u.store(x, {{n}, {p}, {c}}, out);
+    const Nest nest = makeNest(u.program, u.group, 1024, true);
+    EXPECT_TRUE(nest.transposing);
+    EXPECT_EQ(sizesOf(nest), (Strides{2, 100, 8}));
+    EXPECT_EQ(nest.elementDims(), std::vector<int>{2});
+    EXPECT_EQ(nest.accesses.at(x).strides, (Strides{800, 1, 100}));
+    EXPECT_FALSE(u.nest().transposing) << "only where it is asked for";
+}
+
 } // namespace
 } // namespace cuda_agent::policy

@@ -217,6 +217,8 @@ double operation(const std::string &op, const Numbers &a) {
         {"neg", [](const Numbers &v) { return -v[0]; }},
         {"relu", [](const Numbers &v) { return v[0] < 0 ? 0.0 : v[0]; }},
         {"where", [](const Numbers &v) { return v[0] != 0 ? v[1] : v[2]; }},
+        {"gt", [](const Numbers &v) { return v[0] > v[1] ? 1.0 : 0.0; }},
+        {"or", [](const Numbers &v) { return v[0] != 0 || v[1] != 0 ? 1.0 : 0.0; }},
         {"ge", [](const Numbers &v) { return v[0] >= v[1] ? 1.0 : 0.0; }},
         {"lt", [](const Numbers &v) { return v[0] < v[1] ? 1.0 : 0.0; }},
         {"and", [](const Numbers &v) { return v[0] != 0 && v[1] != 0 ? 1.0 : 0.0; }},
