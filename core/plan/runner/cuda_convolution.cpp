@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/runner/cuda_library.h"
 
+#include <algorithm>
 #include <dlfcn.h>
 
 #ifdef CUDA_AGENT_HAS_CUDNN
@@ -26,6 +27,8 @@ constexpr std::size_t mostWorkspace = std::size_t{1} << 30;
     apply(cudnnCreateConvolutionDescriptor);                                                       \
     apply(cudnnCreateFilterDescriptor);                                                            \
     apply(cudnnCreateTensorDescriptor);                                                            \
+    apply(cudnnFindConvolutionBackwardDataAlgorithm);                                              \
+    apply(cudnnFindConvolutionForwardAlgorithm);                                                   \
     apply(cudnnGetConvolutionBackwardDataAlgorithm_v7);                                            \
     apply(cudnnGetConvolutionBackwardDataWorkspaceSize);                                           \
     apply(cudnnGetConvolutionForwardAlgorithm_v7);                                                 \
@@ -103,6 +106,37 @@ class Convolution final : public CudaConvolution {
         const bool exact = step_.tf32 || entry.mathType == CUDNN_FMA_MATH ||
                            entry.mathType == CUDNN_DEFAULT_MATH || type_ != DType::float32;
         return entry.status == CUDNN_STATUS_SUCCESS && entry.memory <= mostWorkspace && exact;
+    }
+
+    /// What an algorithm was tried with, but never TF32 where the plan does not allow it.
+    cudnnMathType_t mathOf(cudnnMathType_t tried) const {
+        return type_ == DType::float32 && !step_.tf32 ? CUDNN_FMA_MATH : tried;
+    }
+
+    /// Transforms spread a NaN over a whole tile, and reorder sums: a last resort.
+    static bool plain(const cudnnConvolutionFwdAlgoPerf_t &entry) {
+        return entry.determinism == CUDNN_DETERMINISTIC &&
+               entry.algo != CUDNN_CONVOLUTION_FWD_ALGO_FFT &&
+               entry.algo != CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING &&
+               entry.algo != CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD &&
+               entry.algo != CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED;
+    }
+    static bool plain(const cudnnConvolutionBwdDataAlgoPerf_t &entry) {
+        return entry.determinism == CUDNN_DETERMINISTIC &&
+               entry.algo != CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT &&
+               entry.algo != CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING &&
+               entry.algo != CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD &&
+               entry.algo != CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED;
+    }
+    /// The first that may be used, which is the fastest; nothing when none may.
+    template <typename Performance>
+    const Performance *best(const Performance *entries, int found) const {
+        const auto *end = entries + found;
+        const auto *entry = std::find_if(
+            entries, end, [&](const auto &each) { return usable(each) && plain(each); });
+        if (entry == end)
+            entry = std::find_if(entries, end, [&](const auto &each) { return usable(each); });
+        return entry == end ? nullptr : entry;
     }
 
     std::shared_ptr<const Library> library_;
@@ -193,20 +227,30 @@ Result<void> Convolution::prepare(const Program &program) {
     return {};
 }
 
-/// A transposed convolution is the gradient of one with input and output exchanged.
+/// A transposed convolution is the gradient of one with input and output exchanged. Algorithms are
+/// tried out here, before any time is taken; cuDNN's guess serves where that cannot be done.
 Result<void> Convolution::choose() {
     constexpr int most = 10;
     int found = 0;
     if (step_.transposed) {
         cudnnConvolutionBwdDataAlgoPerf_t entries[most];
-        CUDA_AGENT_TRY(library_->check(
-            library_->cudnnGetConvolutionBackwardDataAlgorithm_v7(
-                library_->handle, weight_, input_, convolution_, output_, most, &found, entries),
-            label_));
-        for (int i = 0; i < found; ++i) {
-            if (!usable(entries[i]))
-                continue;
-            backward_ = entries[i].algo;
+        const cudnnConvolutionBwdDataAlgoPerf_t *chosen = nullptr;
+        if (library_->cudnnFindConvolutionBackwardDataAlgorithm(library_->handle, weight_, input_,
+                                                                convolution_, output_, most, &found,
+                                                                entries) == CUDNN_STATUS_SUCCESS)
+            chosen = best(entries, found);
+        if (chosen == nullptr) {
+            CUDA_AGENT_TRY(library_->check(library_->cudnnGetConvolutionBackwardDataAlgorithm_v7(
+                                               library_->handle, weight_, input_, convolution_,
+                                               output_, most, &found, entries),
+                                           label_));
+            chosen = best(entries, found);
+        }
+        if (chosen != nullptr) {
+            backward_ = chosen->algo;
+            CUDA_AGENT_TRY(library_->check(
+                library_->cudnnSetConvolutionMathType(convolution_, mathOf(chosen->mathType)),
+                label_));
             return library_->check(library_->cudnnGetConvolutionBackwardDataWorkspaceSize(
                                        library_->handle, weight_, input_, convolution_, output_,
                                        backward_, &workspaceBytes_),
@@ -214,14 +258,23 @@ Result<void> Convolution::choose() {
         }
     } else {
         cudnnConvolutionFwdAlgoPerf_t entries[most];
-        CUDA_AGENT_TRY(library_->check(
-            library_->cudnnGetConvolutionForwardAlgorithm_v7(
-                library_->handle, input_, weight_, convolution_, output_, most, &found, entries),
-            label_));
-        for (int i = 0; i < found; ++i) {
-            if (!usable(entries[i]))
-                continue;
-            forward_ = entries[i].algo;
+        const cudnnConvolutionFwdAlgoPerf_t *chosen = nullptr;
+        if (library_->cudnnFindConvolutionForwardAlgorithm(library_->handle, input_, weight_,
+                                                           convolution_, output_, most, &found,
+                                                           entries) == CUDNN_STATUS_SUCCESS)
+            chosen = best(entries, found);
+        if (chosen == nullptr) {
+            CUDA_AGENT_TRY(library_->check(library_->cudnnGetConvolutionForwardAlgorithm_v7(
+                                               library_->handle, input_, weight_, convolution_,
+                                               output_, most, &found, entries),
+                                           label_));
+            chosen = best(entries, found);
+        }
+        if (chosen != nullptr) {
+            forward_ = chosen->algo;
+            CUDA_AGENT_TRY(library_->check(
+                library_->cudnnSetConvolutionMathType(convolution_, mathOf(chosen->mathType)),
+                label_));
             return library_->check(library_->cudnnGetConvolutionForwardWorkspaceSize(
                                        library_->handle, input_, weight_, convolution_, output_,
                                        forward_, &workspaceBytes_),

@@ -270,7 +270,7 @@ class Algebra {
         }
         int inside = -1;
         const auto number = [&](std::int64_t n) {
-            return p_.constant(static_cast<double>(n), DType::int64);
+            return p_.constant(static_cast<double>(n), DType::int32);
         };
         const auto op = [&](const char *name, int a, int b, DType type) {
             return p_.pointwise(name, {a, b}, type);
@@ -279,13 +279,18 @@ class Algebra {
             const int holds = op(name, at, number(bound), DType::boolean);
             inside = inside < 0 ? holds : op("and", inside, holds, DType::boolean);
         };
+        const auto position = [&](const Axes &axes) {
+            const int id = l_.index(p_.axes.atoms(axes)).value;
+            p_.values[id].dtype = DType::int32;
+            return id;
+        };
         for (std::size_t d = 0; d < spatial; ++d) {
             l_.require(x.dims[d + 2]);
-            const int place = op("mul", l_.index(p_.axes.atoms(x.dims[d + 2])).value,
-                                 number(step.stride[d]), DType::int64);
-            const int tap = op("mul", l_.index(p_.axes.atoms(weight.dims[d + 2])).value,
-                               number(step.dilation[d]), DType::int64);
-            const int at = op("add", place, tap, DType::int64);
+            const int place =
+                op("mul", position(x.dims[d + 2]), number(step.stride[d]), DType::int32);
+            const int tap =
+                op("mul", position(weight.dims[d + 2]), number(step.dilation[d]), DType::int32);
+            const int at = op("add", place, tap, DType::int32);
             demand("ge", at, step.padding[d]);
             demand("lt", at, out[d + 2] + step.padding[d]);
         }
