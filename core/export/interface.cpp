@@ -226,6 +226,11 @@ Result<Interface> interfaceOf(const Source &source) {
 
     for (const auto &expression : source.plan.requires_)
         result.conditions.push_back({expression.text(), "the launch plan requires it"});
+    for (const auto &buffer : source.plan.buffers)
+        for (std::size_t d = 0; buffer.declaresShape && d < buffer.shape.size(); ++d)
+            result.conditions.push_back(
+                {fmt::format("{}.shape[{}] == ({})", buffer.name, d, buffer.shape[d].text()),
+                 "the launch plan declares it"});
     for (auto &condition : shapeConditions(source, result.arguments))
         if (std::none_of(result.conditions.begin(), result.conditions.end(),
                          [&](const auto &each) { return each.expression == condition.expression; }))

@@ -29,7 +29,8 @@ inline Source mixedSource(device::Kind device = device::Kind::cpu) {
     description.scalars = {nullptr, 1.5, nullptr};
     description.parameters = {port("layers.0.weight", {7, 40}), port("layers.0.bias", {7}),
                               port("filter.weight", {2, 1, 3})};
-    description.outputs = {port("out0", {6, 7}), port("out1", {6, 40}), port("out2", {6, 2, 38})};
+    description.outputs = {port("out0", {6, 7}), port("out1", {6, 40}), port("out2", {6, 2, 38}),
+                           port("out3", {6, 7, 1})};
     description.singleOutput = false;
     source.verdict = {{"correct", true},
                       {"reward", 3},

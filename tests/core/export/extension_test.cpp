@@ -147,6 +147,27 @@ TEST(Extension, ABackwardInForwardHasNoFurtherOne) {
     EXPECT_TRUE(contains(extension.files.at("README.md"), "no gradient"));
 }
 
+TEST(Extension, DeclaredShapesAreConditions) {
+    auto source = mixedSource();
+    source.plan.buffers[0].declaresShape = true;
+    source.plan.buffers[0].shape = {plan::Expression::parse("R").value(), plan::Expression(40)};
+    const auto extension = makeExtension(source).value();
+    EXPECT_TRUE(contains(extension.files.at("csrc/operator.cpp"),
+                         "TORCH_CHECK(x.size(1) == 40, \"x.shape[1] == (40) does not hold\""));
+    EXPECT_TRUE(contains(extension.files.at("src/mixed_extension/__init__.py"),
+                         "if not (x.shape[1] == 40):"));
+}
+
+TEST(Extension, ClustersAndMuchSharedMemoryAreAskedFor) {
+    auto source = mixedSource(device::Kind::cuda);
+    auto &kernel = std::get<plan::KernelStep>(source.plan.steps[1]);
+    kernel.cluster[0] = 2;
+    kernel.shared = plan::Expression(65536);
+    const auto extension = makeExtension(source).value();
+    EXPECT_TRUE(contains(extension.files.at("csrc/operator.cpp"),
+                         ".shared = static_cast<size_t>(65536), .cluster = {2, 1, 1}"));
+}
+
 TEST(Extension, AnUnverifiedCandidateSaysSo) {
     auto source = mixedSource();
     source.verdict = nullptr;

@@ -72,7 +72,7 @@ TEST_F(FromSession, TheBestCandidate) {
     EXPECT_EQ(source->task, "mixed");
     EXPECT_EQ(source->device, device::Kind::cuda);
     EXPECT_EQ(source->numerics, task::Numerics::tf32);
-    EXPECT_EQ(source->plan.steps.size(), 4u);
+    EXPECT_EQ(source->plan.steps.size(), 6u);
     const auto extension = makeExtension(*source);
     ASSERT_TRUE(extension) << extension.error().message;
     EXPECT_TRUE(contains(extension->files.at("src/mixed_extension/reference.py"), "\nrows = 12\n"));
