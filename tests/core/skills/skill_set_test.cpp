@@ -192,8 +192,8 @@ TEST(Skills, StandardFoldersAreBuiltInThenTheUsersThenNamed) {
     EXPECT_EQ(folders[2].path, "/named");
     EXPECT_TRUE(folders[2].required);
     unsetenv("XDG_CONFIG_HOME");
-    setenv("HOME", "/home/somebody", 1);
-    EXPECT_EQ(standardFolders()[1].path, "/home/somebody/.config/cuda-agent/skills");
+    setenv("HOME", "/home/user", 1);
+    EXPECT_EQ(standardFolders()[1].path, "/home/user/.config/cuda-agent/skills");
     unsetenv("HOME");
     EXPECT_EQ(standardFolders().size(), 1u);
     unsetenv("CUDA_AGENT_SHARE");
