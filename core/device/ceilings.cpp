@@ -12,7 +12,7 @@ namespace cuda_agent::device {
 
 namespace {
 
-constexpr int version = 1; ///< raised when the way of measuring changes
+constexpr int version = 2; ///< raised when the way of measuring changes
 
 bool plausible(double value) {
     return std::isfinite(value) && value >= 0;

@@ -124,8 +124,13 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     CUDA_AGENT_ASSIGN(compiler, toolchain::makeCompiler(state->device->info()));
     state->compiler = std::move(compiler);
     say("measuring this machine's ceilings");
-    CUDA_AGENT_ASSIGN(ceilings, state->device->ceilings());
-    state->ceilings = ceilings;
+    {
+        // What another process runs meanwhile would lower the ceilings for good: they are kept.
+        CUDA_AGENT_ASSIGN(lease, device::Lease::take(state->device->info(), stop));
+        (void)lease;
+        CUDA_AGENT_ASSIGN(ceilings, state->device->ceilings());
+        state->ceilings = ceilings;
+    }
 
     // Two workers: one draws the sealed cases and ends before any candidate starts; the other
     // knows no secret and stays for timing. They start side by side: importing torch is slow.
@@ -144,8 +149,13 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     state->timingWorker = std::move(*timingWorker);
 
     say("drawing inputs and the fp64 oracle");
-    CUDA_AGENT_ASSIGN(pool, verify::drawPool(**drawing, *state->device, stop));
-    state->pool = std::move(pool);
+    {
+        // The oracle's work on a GPU would disturb whoever times a candidate there.
+        CUDA_AGENT_ASSIGN(lease, device::Lease::take(state->device->info(), stop));
+        (void)lease;
+        CUDA_AGENT_ASSIGN(pool, verify::drawPool(**drawing, *state->device, stop));
+        state->pool = std::move(pool);
+    }
     append(state->unenforced, (*drawing)->finish().unenforced);
     drawing->reset();
 

@@ -27,7 +27,8 @@ struct BaselinePair {
 BaselinePair declaredBaselines(task::Numerics numerics);
 
 /// The least time that this machine's measured ceilings allow for the task: counted bytes at the
-/// copy bandwidth or counted operations at the matrix rate, whichever is longer.
+/// copy bandwidth or counted operations at the matrix rate, whichever is longer. Products of 16-bit
+/// types count at twice the TF32 rate, which is what tensor cores give them.
 struct Limit {
     double seconds = 0;
     std::string by; ///< "memory" | "compute"

@@ -64,6 +64,24 @@ void addTimes(Json &json, const Verdict &verdict) {
     }
 }
 
+/// Whether all products and convolutions of the graph are of 16-bit types.
+bool multipliesHalves(const task::Graph &graph) {
+    bool any = false;
+    for (const auto &node : graph.nodes) {
+        const bool product = std::ranges::any_of(
+            std::initializer_list<const char *>{"mm.", "linear.", "convolution.",
+                                                "scaled_dot_product"},
+            [&](const char *part) { return node.op.find(part) != std::string::npos; });
+        if (!product || node.outputs.empty())
+            continue;
+        any = true;
+        const auto dtype = node.outputs[0].dtype;
+        if (dtype != DType::float16 && dtype != DType::bfloat16)
+            return false;
+    }
+    return any;
+}
+
 } // namespace
 
 BaselinePair declaredBaselines(task::Numerics numerics) {
@@ -81,7 +99,10 @@ Limit limitOf(const task::Description &task, const device::Ceilings &ceilings,
     const double matmulRate =
         numerics == task::Numerics::standard ? ceilings.fp32FlopsPerSecond : tf32;
     if (matmulRate > 0 && tf32 > 0) {
-        const double compute = task.matmulFlops / matmulRate + task.convolutionFlops / tf32;
+        const bool halves = ceilings.tf32FlopsPerSecond > 0 && multipliesHalves(task.graph);
+        const double compute = halves
+                                   ? (task.matmulFlops + task.convolutionFlops) / (2 * tf32)
+                                   : task.matmulFlops / matmulRate + task.convolutionFlops / tf32;
         if (compute > limit.seconds)
             limit = {compute, "compute"};
     }
