@@ -171,8 +171,8 @@ class Algebra {
 
     void sum(int id) {
         const Value value = p_.values[id];
-        const Axes over = p_.axes.atoms(value.axes);
-        const std::set<Axis> along(over.begin(), over.end());
+        const Axes summed = p_.axes.atoms(value.axes);
+        const std::set<Axis> along(summed.begin(), summed.end());
         const auto form = formOf(value.args[0], along);
         if (!form || readsBuffer(form->buffer, id))
             return;
@@ -182,16 +182,34 @@ class Algebra {
                 form->rest, [&](int x) { return loads(x, form->buffer); }, -1, seen))
             return;
         const LinearStep step = l_.linear.at(form->buffer);
-        const std::size_t kept = step.convolution ? 2 : step.result.dims.size() - 1;
-        if (atomsOf(step.result, kept) != along)
+        std::vector<std::size_t> over; // dimensions of the result
+        std::set<Axis> covered;
+        for (std::size_t d = 0; d < step.result.dims.size(); ++d) {
+            const Axes atoms = p_.axes.atoms(step.result.dims[d]);
+            const bool inside = !atoms.empty() && along.contains(atoms[0]);
+            if (inside)
+                over.push_back(d);
+            if (inside)
+                covered.insert(atoms.begin(), atoms.end());
+        }
+        const std::size_t rank = step.result.dims.size();
+        if (covered != along || over.empty() || over[0] < (step.convolution ? 2 : rank - 1))
             return;
         const DType t = value.dtype;
-        const auto total =
-            step.convolution ? placesTogether(step, t) : std::optional(columnsTogether(step, t));
+        std::optional<View> total;
+        if (!step.convolution)
+            total = columnsTogether(step, t);
+        else if (over.size() == rank - 2)
+            total = placesTogether(step, t);
+        else
+            total = fewerDimensions(step, over, t);
         if (!total)
             return;
-        std::vector<Axes> dims(step.result.dims.begin(),
-                               step.result.dims.begin() + static_cast<std::ptrdiff_t>(kept));
+        std::vector<Axes> dims;
+        for (std::size_t d = 0; d < rank; ++d) {
+            if (std::find(over.begin(), over.end(), d) == over.end())
+                dims.push_back(step.result.dims[d]);
+        }
         const int factor = form->factor >= 0 ? form->factor : p_.constant(1, t);
         View result = l_.apply("mul", {View{factor, dims}, *total}, t);
         if (form->rest >= 0) {
@@ -205,7 +223,11 @@ class Algebra {
             result = l_.apply("add", {result, View{rest, dims}}, t);
         }
         replace(id, result.value);
-        p_.notes.push_back(step.convolution
+        p_.notes.push_back(step.convolution && over.size() < rank - 2
+                               ? fmt::format("{} is summed along some of its dimensions, so its "
+                                             "input is summed along them first",
+                                             p_.buffers[form->buffer].name)
+                           : step.convolution
                                ? fmt::format("{} is summed over all places, so its input is summed "
                                              "first and no convolution is needed",
                                              p_.buffers[form->buffer].name)
@@ -236,19 +258,19 @@ class Algebra {
         return step.alpha == 1 ? total : l_.apply("mul", {total, l_.constant(step.alpha, t)}, t);
     }
 
-    /// What each tap of the filters meets, summed over all places: [N, C, taps...] or [N, C].
+    /// What each tap of the filters meets, summed over all places of the dimensions `over`: those
+    /// dimensions become the taps, at the end, or nothing where all taps meet the same.
     std::optional<View> inputSums(const LinearStep &step, const View &x, const View &weight,
-                                  DType t) {
+                                  const std::vector<std::size_t> &over, DType t) {
         const Shape in = l_.shapeOf(x), filter = l_.shapeOf(weight), out = l_.shapeOf(step.result);
-        const std::size_t spatial = in.size() - 2;
         std::int64_t taps = 1;
-        for (std::size_t d = 0; d < spatial; ++d)
-            taps *= filter[d + 2];
         std::vector<int> places;
-        for (std::size_t d = 0; d < spatial; ++d)
-            places.push_back(static_cast<int>(d) + 2);
-        const bool borders = std::any_of(step.padding.begin(), step.padding.end(),
-                                         [](std::int64_t n) { return n != 0; });
+        bool borders = false;
+        for (const std::size_t d : over) {
+            taps *= filter[d];
+            places.push_back(static_cast<int>(d));
+            borders = borders || step.padding[d - 2] != 0;
+        }
         if (step.transposed && !borders) {
             View sums = l_.reduce("sum", x, places, false, t);
             sums.dims.resize(in.size());
@@ -259,9 +281,9 @@ class Algebra {
             return std::nullopt;
         if (!step.transposed) {
             std::vector<Window> list;
-            for (std::size_t d = 0; d < spatial; ++d)
-                list.push_back({places[d], out[d + 2], filter[d + 2], step.stride[d],
-                                step.dilation[d], step.padding[d]});
+            for (const std::size_t d : over)
+                list.push_back({static_cast<int>(d), out[d], filter[d], step.stride[d - 2],
+                                step.dilation[d - 2], step.padding[d - 2]});
             int inside = -1;
             View opened = l_.windows(x, list, &inside);
             if (inside >= 0)
@@ -284,20 +306,21 @@ class Algebra {
             p_.values[id].dtype = DType::int32;
             return id;
         };
-        for (std::size_t d = 0; d < spatial; ++d) {
-            l_.require(x.dims[d + 2]);
+        for (const std::size_t d : over) {
+            l_.require(x.dims[d]);
             const int place =
-                op("mul", position(x.dims[d + 2]), number(step.stride[d]), DType::int32);
+                op("mul", position(x.dims[d]), number(step.stride[d - 2]), DType::int32);
             const int tap =
-                op("mul", position(weight.dims[d + 2]), number(step.dilation[d]), DType::int32);
+                op("mul", position(weight.dims[d]), number(step.dilation[d - 2]), DType::int32);
             const int at = op("add", place, tap, DType::int32);
-            demand("ge", at, step.padding[d]);
-            demand("lt", at, out[d + 2] + step.padding[d]);
+            demand("ge", at, step.padding[d - 2]);
+            demand("lt", at, out[d] + step.padding[d - 2]);
         }
         View masked = x;
         masked.value = p_.pointwise("where", {inside, x.value, p_.constant(0, t)}, t);
         View sums = l_.reduce("sum", masked, places, false, t);
-        sums.dims.insert(sums.dims.end(), weight.dims.begin() + 2, weight.dims.end());
+        for (const std::size_t d : over)
+            sums.dims.push_back(weight.dims[d]);
         return sums;
     }
 
@@ -305,7 +328,10 @@ class Algebra {
     std::optional<View> placesTogether(const LinearStep &step, DType t) {
         const View x = l_.cast(step.x, t);
         View weight = l_.cast(step.weight, t);
-        auto sums = inputSums(step, x, weight, t);
+        std::vector<std::size_t> all;
+        for (std::size_t d = 2; d < x.dims.size(); ++d)
+            all.push_back(d);
+        auto sums = inputSums(step, x, weight, all, t);
         if (!sums)
             return std::nullopt;
         if (!step.transposed)
@@ -318,6 +344,47 @@ class Algebra {
         for (std::size_t d = 2; d < products.dims.size(); ++d)
             over.push_back(static_cast<int>(d));
         return l_.reduce("sum", products, over, false, t);
+    }
+
+    /// A convolution along the remaining dimensions, with the taps along the others as channels.
+    std::optional<View> fewerDimensions(const LinearStep &step,
+                                        const std::vector<std::size_t> &over, DType t) {
+        if (t != DType::float32)
+            return std::nullopt;
+        const View x = l_.cast(step.x, t), weight = l_.cast(step.weight, t);
+        const auto sums = inputSums(step, x, weight, over, t);
+        if (!sums)
+            return std::nullopt;
+        const Shape out = l_.shapeOf(step.result);
+        const std::size_t rank = out.size(), rest = rank - over.size();
+        LinearStep less;
+        less.transposed = step.transposed;
+        less.x = View{sums->value, {}};
+        less.weight = View{weight.value, {}};
+        Shape shape;
+        for (std::size_t d = 0; d < rank; ++d) {
+            if (std::find(over.begin(), over.end(), d) != over.end())
+                continue;
+            less.x.dims.push_back(sums->dims[less.x.dims.size()]);
+            less.weight.dims.push_back(weight.dims[d]);
+            shape.push_back(out[d]);
+            if (d < 2)
+                continue;
+            less.stride.push_back(step.stride[d - 2]);
+            less.padding.push_back(step.padding[d - 2]);
+            less.dilation.push_back(step.dilation[d - 2]);
+            less.outputPadding.push_back(step.transposed ? step.outputPadding[d - 2] : 0);
+        }
+        Axes &channels = less.weight.dims[step.transposed ? 0 : 1];
+        for (std::size_t i = 0; i < over.size(); ++i) {
+            const Axes &taps = weight.dims[over[i]];
+            const Axes &met = sums->dims[rest + i];
+            channels.insert(channels.end(), taps.begin(), taps.end());
+            // Where all taps meet the same, the sums are repeated.
+            less.x.dims[1].insert(less.x.dims[1].end(), met.empty() ? taps.begin() : met.begin(),
+                                  met.empty() ? taps.end() : met.end());
+        }
+        return convolutionStep(l_, std::move(less), 1, shape, t);
     }
 
     // --- what vanishes -----------------------------------------------------------------------

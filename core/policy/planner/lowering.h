@@ -29,7 +29,7 @@ struct LinearStep {
     View x, weight, result;
     double alpha = 1;
     bool convolution = false, transposed = false;
-    std::vector<std::int64_t> stride, padding, dilation;
+    std::vector<std::int64_t> stride, padding, dilation, outputPadding; ///< of convolutions
 };
 
 /// The state of a translation and the vocabulary that operators are written in.
@@ -146,6 +146,10 @@ void addReductionOperators(OperatorTable &table);
 void addNormalisationOperators(OperatorTable &table);
 void addLibraryOperators(OperatorTable &table);
 const OperatorTable &operatorTable();
+
+/// Adds a convolution step; its result, in the order of torch.
+View convolutionStep(Lowering &lowering, LinearStep step, std::int64_t groups, const Shape &out,
+                     DType type);
 
 /// Rewrites the program of a finished translation where exact arithmetic allows; see algebra.cpp.
 void applyAlgebra(Lowering &lowering);
