@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/kernel_writer.h"
+#include "core/policy/planner/pointwise_table.h"
 
 namespace cuda_agent::policy {
 
@@ -253,6 +254,70 @@ void KernelWriter::publishResults(std::size_t pass, const std::string &state) {
             break;
         }
     }
+}
+
+std::vector<int> KernelWriter::keptValues() const {
+    const std::set<int> own(g_.reduces.begin(), g_.reduces.end());
+    std::map<int, bool> varies, settled;
+    std::map<int, double> costs;
+    const std::function<void(int)> study = [&](int id) {
+        if (settled.contains(id))
+            return;
+        const Value &value = p_.values[id];
+        const auto access = n_.accesses.find(id);
+        bool differs = access != n_.accesses.end() && value.kind != Kind::reduce &&
+                       n_.variesByElement(access->second);
+        bool known = !own.contains(id);
+        double cost = value.kind == Kind::pointwise && pointwiseInfo(value.op) != nullptr
+                          ? pointwiseInfo(value.op)->cost
+                          : 0;
+        if (value.kind != Kind::reduce) {
+            for (const int arg : value.args) {
+                study(arg);
+                differs = differs || varies[arg];
+                known = known && settled[arg];
+                cost += varies[arg] ? costs[arg] : 0;
+            }
+        }
+        varies[id] = differs;
+        settled[id] = known;
+        costs[id] = cost;
+    };
+    // Counts the sweeps that compute a value, as a result or on the way to one, stopping at `ends`.
+    constexpr double worthKeeping = 6;
+    const auto computedTwice = [&](const std::set<int> &ends) {
+        std::map<int, int> uses;
+        const auto sweep = [&](const std::vector<int> &roots, int times) {
+            std::set<int> seen;
+            const std::function<void(int)> visit = [&](int id) {
+                if (!seen.insert(id).second)
+                    return;
+                study(id);
+                if (varies[id] && settled[id])
+                    uses[id] += times;
+                if (p_.values[id].kind == Kind::reduce || ends.contains(id))
+                    return;
+                for (const int arg : p_.values[id].args)
+                    visit(arg);
+            };
+            for (const int root : roots)
+                visit(root);
+        };
+        for (const Pass &pass : passes_) {
+            for (const Reducer &r : pass.reducers)
+                sweep({r.input}, r.second >= 0 ? 2 : 1);
+        }
+        sweep(storeRoots(elementStores()), 1);
+        std::set<int> result;
+        for (const auto &[id, count] : uses) {
+            if (count >= 2 && p_.values[id].kind == Kind::pointwise && costs[id] >= worthKeeping)
+                result.insert(id);
+        }
+        return result;
+    };
+    // What is only needed on the way to a kept value need not be kept.
+    const std::set<int> kept = computedTwice(computedTwice({}));
+    return {kept.begin(), kept.end()};
 }
 
 } // namespace cuda_agent::policy
