@@ -4,6 +4,8 @@
 
 #include <QDateTime>
 
+#include <condition_variable>
+
 namespace cuda_agent::widgets {
 
 /// What both threads touch.
@@ -12,6 +14,31 @@ struct SessionRunner::Shared {
     std::mutex mutex;
     std::vector<session::Event> events; ///< not yet delivered
     bool deliveryQueued = false;
+
+    // Of calls that wait for the engineer.
+    std::condition_variable_any answered;
+    std::set<std::string> asking;
+    std::map<std::string, std::string> answers; ///< id of a call -> refusal, empty to allow
+
+    /// Whether the engineer has to be asked. Any thread.
+    bool asks(const session::ToolCall &call) {
+        const std::lock_guard lock(mutex);
+        return asking.contains(call.tool);
+    }
+    /// The engine's thread: blocks until the engineer answers or does not want to be asked any
+    /// more. Errors: stopped.
+    Result<std::string> wait(const session::ToolCall &call, const std::stop_token &stop) {
+        std::unique_lock lock(mutex);
+        answered.wait(lock, stop,
+                      [&] { return answers.contains(call.id) || !asking.contains(call.tool); });
+        if (stop.stop_requested())
+            return stoppedError();
+        std::string refusal;
+        if (const auto found = answers.find(call.id); found != answers.end())
+            refusal = found->second;
+        answers.clear();
+        return refusal;
+    }
 };
 
 SessionRunner::SessionRunner(QObject *parent) : QObject(parent) {}
@@ -33,6 +60,7 @@ void SessionRunner::start(agent::RunRequest request, First first) {
     shutDown();
     prepared_ = false;
     shared_ = std::make_shared<Shared>();
+    shared_->asking = asking_;
     if (first == First::step)
         shared_->control.step();
     else if (first == First::rest)
@@ -73,11 +101,21 @@ void SessionRunner::start(agent::RunRequest request, First first) {
                                                             : State::running);
                 });
             };
+            listener.approve = [&](const session::ToolCall &call,
+                                   std::stop_token stopped) -> Result<std::string> {
+                if (!shared->asks(call))
+                    return std::string();
+                post([this, call] { setWaiting(call); });
+                auto answer = shared->wait(call, stopped);
+                post([this] { setWaiting({}); });
+                return answer;
+            };
             auto run = agent::Run::open(std::move(request), listener, reopen);
             const auto ended = run ? run->go(&shared->control, stop)
                                    : Result<std::string>(tl::unexpected(run.error()));
             post([this, ended] {
                 deliver();
+                setWaiting({});
                 setState(State::ended);
                 Q_EMIT progress(QString());
                 const bool stopped = !ended && ended.error().kind == ErrorKind::stopped;
@@ -147,6 +185,39 @@ void SessionRunner::check(const std::map<std::string, std::string> &files, bool 
     shared_->control.post({{}, std::move(calls)});
 }
 
+void SessionRunner::tell(const QString &message) {
+    const std::string text = message.trimmed().toStdString();
+    if (busy() && state_ != State::stopping && !text.empty())
+        shared_->control.post({text, {}});
+}
+
+void SessionRunner::setAsking(std::set<std::string> tools) {
+    asking_ = std::move(tools);
+    if (!shared_)
+        return;
+    const std::lock_guard lock(shared_->mutex);
+    shared_->asking = asking_;
+    shared_->answered.notify_all();
+}
+
+void SessionRunner::setWaiting(std::optional<session::ToolCall> call) {
+    if (!call && !waiting_)
+        return;
+    waiting_ = std::move(call);
+    Q_EMIT waitingChanged();
+}
+
+void SessionRunner::answer(const std::string &id, const std::string &refusal) {
+    if (!shared_ || !waiting_ || waiting_->id != id)
+        return;
+    {
+        const std::lock_guard lock(shared_->mutex);
+        shared_->answers[id] = refusal;
+        shared_->answered.notify_all();
+    }
+    setWaiting({});
+}
+
 void SessionRunner::shutDown() {
     if (!thread_.joinable())
         return;
@@ -154,6 +225,7 @@ void SessionRunner::shutDown() {
     thread_.join();
     if (shared_)
         deliver();
+    setWaiting({});
     setState(State::ended);
 }
 

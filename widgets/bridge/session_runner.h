@@ -8,6 +8,8 @@
 #include <QString>
 
 #include <memory>
+#include <optional>
+#include <set>
 #include <thread>
 
 namespace cuda_agent::widgets {
@@ -47,6 +49,18 @@ class SessionRunner : public QObject {
     /// A turn of the engineer's: writes the files and, if asked, verifies. While the policy is at
     /// work it comes after the turn under way.
     void check(const std::map<std::string, std::string> &files, bool full);
+    /// A turn of the engineer's that is a message to the agent; comes after the turn under way.
+    void tell(const QString &message);
+
+    /// Tools whose calls by the policy wait for `answer`. Takes effect at once, also on a call that
+    /// waits; holds for later runs too.
+    void setAsking(std::set<std::string> tools);
+    const std::set<std::string> &asking() const { return asking_; }
+    /// The call that waits now.
+    const std::optional<session::ToolCall> &waiting() const { return waiting_; }
+    /// Lets the call of that id go on; `refusal`, when not empty, is why it may not, as the agent
+    /// reads it. An id that does not wait (any more) is left alone.
+    void answer(const std::string &id, const std::string &refusal);
     /// Stops and waits. For closing.
     void shutDown();
 
@@ -55,6 +69,8 @@ class SessionRunner : public QObject {
     void eventsArrived(const std::vector<session::Event> &events);
     /// What is going on, in words; empty when nothing is.
     void progress(const QString &what);
+    /// `waiting` is another.
+    void waitingChanged();
     /// The run could not go on; `text` says why and what to do. The log is whole.
     void failed(const QString &text);
     /// The run is over: `reason` in words, empty after `failed`.
@@ -63,11 +79,14 @@ class SessionRunner : public QObject {
   private:
     struct Shared;
     void setState(State state);
+    void setWaiting(std::optional<session::ToolCall> call);
     void deliver();
 
     State state_ = State::idle;
     bool prepared_ = false;
     int checks_ = 0;
+    std::set<std::string> asking_;
+    std::optional<session::ToolCall> waiting_;
     std::shared_ptr<Shared> shared_;
     std::jthread thread_;
 };

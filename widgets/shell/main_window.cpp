@@ -9,6 +9,7 @@
 #include "widgets/shell/command_palette.h"
 #include "widgets/shell/session_view.h"
 #include "widgets/shell/welcome_page.h"
+#include "widgets/skills/skills_dialog.h"
 #include "widgets/tasks/data_page.h"
 
 #include <QActionGroup>
@@ -209,7 +210,7 @@ void MainWindow::showChoices() {
     show(device_, choices.device);
     show(policy_, choices.policy);
     show(numerics_, choices.numerics);
-    turns_->setValue(choices.turns);
+    turns_->setValue(choices.budget.turns);
     turns_->setEnabled(open);
     maxAutotune_->setChecked(choices.maxAutotune);
     maxAutotune_->setEnabled(open);
@@ -220,31 +221,24 @@ void MainWindow::takeChoices() {
     SessionView *view = current();
     if (showingChoices_ || !view || view->begun())
         return;
-    Choices choices;
+    Choices choices = view->choices();
+    const QString policyBefore = choices.policy;
     choices.device = device_->currentData().toString();
     choices.policy = policy_->currentData().toString();
     choices.numerics = numerics_->currentData().toString();
-    choices.turns = turns_->value();
+    choices.budget.turns = turns_->value();
     choices.maxAutotune = maxAutotune_->isChecked();
+    if (choices.policy != policyBefore)
+        policyChosen(choices);
+    rememberChoices(choices);
     view->setChoices(choices);
-    QSettings settings;
-    settings.setValue(QStringLiteral("choices/device"), choices.device);
-    settings.setValue(QStringLiteral("choices/numerics"), choices.numerics);
-    settings.setValue(QStringLiteral("choices/turns"), choices.turns);
 }
 
 // --- opening and closing ----------------------------------------------------------------------
 
 SessionView *MainWindow::addView() {
     auto *view = new SessionView;
-    const QSettings settings;
-    Choices choices;
-    choices.device = settings.value(QStringLiteral("choices/device"), choices.device).toString();
-    choices.numerics =
-        settings.value(QStringLiteral("choices/numerics"), choices.numerics).toString();
-    choices.turns =
-        std::clamp(settings.value(QStringLiteral("choices/turns"), choices.turns).toInt(), 1, 1000);
-    view->setChoices(choices);
+    view->setChoices(rememberedChoices());
     view->resize(tabs_->size());
     view->setPerspective(perspective_ == Perspective::replay ? SessionView::Perspective::replay
                                                              : SessionView::Perspective::optimize);
@@ -258,6 +252,8 @@ SessionView *MainWindow::addView() {
             remember(QStringLiteral("recent/sessions"),
                      QString::fromStdString(view->document().folder().string()));
     });
+    connect(view, &SessionView::endpointSettingsWanted, this, &MainWindow::openEndpointSettings);
+    connect(view, &SessionView::recordedWanted, this, [this, view] { askRecorded(view); });
     connect(view, &SessionView::newSessionWanted, this,
             [this](const task::Spec &spec, const Choices &wanted, bool onlyStep) {
                 SessionView *next = addView();
@@ -392,6 +388,8 @@ void MainWindow::closeSession(int index) {
 
 void MainWindow::closeEvent(QCloseEvent *event) {
     QSettings().setValue(QStringLiteral("window/geometry"), saveGeometry());
+    if (skillsDialog_)
+        skillsDialog_->saveAll(); // nobody is left to ask
     // All are told to stop before one is waited for.
     for (int i = 0; i < tabs_->count(); ++i)
         static_cast<SessionView *>(tabs_->widget(i))->runner().stop();

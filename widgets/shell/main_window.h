@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <QPointer>
 
 #include <functional>
 
@@ -22,6 +23,7 @@ namespace cuda_agent::widgets {
 class CommandPalette;
 class DataPage;
 class SessionView;
+class SkillsDialog;
 class TrainPage;
 class WelcomePage;
 struct Choices;
@@ -81,6 +83,16 @@ class MainWindow : public QMainWindow {
     void changeFontSize(int by);
     void askTask();
     void askSession();
+    void makeAgentActions();
+    void openEndpointSettings();
+    void openBudget();
+    void openPermissions();
+    void openSkills();
+    void askRecorded(SessionView *view);
+    void policyChosen(Choices &choices);
+    static int turnsOf(const QString &policy);
+    static void rememberChoices(const Choices &choices);
+    static Choices rememberedChoices();
 
     Perspective perspective_ = Perspective::optimize;
     QStackedWidget *pages_ = nullptr;
@@ -94,6 +106,8 @@ class MainWindow : public QMainWindow {
     QAction *run_ = nullptr, *pause_ = nullptr, *step_ = nullptr, *stop_ = nullptr;
     QAction *check_ = nullptr, *checkQuick_ = nullptr, *closeTab_ = nullptr;
     QAction *presentation_ = nullptr, *defaultLayout_ = nullptr;
+    QAction *endpoint_ = nullptr, *budget_ = nullptr, *permissions_ = nullptr, *skills_ = nullptr;
+    QPointer<SkillsDialog> skillsDialog_;
     QComboBox *device_ = nullptr, *policy_ = nullptr, *numerics_ = nullptr;
     QSpinBox *turns_ = nullptr;
     QCheckBox *maxAutotune_ = nullptr;

@@ -90,6 +90,8 @@ void MainWindow::makeActions() {
     closeTab_ = command("session.close", tr("&Close Session"), QKeySequence::Close,
                         [this] { closeSession(tabs_->currentIndex()); });
 
+    makeAgentActions();
+
     perspectives_ = new QActionGroup(this);
     const QString names[] = {tr("Optimize"), tr("Replay"), tr("Data"), tr("Train")};
     for (int i = 0; i < 4; ++i) {
@@ -142,6 +144,8 @@ void MainWindow::makeMenus() {
     session->addActions({run_, pause_, step_, stop_});
     session->addSeparator();
     session->addActions({check_, checkQuick_});
+    session->addSeparator();
+    session->addActions({endpoint_, budget_, permissions_, skills_});
 
     QMenu *view = menuBar()->addMenu(tr("&View"));
     view->addActions(perspectives_->actions());
@@ -232,8 +236,11 @@ void MainWindow::makeToolBar() {
     device_ = box(tr("Device"), {{tr("Best device"), QStringLiteral("auto")},
                                  {tr("GPU"), QStringLiteral("cuda")},
                                  {tr("CPU"), QStringLiteral("cpu")}});
-    policy_ =
-        box(tr("Policy: who writes the kernels"), {{tr("Planner"), QStringLiteral("planner")}});
+    policy_ = box(tr("Policy: who writes the kernels"),
+                  {{tr("Planner"), QStringLiteral("planner")},
+                   {tr("Language model"), QStringLiteral("endpoint")},
+                   {tr("Replay"), QStringLiteral("replay")}});
+    policy_->setObjectName(QStringLiteral("toolbar.policy"));
     numerics_ = box(tr("Numerics"), {{tr("Default numerics"), QStringLiteral("default")},
                                      {tr("TF32"), QStringLiteral("tf32")},
                                      {tr("As published"), QStringLiteral("published")}});

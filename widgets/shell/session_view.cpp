@@ -3,12 +3,15 @@
 #include "widgets/shell/session_view.h"
 
 #include "widgets/base/text.h"
+#include "widgets/budget/budget_strip.h"
 #include "widgets/build/build_pane.h"
 #include "widgets/code/code_pane.h"
+#include "widgets/endpoint/endpoint_settings.h"
 #include "widgets/progress/progress_pane.h"
 #include "widgets/roofline/roofline_pane.h"
 #include "widgets/shell/message_bar.h"
 #include "widgets/timeline/timeline_bar.h"
+#include "widgets/tools/approval_bar.h"
 #include "widgets/trace/trace_pane.h"
 #include "widgets/verdict/verdict_pane.h"
 
@@ -59,7 +62,9 @@ SessionView::SessionView(QWidget *parent) : QMainWindow(parent, Qt::Widget) {
     messages_ = new MessageBar(center);
     code_ = new CodePane(document_, center);
     timeline_ = new TimelineBar(document_, center);
+    approval_ = new ApprovalBar(center);
     column->addWidget(messages_);
+    column->addWidget(approval_);
     column->addWidget(code_, 1);
     column->addWidget(timeline_);
     setCentralWidget(center);
@@ -75,6 +80,7 @@ SessionView::SessionView(QWidget *parent) : QMainWindow(parent, Qt::Widget) {
     addPane("build", tr("Build Log"), build_, Qt::BottomDockWidgetArea);
     addPane("progress", tr("Progress"), progress_, Qt::BottomDockWidgetArea);
     timeline_->hide();
+    makeAgentParts();
 
     connect(build_, &BuildPane::locationActivated, code_, &CodePane::goTo);
     connect(code_, &CodePane::checkRequested, this, [this] { check(true); });
@@ -119,8 +125,8 @@ QList<QDockWidget *> SessionView::docks() const {
 
 QList<QAction *> SessionView::paneActions() const {
     QList<QAction *> result;
-    for (QWidget *pane : std::initializer_list<QWidget *>{code_, trace_, build_, verdict_,
-                                                          progress_, roofline_, timeline_})
+    for (QWidget *pane : std::initializer_list<QWidget *>{
+             approval_, code_, trace_, build_, verdict_, progress_, roofline_, timeline_})
         result += pane->actions();
     return result;
 }
@@ -224,7 +230,13 @@ void SessionView::openFolder(const fs::path &folder) {
             choices_.policy = textOf(start, "policy");
             choices_.numerics = textOf(start, "numerics");
             choices_.device = textOf(partOf(start, "device"), "kind");
-            choices_.turns = static_cast<int>(numberOf(start, "turns", choices_.turns));
+            const Json &budget = partOf(start, "budget");
+            choices_.budget = {
+                std::clamp(static_cast<int>(numberOf(start, "turns", choices_.budget.turns)), 1,
+                           1000),
+                std::max(0.0, numberOf(budget, "seconds")),
+                static_cast<std::int64_t>(std::clamp(numberOf(budget, "tokens"), 0.0, 1e15)),
+                std::max(0.0, numberOf(budget, "cost"))};
             watchFolder();
         }
         Q_EMIT progress(QString());
@@ -281,6 +293,8 @@ QString SessionView::title() const {
 
 QString SessionView::status() const {
     const bool ended = document_->index().state().end.has_value();
+    if (runner_->waiting() && runner_->state() != SessionRunner::State::stopping)
+        return tr("Waiting for your permission");
     switch (runner_->state()) {
     case SessionRunner::State::preparing:
         return tr("Preparing");
@@ -306,14 +320,21 @@ QString SessionView::status() const {
 }
 
 void SessionView::setChoices(const Choices &choices) {
-    if (!begun_)
-        choices_ = choices;
+    if (begun_)
+        return;
+    choices_ = choices;
+    update();
+}
+
+void SessionView::setRecorded(const QString &folder) {
+    choices_.recorded = folder;
+    update();
 }
 
 bool SessionView::canRun() const {
     using State = SessionRunner::State;
     const State state = runner_->state();
-    return !loading_ && (spec_ || begun_) &&
+    return !loading_ && !gettingReady_ && (spec_ || begun_) &&
            (state == State::idle || state == State::paused || state == State::pausing ||
             state == State::ended);
 }
@@ -324,7 +345,8 @@ bool SessionView::canPause() const {
 }
 
 bool SessionView::canCheck() const {
-    return !loading_ && checking_.empty() && runner_->state() != SessionRunner::State::stopping &&
+    return !loading_ && !gettingReady_ && checking_.empty() &&
+           runner_->state() != SessionRunner::State::stopping &&
            (code_->hasEdits() || !document_->index().state().files.empty());
 }
 
@@ -333,7 +355,14 @@ Result<agent::RunRequest> SessionView::request() const {
     request.session = document_->folder();
     request.device = choices_.device.toStdString();
     request.policy = choices_.policy.toStdString();
-    request.budget.turns = choices_.turns;
+    request.budget = choices_.budget;
+    request.recorded = choices_.recorded.toStdString();
+    if (choices_.policy == QLatin1String("endpoint")) {
+        if (endpoint_)
+            request.endpoint = *endpoint_;
+        CUDA_AGENT_ASSIGN(set, skills::SkillSet::load(skills::standardFolders()));
+        request.skills = std::move(set);
+    }
     request.judge.maxAutotune = choices_.maxAutotune;
     CUDA_AGENT_ASSIGN(numerics, task::numericsFromName(choices_.numerics.toStdString()));
     request.judge.numerics = numerics;
@@ -385,7 +414,7 @@ void SessionView::run() {
     if (runner_->busy())
         runner_->resume();
     else
-        begin(false);
+        whenReady([this] { begin(false); });
 }
 
 void SessionView::step() {
@@ -394,7 +423,7 @@ void SessionView::step() {
     if (runner_->busy())
         runner_->step();
     else
-        begin(true);
+        whenReady([this] { begin(true); });
 }
 
 void SessionView::pause() {
@@ -406,6 +435,15 @@ void SessionView::stop() {
 }
 
 void SessionView::check(bool full) {
+    if (!canCheck())
+        return;
+    if (runner_->busy())
+        checkNow(full);
+    else
+        whenReady([this, full] { checkNow(full); });
+}
+
+void SessionView::checkNow(bool full) {
     if (!canCheck())
         return;
     checking_ = code_->edits();
@@ -431,8 +469,10 @@ void SessionView::takeEvents(const std::vector<session::Event> &events) {
     document_->append(fresh);
     for (const session::Event &event : events) {
         const TurnRange *turn = document_->index().turn(event.turn, document_->index().size());
-        if (event.type != session::EventType::turnEnded || !turn || !turn->engineer)
-            continue;
+        if (event.type != session::EventType::turnEnded || !turn || !turn->engineer ||
+            !document_->index().lastIn(event.turn, session::EventType::action,
+                                       document_->index().size()))
+            continue; // the policy's, or a message
         auto files = checking_;
         files.erase(std::string());
         checking_.clear();
@@ -447,6 +487,8 @@ void SessionView::update() {
     const State state = runner_->state();
     code_->setEditable(!loading_ && document_->atEnd() && checking_.empty() &&
                        (state == State::idle || state == State::paused || state == State::ended));
+    budget_->setRunning(runner_->busy());
+    showReader();
     Q_EMIT changed();
 }
 

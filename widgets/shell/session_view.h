@@ -7,6 +7,7 @@
 
 #include <QMainWindow>
 
+#include <functional>
 #include <optional>
 
 class QDockWidget;
@@ -14,6 +15,8 @@ class QFileSystemWatcher;
 
 namespace cuda_agent::widgets {
 
+class ApprovalBar;
+class BudgetStrip;
 class BuildPane;
 class CodePane;
 class MessageBar;
@@ -29,8 +32,8 @@ struct Choices {
     QString policy = QStringLiteral("planner");
     QString numerics = QStringLiteral("default");
     bool maxAutotune = false;
-    int turns = 20;
-    bool operator==(const Choices &) const = default;
+    agent::Budget budget{20, 0, 0, 0}; ///< zero: no limit of that kind
+    QString recorded;                  ///< session folder that the replay policy follows
 };
 
 /// One session in a tab: its document, its runner and the panes that look at it, as docks.
@@ -54,6 +57,9 @@ class SessionView : public QMainWindow {
     SessionRunner &runner() { return *runner_; }
     TimelineBar &timeline() { return *timeline_; }
     CodePane &code() { return *code_; }
+    TracePane &trace() { return *trace_; }
+    BudgetStrip &budget() { return *budget_; }
+    ApprovalBar &approval() { return *approval_; }
     QString title() const;
     /// In words, for the status bar.
     QString status() const;
@@ -61,6 +67,8 @@ class SessionView : public QMainWindow {
     const Choices &choices() const { return choices_; }
     /// Only before the session has begun.
     void setChoices(const Choices &choices);
+    /// The session that the replay policy follows; at any time, for the next start.
+    void setRecorded(const QString &folder);
     bool begun() const { return begun_; }
 
     bool canRun() const;
@@ -85,6 +93,10 @@ class SessionView : public QMainWindow {
     void changed();
     void progress(const QString &what);
     void loaded();
+    /// The endpoint cannot be asked as it is set; `problem` says why.
+    void endpointSettingsWanted(const QString &problem);
+    /// The replay policy follows no session yet.
+    void recordedWanted();
     /// Run was asked for in a session that has ended: its task wants a session of its own.
     void newSessionWanted(const task::Spec &spec, const Choices &choices, bool onlyStep);
 
@@ -98,6 +110,12 @@ class SessionView : public QMainWindow {
     void defaultLayout();
     void start(SessionRunner::First first);
     void begin(bool onlyStep);
+    void whenReady(const std::function<void()> &then);
+    void checkNow(bool full);
+    void makeAgentParts();
+    void allowAll(const std::string &tool);
+    void tellAgent(const QString &message);
+    void showReader();
     Result<agent::RunRequest> request() const;
     void update();
     void takeEvents(const std::vector<session::Event> &events);
@@ -108,6 +126,8 @@ class SessionView : public QMainWindow {
     SessionDocument *document_ = nullptr;
     SessionRunner *runner_ = nullptr;
     MessageBar *messages_ = nullptr;
+    ApprovalBar *approval_ = nullptr;
+    BudgetStrip *budget_ = nullptr;
     TimelineBar *timeline_ = nullptr;
     CodePane *code_ = nullptr;
     TracePane *trace_ = nullptr;
@@ -125,6 +145,8 @@ class SessionView : public QMainWindow {
     bool begun_ = false;
     bool loading_ = false;
     bool reading_ = false;
+    bool gettingReady_ = false;                      ///< the key of the endpoint is looked for
+    std::optional<policy::EndpointConfig> endpoint_; ///< for the next start
     bool layoutChosen_ = false;
 };
 

@@ -4,6 +4,7 @@
 
 #include "widgets/session/session_document.h"
 #include "widgets/trace/find_bar.h"
+#include "widgets/trace/message_line.h"
 #include "widgets/trace/trace_markdown.h"
 #include "widgets/trace/trace_view.h"
 
@@ -28,7 +29,8 @@ QString foldLinesKey() {
 TracePane::TracePane(SessionDocument *document, QWidget *parent)
     : QWidget(parent), document_(document), model_(new TraceModel(document, this)),
       finder_(new TraceFinder(model_, this)), view_(new TraceView(model_, finder_, this)),
-      find_(new FindBar(finder_, view_, this)), thread_(new MarkdownJob(model_, this)) {
+      find_(new FindBar(finder_, view_, this)), message_(new MessageLine(this)),
+      thread_(new MarkdownJob(model_, this)) {
     setObjectName(QStringLiteral("trace"));
     setAccessibleName(tr("Trace"));
     auto *column = new QVBoxLayout(this);
@@ -36,6 +38,8 @@ TracePane::TracePane(SessionDocument *document, QWidget *parent)
     column->setSpacing(0);
     column->addWidget(view_, 1);
     column->addWidget(find_);
+    column->addWidget(message_);
+    message_->hide();
     setFocusProxy(view_);
     setMinimumSize(160, 80);
     view_->setEmptyText(tr("What the agent thinks, does and sees appears here, turn by turn. Open "
@@ -44,6 +48,7 @@ TracePane::TracePane(SessionDocument *document, QWidget *parent)
     view_->setContextMenuPolicy(Qt::ActionsContextMenu);
     makeActions();
 
+    connect(message_, &MessageLine::written, this, &TracePane::messageWritten);
     connect(view_, &TraceView::turnChosen, this, &TracePane::turnChosen);
     connect(view_, &TraceView::jumpRequested, this, &TracePane::jumpToLatest);
     connect(document, &SessionDocument::shownTurnChanged, this, &TracePane::documentChanged);
@@ -76,6 +81,8 @@ void TracePane::makeActions() {
     act(name("trace.collapseAll"), tr("Collapse All Cards"), {}, &TracePane::collapseAll);
     act(name("trace.foldLines"), tr("Lines of Folded Cards…"), {}, &TracePane::askFoldLines);
     act(name("trace.find"), tr("Find in Trace"), name("Ctrl+F"), &TracePane::openFind);
+    act(name("trace.message"), tr("Write to the Agent"), name("Ctrl+M"), &TracePane::writeMessage)
+        ->setShortcutContext(Qt::WindowShortcut); // the message is wanted while reading code
     act(name("trace.findNext"), tr("Find Next in Trace"), name("F3"), &TracePane::findNext);
     act(name("trace.findPrevious"), tr("Find Previous in Trace"), name("Shift+F3"),
         &TracePane::findPrevious);
@@ -145,6 +152,9 @@ void TracePane::collapseAll() {
 }
 void TracePane::openFind() {
     find_->open(view_->selectedText());
+}
+void TracePane::writeMessage() {
+    message_->setFocus(Qt::ShortcutFocusReason);
 }
 void TracePane::findNext() {
     find_->step(1);

@@ -11,6 +11,7 @@ namespace cuda_agent::widgets {
 
 class FindBar;
 class MarkdownJob;
+class MessageLine;
 class SessionDocument;
 class TraceFinder;
 class TraceModel;
@@ -26,6 +27,8 @@ class TracePane : public QWidget {
     TraceModel &model() { return *model_; }
     TraceView &view() { return *view_; }
     TraceFinder &finder() { return *finder_; }
+    /// Hidden until somebody shows it.
+    MessageLine &message() { return *message_; }
 
     /// Lines that folded cards show; remembered for all panes that are made later.
     void setFoldLines(int lines);
@@ -38,6 +41,8 @@ class TracePane : public QWidget {
   signals:
     /// The whole trace has been put on the clipboard.
     void threadCopied();
+    /// The engineer wrote this to the agent.
+    void messageWritten(const QString &message);
 
   private:
     void makeActions();
@@ -49,6 +54,7 @@ class TracePane : public QWidget {
     void expandAll();
     void collapseAll();
     void openFind();
+    void writeMessage();
     void findNext();
     void findPrevious();
     void askFoldLines();
@@ -65,6 +71,7 @@ class TracePane : public QWidget {
     TraceFinder *finder_;
     TraceView *view_;
     FindBar *find_;
+    MessageLine *message_;
     MarkdownJob *thread_;
     int selected_ = 0;      ///< the document's selected turn, as it was last
     bool choosing_ = false; ///< the reader clicks here: the view stays where it is

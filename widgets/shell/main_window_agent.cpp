@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/// The window's part in what agents need: who writes the kernels, with which endpoint, budget,
+/// permissions and skills.
+#include "widgets/shell/main_window.h"
+
+#include "widgets/budget/budget_dialog.h"
+#include "widgets/endpoint/endpoint_dialog.h"
+#include "widgets/shell/session_view.h"
+#include "widgets/skills/skills_dialog.h"
+#include "widgets/tools/permissions_dialog.h"
+
+#include <QFileDialog>
+
+#include <algorithm>
+
+namespace cuda_agent::widgets {
+
+namespace {
+
+bool isModel(const QString &policy) {
+    return policy == QLatin1String("endpoint");
+}
+
+/// Language models take more turns than the others: each has a number of its own.
+QString turnsKey(const QString &policy) {
+    return isModel(policy) ? QStringLiteral("choices/turnsOfModel")
+                           : QStringLiteral("choices/turns");
+}
+
+bool endpointUsable() {
+    const auto config = EndpointSettings::instance().known();
+    return config && policy::checkEndpoint(*config);
+}
+
+} // namespace
+
+void MainWindow::makeAgentActions() {
+    endpoint_ = command("session.endpoint", tr("Language Model &Endpoint…"), {},
+                        [this] { openEndpointSettings(); });
+    budget_ = command("session.budget", tr("&Budget…"), {}, [this] { openBudget(); });
+    permissions_ =
+        command("session.tools", tr("Tools That &Ask First…"), {}, [this] { openPermissions(); });
+    skills_ = command("session.skills", tr("S&kills of the Agent…"), Qt::CTRL | Qt::Key_K,
+                      [this] { openSkills(); });
+}
+
+int MainWindow::turnsOf(const QString &policy) {
+    return std::clamp(
+        QSettings().value(turnsKey(policy), agent::usualTurns(policy.toStdString())).toInt(), 1,
+        1000);
+}
+
+Choices MainWindow::rememberedChoices() {
+    const QSettings settings;
+    Choices choices;
+    const auto text = [&](const char *key, const QString &otherwise) {
+        return settings.value(QLatin1String(key), otherwise).toString();
+    };
+    const auto number = [&](const char *key, double most) {
+        const double value = settings.value(QLatin1String(key), 0).toDouble();
+        return value > 0 ? std::min(value, most) : 0.0; // also when it is none
+    };
+    choices.device = text("choices/device", choices.device);
+    choices.numerics = text("choices/numerics", choices.numerics);
+    if (isModel(text("choices/policy", choices.policy)))
+        choices.policy = QStringLiteral("endpoint");
+    choices.budget = {turnsOf(choices.policy), number("choices/seconds", 1e6),
+                      static_cast<std::int64_t>(number("choices/tokens", 1e12)),
+                      number("choices/cost", 1e9)};
+    return choices;
+}
+
+void MainWindow::rememberChoices(const Choices &choices) {
+    QSettings settings;
+    settings.setValue(QStringLiteral("choices/device"), choices.device);
+    settings.setValue(QStringLiteral("choices/numerics"), choices.numerics);
+    settings.setValue(turnsKey(choices.policy), choices.budget.turns);
+    settings.setValue(QStringLiteral("choices/seconds"), choices.budget.seconds);
+    settings.setValue(QStringLiteral("choices/tokens"),
+                      static_cast<qlonglong>(choices.budget.tokens));
+    settings.setValue(QStringLiteral("choices/cost"), choices.budget.cost);
+    // What cannot start by itself is chosen each time.
+    settings.setValue(QStringLiteral("choices/policy"), isModel(choices.policy) && endpointUsable()
+                                                            ? choices.policy
+                                                            : QStringLiteral("planner"));
+}
+
+/// Another policy than before: it has its own number of turns, and may need something first.
+void MainWindow::policyChosen(Choices &choices) {
+    choices.budget.turns = turnsOf(choices.policy);
+    const QPointer<SessionView> view = current();
+    // After the combo box is done with its own event.
+    if (isModel(choices.policy) && !endpointUsable())
+        QTimer::singleShot(0, this, [this] { openEndpointSettings(); });
+    else if (choices.policy == QLatin1String("replay") && choices.recorded.isEmpty())
+        QTimer::singleShot(0, this, [this, view] {
+            if (view)
+                askRecorded(view);
+        });
+}
+
+void MainWindow::openEndpointSettings() {
+    if (auto *open = findChild<EndpointDialog *>(QString(), Qt::FindDirectChildrenOnly))
+        return open->raise();
+    (new EndpointDialog(this))->open();
+}
+
+void MainWindow::openBudget() {
+    SessionView *view = current();
+    const bool open = view && !view->begun();
+    Choices choices = open ? view->choices() : rememberedChoices();
+    auto *dialog = new BudgetDialog(choices.budget, this);
+    connect(dialog, &QDialog::accepted, this,
+            [this, dialog, choices, open, view = QPointer<SessionView>(view)]() mutable {
+                choices.budget = dialog->budget();
+                rememberChoices(choices);
+                if (open && view)
+                    view->setChoices(choices);
+                updateActions();
+            });
+    dialog->open();
+}
+
+void MainWindow::openPermissions() {
+    (new PermissionsDialog(this))->open();
+}
+
+void MainWindow::openSkills() {
+    if (!skillsDialog_)
+        skillsDialog_ = new SkillsDialog(this);
+    skillsDialog_->show();
+    skillsDialog_->raise();
+    skillsDialog_->activateWindow();
+}
+
+/// Which session the replay policy follows.
+void MainWindow::askRecorded(SessionView *view) {
+    auto *ask = new QFileDialog(this, tr("Session That Is Followed"),
+                                QSettings().value(QStringLiteral("folders/sessions")).toString());
+    ask->setObjectName(QStringLiteral("askRecorded"));
+    ask->setAttribute(Qt::WA_DeleteOnClose);
+    ask->setFileMode(QFileDialog::Directory);
+    ask->setOption(QFileDialog::ShowDirsOnly);
+    connect(ask, &QFileDialog::fileSelected, this,
+            [this, view = QPointer<SessionView>(view)](const QString &folder) {
+                if (!QFileInfo::exists(folder + QStringLiteral("/session.jsonl")))
+                    return refuse(tr("There is no session in %1: a session folder holds a file "
+                                     "session.jsonl.")
+                                      .arg(QDir::toNativeSeparators(folder)));
+                if (view)
+                    view->setRecorded(folder);
+            });
+    ask->open();
+}
+
+} // namespace cuda_agent::widgets
