@@ -5,6 +5,8 @@
 #include "app/cuda_agent/common.h"
 #include "app/cuda_agent/printer.h"
 
+#include "core/judge/regression.h"
+
 #include <cmath>
 
 namespace cuda_agent::app {
@@ -16,6 +18,9 @@ struct Options {
     std::string candidate;
     std::string against;
     std::string strength = "full";
+    std::string baseline; ///< file of a stored verdict
+    double tolerance = 5; ///< per cent
+    std::string junit;    ///< file to write
 };
 
 /// Two runs of the very same candidate differ by up to 0.9 % on an H200, whoever comes first: their
@@ -41,7 +46,31 @@ int printComparison(Printer &printer, const judge::Comparison &comparison) {
     return comparison.a.correct && comparison.b.correct ? 0 : 1;
 }
 
+/// Compares with the stored verdict and writes the JUnit file, as far as they are asked for.
+/// Returns whether nothing got worse.
+Result<bool> report(const Options &options, const std::string &name, const Json &verdict,
+                    const std::optional<Json> &stored, Printer &printer) {
+    std::vector<std::string> worse;
+    if (stored) {
+        CUDA_AGENT_ASSIGN(found, judge::regressions(*stored, verdict, options.tolerance / 100));
+        worse = std::move(found);
+        for (const auto &what : worse)
+            printer.line("worse than " + options.baseline + ": " + what);
+        if (worse.empty())
+            printer.line("not worse than " + options.baseline);
+    }
+    if (!options.junit.empty())
+        CUDA_AGENT_TRY(writeFileAtomically(
+            options.junit, judge::junitXml(name, verdict, stored ? &worse : nullptr)));
+    return worse.empty();
+}
+
 Result<int> check(const Options &options, std::stop_token stop) {
+    std::optional<Json> stored;
+    if (!options.baseline.empty()) {
+        CUDA_AGENT_ASSIGN(json, readJsonFile(options.baseline));
+        stored = std::move(json);
+    }
     CUDA_AGENT_ASSIGN(candidate, plan::readCandidate(options.candidate));
     std::optional<plan::Candidate> other;
     if (!options.against.empty()) {
@@ -73,7 +102,8 @@ Result<int> check(const Options &options, std::stop_token stop) {
         fmt::print("{}\n", json.dump(2));
     else
         printer.verdict(json);
-    return verdict.correct ? 0 : 1;
+    CUDA_AGENT_ASSIGN(asGood, report(options, request.spec.name(), json, stored, printer));
+    return verdict.correct && asGood ? 0 : 1;
 }
 
 } // namespace
@@ -88,6 +118,17 @@ Run addCheck(CLI::App &app) {
     app.add_option("--strength", options->strength, "Strength of verification and timing")
         ->check(CLI::IsMember({"full", "training"}))
         ->capture_default_str();
+    auto *baseline =
+        app.add_option("--baseline", options->baseline,
+                       "Stored verdict (what --json printed): exit 1 when it got worse since");
+    app.add_option("--tolerance", options->tolerance,
+                   "Per cent of speed-up that may be lost against the stored verdict")
+        ->check(CLI::Range(0.0, 100.0))
+        ->capture_default_str()
+        ->needs(baseline);
+    auto *junit = app.add_option("--junit", options->junit, "Write the checks as a JUnit XML file");
+    for (auto *option : {baseline, junit})
+        option->excludes("--against");
     return [options](std::stop_token stop) { return check(*options, std::move(stop)); };
 }
 

@@ -203,12 +203,11 @@ class CudaCompiler final : public Compiler {
                  std::unique_ptr<Worker> first)
         : target_(std::move(target)), installation_(std::move(installation)), limits_(limits),
           version_(first->version) {
-        options_ = {"--gpu-architecture=" + target_,
-                    "-std=c++17",
-                    "-lineinfo",
-                    "--no-cache",
-                    "--ptxas-options=-v",
-                    std::string("--include-path=") + insideHeaders};
+        options_ = {"--gpu-architecture=" + target_, "-std=c++17",
+                    // NVRTC has no math.h, whose names every kernel writer expects.
+                    "--define-macro=INFINITY=__int_as_float(0x7f800000)",
+                    "--define-macro=NAN=__int_as_float(0x7fffffff)", "-lineinfo", "--no-cache",
+                    "--ptxas-options=-v", std::string("--include-path=") + insideHeaders};
         if (isThere(installation_.headers / "cccl"))
             options_.push_back(std::string("--include-path=") + insideHeaders + "/cccl");
         idle_.push_back(std::move(first));

@@ -195,6 +195,14 @@ TEST_F(CudaCompiler, HeadersOfTheToolkit) {
                   {"f"}));
 }
 
+TEST_F(CudaCompiler, NamesOfMathHAreThere) {
+    const std::string text = "extern \"C\" __global__ void f(float *x) {\n"
+                             "    float high = -INFINITY;\n"
+                             "    x[0] = x[1] > high ? x[1] : NAN;\n}\n";
+    accept(source(text, {"f"}));
+    accept(source("#include <cuda/std/cmath>\n" + text, {"f"}));
+}
+
 TEST_F(CudaCompiler, TheSameSourceIsCompiledOnce) {
     const auto text = scale + "// once\n";
     const auto first = accept(source(text, {"scale"}));
