@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 PROGRAM = os.environ["CUDA_AGENT"]
 SAMPLES = pathlib.Path(PROGRAM).parent.parent / "share" / "cuda-agent" / "tasks"
@@ -155,7 +156,20 @@ class Optimize(Case):
         best = session / "best"
         checked = run("check", task, best, "--device", "cpu", "--json")
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
-        self.assertTrue(json.loads(checked.stdout)["correct"])
+        verdict = json.loads(checked.stdout)
+        self.assertTrue(verdict["correct"])
+        # As in a workflow: ten times faster in the store than ever measured is a regression.
+        verdict["times"]["candidate"] = {name: verdict["times"]["candidate"][name] / 10
+                                         for name in ("seconds", "low", "high")}
+        stored = self.file("verdict.json", json.dumps(verdict))
+        junit = self.folder / "junit.xml"
+        worse = run("check", task, best, "--device", "cpu", "--strength", "training",
+                    "--baseline", stored, "--junit", junit)
+        self.expect(worse, 1, "worse than", "speed-up over eager fell")
+        suite = xml.etree.ElementTree.parse(junit).getroot()[0]
+        self.assertEqual(suite.get("failures"), "1")
+        self.assertIn("random inputs", [case.get("name") for case in suite])
+        self.expect(run("check", task, best, "--baseline", "none.json"), 2, "none.json")
         again = run("optimize", task, "--device", "cpu", "--session", session)
         self.expect(again, 2, "has ended")
 
