@@ -73,6 +73,7 @@ struct Judge::State {
     std::unique_ptr<reference::Worker> timingWorker;
     std::unique_ptr<toolchain::Compiler> compiler;
     std::vector<std::string> unenforced;
+    std::string compiledCode;
 
     /// A started candidate with its private buffers bound under number 0.
     struct Started {
@@ -106,6 +107,17 @@ const Options &Judge::options() const {
 }
 const std::vector<std::string> &Judge::notes() const {
     return state_->pool.notes;
+}
+
+Result<std::string> Judge::compiledCode(std::stop_token stop) {
+    if (state_->compiledCode.empty()) {
+        CUDA_AGENT_ASSIGN(lease, device::Lease::take(state_->device->info(), stop));
+        (void)lease;
+        CUDA_AGENT_ASSIGN(code, state_->timingWorker->compiledCode(randomSeed(), stop));
+        CUDA_AGENT_TRY(state_->timingWorker->release());
+        state_->compiledCode = std::move(code);
+    }
+    return state_->compiledCode;
 }
 
 Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,

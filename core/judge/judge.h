@@ -99,6 +99,10 @@ class Judge {
     Result<Verdict> judge(const plan::Candidate &candidate, verify::Strength strength,
                           std::stop_token stop);
 
+    /// What `torch.compile` generates for the task, as text; asked for once, then kept.
+    /// Errors: request (it cannot run the task), machine, stopped.
+    Result<std::string> compiledCode(std::stop_token stop);
+
     /// Judges both in training strength, then times them in turns. Errors: as judge().
     Result<Comparison> compare(const plan::Candidate &a, const plan::Candidate &b,
                                std::stop_token stop);

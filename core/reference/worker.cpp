@@ -379,6 +379,17 @@ Result<BaselineSamples> Worker::time(Baseline baseline, std::uint64_t seed, int 
     return result;
 }
 
+Result<std::string> Worker::compiledCode(std::uint64_t seed, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(answer, state_->ask({{"request", "code"}, {"seed", seed}},
+                                          state_->options.compileTimeout,
+                                          "generating torch.compile's code", stop));
+    const auto code = answer.body.find("code");
+    if (code == answer.body.end() || !code->is_string())
+        return requestError("the task's worker sent no code");
+    constexpr std::size_t most = 1u << 20;
+    return code->get<std::string>().substr(0, most);
+}
+
 Result<void> Worker::release() {
     if (!state_->process || !state_->process->running())
         return {};

@@ -106,6 +106,9 @@ class Worker {
     /// Times one baseline on inputs the worker draws from `seed`; compiles it first if need be.
     Result<BaselineSamples> time(Baseline baseline, std::uint64_t seed, int samples,
                                  double minimumSampleSeconds, std::stop_token stop = {});
+    /// The kernels and calls that `torch.compile` generates for the task (Triton on cuda, C++ on
+    /// cpu), as text of at most 1 MiB. Compiles anew: seconds.
+    Result<std::string> compiledCode(std::uint64_t seed, std::stop_token stop = {});
     /// Frees what the worker holds on the device but keeps the process for later timing.
     Result<void> release();
     /// Ends it and says how it went.

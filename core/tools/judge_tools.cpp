@@ -101,6 +101,12 @@ Result<Observation> profile(Workspace &workspace, const Json &, std::stop_token 
     return observation;
 }
 
+Result<Observation> baselineCode(Workspace &workspace, const Json &, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(judge, judgeOf(workspace));
+    CUDA_AGENT_ASSIGN(code, judge->compiledCode(std::move(stop)));
+    return answer(clipped(std::move(code)));
+}
+
 } // namespace
 
 std::vector<Tool> judgeTools() {
@@ -122,6 +128,10 @@ std::vector<Tool> judgeTools() {
          "against this machine's measured ceilings, registers, spills and shared memory "
          "of each kernel.",
          objectOf(Json::object(), {}), profile, false},
+        {"BaselineCode",
+         "Shows the code that torch.compile generates for the task (Triton on a "
+         "GPU, C++ on a CPU): what it fuses, and what it leaves to libraries.",
+         objectOf(Json::object(), {}), baselineCode, false},
     };
 }
 

@@ -39,6 +39,17 @@ def prepare_inductor():
     cpu_vec_isa.VecISA.check_build = check_build
 
 
+def readable(code):
+    """Generated code from its first kernel to the end of its calls."""
+    lines = code.splitlines()
+    frame = [i for i, line in enumerate(lines)
+             if line.startswith(("async_compile = ", "empty_strided_p2p = "))]
+    end = [i for i, line in enumerate(lines)
+           if line.startswith(("def benchmark_compiled_module", "def get_args"))]
+    first = frame[-1] + 1 if frame else 0
+    return "\n".join(lines[first:end[0] if end else None]).strip() + "\n"
+
+
 class Timer:
     """Keeps compiled models and drawn inputs between requests, as baselines and candidates are
     measured in turns."""
@@ -66,6 +77,25 @@ class Timer:
                 measure = self._cuda if self.task.device.type == "cuda" else self._cpu
                 seconds = measure(call, samples, minimum_seconds)
         return {"seconds": seconds, "compile_seconds": compile_seconds}
+
+    def code(self, seed):
+        """The kernels and the calls that torch.compile generates for the task, without the frame
+        that is the same for every task."""
+        from torch._inductor.utils import run_and_get_code
+
+        if self.task.device.type == "cpu" and not self.compiled:
+            prepare_inductor()
+        arguments = self.task.draw(seed)
+        try:
+            # Generated code is not to be had from Inductor's cache of graphs.
+            model = torch.compile(self.task.model, options={"fx_graph_cache": False})
+            with precision(self.task.device, False):
+                _, codes = run_and_get_code(model, *arguments)
+                self._synchronise()
+        except BaseException as error:
+            raise WorkerError("request", f"torch.compile cannot run this task: "
+                              f"{type(error).__name__}: {shortened(error)}") from error
+        return {"code": "\n".join(readable(code) for code in codes)}
 
     def release(self):
         self.arguments = None

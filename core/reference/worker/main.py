@@ -87,6 +87,13 @@ class Session:
         return self.timer.time(request["baseline"], request["seed"], request["samples"],
                                request["minimum_seconds"])
 
+    def code(self, request, _):
+        from worker.baselines import Timer
+
+        if self.timer is None:
+            self.timer = Timer(self._task())
+        return self.timer.code(request["seed"])
+
     def release(self, _, __):
         import gc
 
@@ -106,7 +113,7 @@ class Session:
 
     HANDLERS = {"hello": hello, "load": load, "describe": describe, "parameters": parameters, "draw": draw,
                 "case": case, "ready": ready, "time": time,
-                "release": release}
+                "code": code, "release": release}
 
     def answer(self, request, channel):
         """Handles one request and sends its answer with its descriptors."""

@@ -165,6 +165,13 @@ TEST_F(GoodTasks, timesEagerAndCompiled) {
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_EQ(again->compileSeconds, 0);
     EXPECT_FALSE(worker->time(Baseline::eager, 5, 0, 0));
+    const auto code = worker->compiledCode(7);
+    ASSERT_TRUE(code) << code.error().message;
+    EXPECT_NE(code->find("kernel"), std::string::npos);
+    EXPECT_NE(code->find("def call"), std::string::npos) << *code;
+    EXPECT_EQ(code->find("import torch\n"), std::string::npos);
+    // The compiled model that is timed is still the one that was.
+    EXPECT_EQ(worker->time(Baseline::compile, 7, 2, 0)->compileSeconds, 0);
     EXPECT_TRUE(worker->release());
     EXPECT_TRUE(worker->time(Baseline::eager, 5, 1, 0));
     const auto record = worker->finish();

@@ -219,7 +219,7 @@ TEST(ToolSchemas, NameEveryToolInTheEndpointsForm) {
     }
     EXPECT_EQ(names, (std::vector<std::string>{"Read", "Write", "Edit", "MultiEdit", "Glob", "Grep",
                                                "Bash", "TodoWrite", "Skill", "Compile", "Verify",
-                                               "Profile"}));
+                                               "Profile", "BaselineCode"}));
 }
 
 TEST(Clipped, KeepsBothEndsAndWholeCharacters) {
