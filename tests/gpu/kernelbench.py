@@ -134,23 +134,29 @@ def main():
         if task not in done or done[task].get("retry"):
             work.put(task)
 
-    def serve(worker):
+    alone = queue.Queue()  # two of them did not fit on one GPU
+
+    def serve(worker, from_queue, shared):
         while True:
             try:
-                task = work.get_nowait()
+                task = from_queue.get_nowait()
             except queue.Empty:
                 return
             result = optimize(arguments, worker % arguments.gpus, task, tasks[task], deadline)
             if result is None:
                 return
+            if shared and not result.get("correct") and "memory" in error_of(result):
+                alone.put(task)
+                continue
             done[task] = result
             print(row(result), flush=True)
             with results.open("a") as out:
                 out.write(json.dumps(result) + "\n")
 
-    workers = arguments.gpus * arguments.per_gpu
-    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        list(pool.map(serve, range(workers)))
+    for from_queue, workers in ((work, arguments.gpus * arguments.per_gpu), (alone, arguments.gpus)):
+        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            shared = from_queue is work and arguments.per_gpu > 1
+            list(pool.map(lambda worker: serve(worker, from_queue, shared), range(workers)))
     print("\n  task candidate     eager   compile speedup  limit rew  turn     wall")
     for task in wanted:
         if task in done:
