@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en">
 <context>
+    <name>cuda_agent::widgets::BudgetStrip</name>
+    <message numerus="yes">
+        <source>Together: %1, in %n answer(s)</source>
+        <translation>
+            <numerusform>Together: %1, in %n answer</numerusform>
+            <numerusform>Together: %1, in %n answers</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::CodeFindBar</name>
     <message numerus="yes">
         <source>%n match(es)</source>
@@ -35,6 +45,26 @@
         <translation>
             <numerusform>%n event is of a type that this program does not know and is left out; a newer one shows it.</numerusform>
             <numerusform>%n events are of types that this program does not know and are left out; a newer one shows them.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SkillsDialog</name>
+    <message numerus="yes">
+        <source>Save what you have changed in %n file(s)?</source>
+        <translation>
+            <numerusform>Save what you have changed in %n file?</numerusform>
+            <numerusform>Save what you have changed in %n files?</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SkillsModel</name>
+    <message numerus="yes">
+        <source>%n problem(s)</source>
+        <translation>
+            <numerusform>%n problem</numerusform>
+            <numerusform>%n problems</numerusform>
         </translation>
     </message>
 </context>

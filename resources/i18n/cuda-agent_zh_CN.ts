@@ -278,6 +278,177 @@
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::ApprovalBar</name>
+    <message>
+        <source>
+… %1 characters are not shown here …
+</source>
+        <translation>
+… 此处未显示 %1 个字符 …
+</translation>
+    </message>
+    <message>
+        <source>A call of the agent waits for you</source>
+        <translation>智能体的一次调用正在等待您</translation>
+    </message>
+    <message>
+        <source>Arguments of the call</source>
+        <translation>调用的参数</translation>
+    </message>
+    <message>
+        <source>Reason for a refusal</source>
+        <translation>拒绝的理由</translation>
+    </message>
+    <message>
+        <source>Reason for a refusal; the agent reads it</source>
+        <translation>拒绝的理由；智能体会读到</translation>
+    </message>
+    <message>
+        <source>&amp;Allow Call</source>
+        <translation>允许调用(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Allow A&amp;ll of This Tool</source>
+        <translation>允许此工具的所有调用(&amp;L)</translation>
+    </message>
+    <message>
+        <source>&amp;Refuse Call</source>
+        <translation>拒绝调用(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Allow</source>
+        <translation>允许(&amp;A)</translation>
+    </message>
+    <message>
+        <source>&amp;Refuse</source>
+        <translation>拒绝(&amp;R)</translation>
+    </message>
+    <message>
+        <source>%1 (%2)</source>
+        <translation>%1（%2）</translation>
+    </message>
+    <message>
+        <source>Wherever the keyboard is</source>
+        <translation>无论焦点在何处</translation>
+    </message>
+    <message>
+        <source>The agent wants to use %1</source>
+        <translation>智能体想使用 %1</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::BudgetDialog</name>
+    <message>
+        <source>Budget of a Session</source>
+        <translation>会话的预算</translation>
+    </message>
+    <message>
+        <source> s</source>
+        <translation> 秒</translation>
+    </message>
+    <message>
+        <source>no limit</source>
+        <translation>不限</translation>
+    </message>
+    <message>
+        <source>Turns at most</source>
+        <translation>最多轮数</translation>
+    </message>
+    <message>
+        <source>Seconds at most</source>
+        <translation>最多秒数</translation>
+    </message>
+    <message>
+        <source>Tokens at most</source>
+        <translation>最多 token 数</translation>
+    </message>
+    <message>
+        <source>Cost at most</source>
+        <translation>最高费用</translation>
+    </message>
+    <message>
+        <source>&amp;Turns:</source>
+        <translation>轮数(&amp;T)：</translation>
+    </message>
+    <message>
+        <source>T&amp;ime:</source>
+        <translation>时间(&amp;I)：</translation>
+    </message>
+    <message>
+        <source>T&amp;okens:</source>
+        <translation>Token 数(&amp;O)：</translation>
+    </message>
+    <message>
+        <source>&amp;Cost:</source>
+        <translation>费用(&amp;C)：</translation>
+    </message>
+    <message>
+        <source>No further turn begins after that. Tokens count prompts and answers; the cost goes by the prices in the endpoint&apos;s settings.</source>
+        <translation>用完后不再开始新的一轮。Token 数包括提示和回答；费用按端点设置中的价格计算。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::BudgetStrip</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1/%2</translation>
+    </message>
+    <message>
+        <source>Turns</source>
+        <translation>轮数</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token 数</translation>
+    </message>
+    <message>
+        <source>Cost</source>
+        <translation>费用</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>Budget</source>
+        <translation>预算</translation>
+    </message>
+    <message>
+        <source>Turns of the policy: %1 of at most %2</source>
+        <translation>策略的轮数：%1，最多 %2</translation>
+    </message>
+    <message>
+        <source>Turns of the policy: %1</source>
+        <translation>策略的轮数：%1</translation>
+    </message>
+    <message>
+        <source>Prompt: %1, of them cached: %2</source>
+        <translation>提示：%1，其中缓存：%2</translation>
+    </message>
+    <message>
+        <source>Answers: %1</source>
+        <translation>回答：%1</translation>
+    </message>
+    <message numerus="yes">
+        <source>Together: %1, in %n answer(s)</source>
+        <translation>
+            <numerusform>合计：%1，共 %n 个回答</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>At most: %1</source>
+        <translation>最多：%1</translation>
+    </message>
+    <message>
+        <source>By the prices in the settings of the endpoint</source>
+        <translation>按端点设置中的价格计算</translation>
+    </message>
+    <message>
+        <source>Of this run, from its first turn; waiting for the model: %1</source>
+        <translation>本次运行从第一轮起的时间；其中等待模型：%1</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::BuildModel</name>
     <message>
         <source>error</source>
@@ -880,6 +1051,37 @@ Press Run, or Check after an edit: every turn that compiles adds its messages.</
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::ConnectionTest</name>
+    <message>
+        <source>It answers.</source>
+        <translation>它有回答。</translation>
+    </message>
+    <message>
+        <source>It answers as %1.</source>
+        <translation>它以 %1 的名义回答。</translation>
+    </message>
+    <message>
+        <source>Whole answer after %1, its first piece after %2.</source>
+        <translation>完整回答用时 %1，首段用时 %2。</translation>
+    </message>
+    <message>
+        <source>It calls tools.</source>
+        <translation>它会调用工具。</translation>
+    </message>
+    <message>
+        <source>It does not call tools: it answered in words. An agent needs a model that calls tools; some servers need an option for that.</source>
+        <translation>它不调用工具：它用文字作了回答。智能体需要会调用工具的模型；有些服务器需要为此打开一个选项。</translation>
+    </message>
+    <message>
+        <source>It counts tokens.</source>
+        <translation>它会统计 token 数。</translation>
+    </message>
+    <message>
+        <source>It does not count tokens; this program estimates them.</source>
+        <translation>它不统计 token 数；由本程序估算。</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::DataPage</name>
     <message>
         <source>Status</source>
@@ -1196,6 +1398,200 @@ Press Run, or open a session.</source>
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::EndpointDialog</name>
+    <message>
+        <source>Language Model Endpoint</source>
+        <translation>语言模型端点</translation>
+    </message>
+    <message>
+        <source>The test was stopped.</source>
+        <translation>测试已停止。</translation>
+    </message>
+    <message>
+        <source>Base URL</source>
+        <translation>基础 URL</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>as the endpoint names it</source>
+        <translation>按端点的命名</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>密钥</translation>
+    </message>
+    <message>
+        <source>&amp;Forget Key</source>
+        <translation>忘记密钥(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Forget the key</source>
+        <translation>忘记密钥</translation>
+    </message>
+    <message>
+        <source>Tokens of prompt and answer</source>
+        <translation>提示与回答合计的 token 数</translation>
+    </message>
+    <message>
+        <source>Tokens of an answer</source>
+        <translation>一个回答的 token 数</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>the endpoint&apos;s own</source>
+        <translation>端点的默认值</translation>
+    </message>
+    <message>
+        <source>Price of a million prompt tokens</source>
+        <translation>每百万提示 token 的价格</translation>
+    </message>
+    <message>
+        <source>Price of a million cached prompt tokens</source>
+        <translation>每百万缓存提示 token 的价格</translation>
+    </message>
+    <message>
+        <source>Price of a million answer tokens</source>
+        <translation>每百万回答 token 的价格</translation>
+    </message>
+    <message>
+        <source>&amp;Show answers while they are written</source>
+        <translation>边写边显示回答(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Show answers while they are written</source>
+        <translation>边写边显示回答</translation>
+    </message>
+    <message>
+        <source>Off for servers that cannot stream</source>
+        <translation>服务器不支持流式传输时请关闭</translation>
+    </message>
+    <message>
+        <source>&amp;Base URL:</source>
+        <translation>基础 URL(&amp;B)：</translation>
+    </message>
+    <message>
+        <source>&amp;Model:</source>
+        <translation>模型(&amp;M)：</translation>
+    </message>
+    <message>
+        <source>&amp;Key:</source>
+        <translation>密钥(&amp;K)：</translation>
+    </message>
+    <message>
+        <source>&amp;Context tokens:</source>
+        <translation>上下文 token 数(&amp;C)：</translation>
+    </message>
+    <message>
+        <source>&amp;Answer tokens:</source>
+        <translation>回答 token 数(&amp;A)：</translation>
+    </message>
+    <message>
+        <source>&amp;Temperature:</source>
+        <translation>温度(&amp;T)：</translation>
+    </message>
+    <message>
+        <source>Prices of a million tokens, in any currency</source>
+        <translation>每百万 token 的价格，币种不限</translation>
+    </message>
+    <message>
+        <source>&amp;Prompt:</source>
+        <translation>提示(&amp;P)：</translation>
+    </message>
+    <message>
+        <source>Ca&amp;ched:</source>
+        <translation>缓存(&amp;C)：</translation>
+    </message>
+    <message>
+        <source>Answ&amp;er:</source>
+        <translation>回答(&amp;E)：</translation>
+    </message>
+    <message>
+        <source>Test Co&amp;nnection</source>
+        <translation>测试连接(&amp;N)</translation>
+    </message>
+    <message>
+        <source>Test the connection</source>
+        <translation>测试连接</translation>
+    </message>
+    <message>
+        <source>St&amp;op</source>
+        <translation>停止(&amp;O)</translation>
+    </message>
+    <message>
+        <source>Stop the test</source>
+        <translation>停止测试</translation>
+    </message>
+    <message>
+        <source>The connection is being tested</source>
+        <translation>正在测试连接</translation>
+    </message>
+    <message>
+        <source>Result of the test</source>
+        <translation>测试结果</translation>
+    </message>
+    <message>
+        <source>this dialog</source>
+        <translation>此对话框</translation>
+    </message>
+    <message>
+        <source>Looking for the key…</source>
+        <translation>正在查找密钥…</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Forgetting the key…</source>
+        <translation>正在忘记密钥…</translation>
+    </message>
+    <message>
+        <source>One small request goes to %1…</source>
+        <translation>正在向 %1 发送一个小请求…</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::EndpointSettings</name>
+    <message>
+        <source>there is none</source>
+        <translation>不存在</translation>
+    </message>
+    <message>
+        <source>The key comes from the environment: %1.</source>
+        <translation>密钥来自环境变量：%1。</translation>
+    </message>
+    <message>
+        <source>The key stands in %1. It is safer in the environment or here.</source>
+        <translation>密钥写在 %1 中。放在环境变量里或此处更安全。</translation>
+    </message>
+    <message>
+        <source>The key is in the desktop&apos;s secret store.</source>
+        <translation>密钥保存在桌面的密钥存储中。</translation>
+    </message>
+    <message>
+        <source>The key is kept until this program ends.</source>
+        <translation>密钥保留到本程序结束。</translation>
+    </message>
+    <message>
+        <source>The key is kept until this program ends; the desktop&apos;s secret store: %1.</source>
+        <translation>密钥保留到本程序结束；桌面的密钥存储：%1。</translation>
+    </message>
+    <message>
+        <source>There is no key. One given here goes to the desktop&apos;s secret store.</source>
+        <translation>没有密钥。在此输入的密钥会存入桌面的密钥存储。</translation>
+    </message>
+    <message>
+        <source>There is no key. One given here is kept until this program ends; the desktop&apos;s secret store: %1.</source>
+        <translation>没有密钥。在此输入的密钥保留到本程序结束；桌面的密钥存储：%1。</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::FiguresModel</name>
     <message>
         <source>Time of a call</source>
@@ -1302,6 +1698,13 @@ Press Run, or open a session.</source>
     <message>
         <source>%1 of %2</source>
         <translation>%1/%2</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::Gauge</name>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
     </message>
 </context>
 <context>
@@ -1601,6 +2004,30 @@ Press Run, or open a session.</source>
         <source>Busy</source>
         <translation>忙碌</translation>
     </message>
+    <message>
+        <source>Language Model &amp;Endpoint…</source>
+        <translation>语言模型端点(&amp;E)…</translation>
+    </message>
+    <message>
+        <source>&amp;Budget…</source>
+        <translation>预算(&amp;B)…</translation>
+    </message>
+    <message>
+        <source>Tools That &amp;Ask First…</source>
+        <translation>需先询问的工具(&amp;A)…</translation>
+    </message>
+    <message>
+        <source>S&amp;kills of the Agent…</source>
+        <translation>智能体的技能(&amp;K)…</translation>
+    </message>
+    <message>
+        <source>Session That Is Followed</source>
+        <translation>要跟随的会话</translation>
+    </message>
+    <message>
+        <source>Language model</source>
+        <translation>语言模型</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::MessageBar</name>
@@ -1611,6 +2038,21 @@ Press Run, or open a session.</source>
     <message>
         <source>Close this message</source>
         <translation>关闭此消息</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::MessageLine</name>
+    <message>
+        <source>Message to the agent</source>
+        <translation>给智能体的消息</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>发送</translation>
+    </message>
+    <message>
+        <source>Enter sends, Shift+Enter begins a new line</source>
+        <translation>Enter 发送，Shift+Enter 换行</translation>
     </message>
 </context>
 <context>
@@ -1634,6 +2076,68 @@ Press Run, or open a session.</source>
     <message>
         <source>Values</source>
         <translation>值</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::PermissionsDialog</name>
+    <message>
+        <source>Tools That Ask First</source>
+        <translation>需先询问的工具</translation>
+    </message>
+    <message>
+        <source>All that the agent does runs in a sandbox without network, in the session&apos;s own folder. Tools with a check mark wait all the same until you allow or refuse the call.</source>
+        <translation>智能体所做的一切都在无网络的沙箱中、在会话自己的文件夹里运行。打勾的工具仍会等待您允许或拒绝调用。</translation>
+    </message>
+    <message>
+        <source>Tools of the agent</source>
+        <translation>智能体的工具</translation>
+    </message>
+    <message>
+        <source>Permission</source>
+        <translation>许可</translation>
+    </message>
+    <message>
+        <source>Ask for &amp;Changes</source>
+        <translation>更改时询问(&amp;C)</translation>
+    </message>
+    <message>
+        <source>All tools that change files or run programs ask first</source>
+        <translation>所有更改文件或运行程序的工具都先询问</translation>
+    </message>
+    <message>
+        <source>&amp;Never Ask</source>
+        <translation>从不询问(&amp;N)</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::PermissionsModel</name>
+    <message>
+        <source>Ask</source>
+        <translation>询问</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <translation>始终允许</translation>
+    </message>
+    <message>
+        <source>%1 asks first</source>
+        <translation>%1 会先询问</translation>
+    </message>
+    <message>
+        <source>%1 is always allowed</source>
+        <translation>%1 始终允许</translation>
+    </message>
+    <message>
+        <source>Tool</source>
+        <translation>工具</translation>
+    </message>
+    <message>
+        <source>Permission</source>
+        <translation>许可</translation>
+    </message>
+    <message>
+        <source>What the agent reads of it</source>
+        <translation>智能体读到的说明</translation>
     </message>
 </context>
 <context>
@@ -2277,6 +2781,148 @@ Press Run: each correct candidate is timed and adds a point.</source>
         <source>Ended: %1</source>
         <translation>已结束：%1</translation>
     </message>
+    <message>
+        <source>Waiting for your permission</source>
+        <translation>等待您的许可</translation>
+    </message>
+    <message>
+        <source>Budget</source>
+        <translation>预算</translation>
+    </message>
+    <message>
+        <source>%1 waits for your permission</source>
+        <translation>%1 正在等待您的许可</translation>
+    </message>
+    <message>
+        <source>The agent reads messages while its session runs</source>
+        <translation>会话运行时智能体才会读消息</translation>
+    </message>
+    <message>
+        <source>Message to the agent, read when you run on</source>
+        <translation>给智能体的消息，继续运行时读取</translation>
+    </message>
+    <message>
+        <source>Message to the agent, read before its next turn</source>
+        <translation>给智能体的消息，下一轮之前读取</translation>
+    </message>
+    <message>
+        <source>looking for the key of the endpoint</source>
+        <translation>正在查找端点的密钥</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SkillsDialog</name>
+    <message>
+        <source>Skills of the Agent</source>
+        <translation>智能体的技能</translation>
+    </message>
+    <message>
+        <source>Skills</source>
+        <translation>技能</translation>
+    </message>
+    <message>
+        <source>&amp;New Skill…</source>
+        <translation>新建技能(&amp;N)…</translation>
+    </message>
+    <message>
+        <source>&amp;Copy to Mine</source>
+        <translation>复制为我的技能(&amp;C)</translation>
+    </message>
+    <message>
+        <source>A skill of yours with the same name replaces the built-in one</source>
+        <translation>您的同名技能会取代内置技能</translation>
+    </message>
+    <message>
+        <source>Show &amp;Folder</source>
+        <translation>显示文件夹(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Read &amp;Again</source>
+        <translation>重新读取(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Problems</source>
+        <translation>问题</translation>
+    </message>
+    <message>
+        <source>Files of the skill</source>
+        <translation>技能的文件</translation>
+    </message>
+    <message>
+        <source>&amp;Save File</source>
+        <translation>保存文件(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Discard Changes</source>
+        <translation>放弃更改(&amp;D)</translation>
+    </message>
+    <message>
+        <source>C&amp;lose</source>
+        <translation>关闭(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Text of %1</source>
+        <translation>%1 的文本</translation>
+    </message>
+    <message>
+        <source>Saved. Sessions that start from now on read it.</source>
+        <translation>已保存。此后开始的会话会读取它。</translation>
+    </message>
+    <message>
+        <source>This copy is yours to edit, and replaces the built-in skill.</source>
+        <translation>此副本可由您编辑，并取代内置技能。</translation>
+    </message>
+    <message>
+        <source>New Skill</source>
+        <translation>新建技能</translation>
+    </message>
+    <message>
+        <source>Name, in small letters, digits and hyphens:</source>
+        <translation>名称，由小写字母、数字和连字符组成：</translation>
+    </message>
+    <message numerus="yes">
+        <source>Save what you have changed in %n file(s)?</source>
+        <translation>
+            <numerusform>是否保存 %n 个文件中的更改？</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SkillsModel</name>
+    <message>
+        <source>Yours</source>
+        <translation>我的</translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <translation>内置</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n problem(s)</source>
+        <translation>
+            <numerusform>%n 个问题</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>In use</source>
+        <translation>使用中</translation>
+    </message>
+    <message>
+        <source>In use, replaces another</source>
+        <translation>使用中，取代了另一个</translation>
+    </message>
+    <message>
+        <source>Skill</source>
+        <translation>技能</translation>
+    </message>
+    <message>
+        <source>From</source>
+        <translation>来源</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>状态</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::TaskSetModel</name>
@@ -2688,12 +3334,36 @@ Press Run: each correct candidate is timed and adds a point.</source>
         <source>%1 torch.compile</source>
         <translation>相对 torch.compile %1</translation>
     </message>
+    <message>
+        <source>Answer of %1</source>
+        <translation>%1 的回答</translation>
+    </message>
+    <message>
+        <source>Cut at its greatest length</source>
+        <translation>达到最大长度而被截断</translation>
+    </message>
+    <message>
+        <source>Refused</source>
+        <translation>被拒绝</translation>
+    </message>
+    <message>
+        <source>%1 attempts</source>
+        <translation>%1 次尝试</translation>
+    </message>
+    <message>
+        <source>Tokens estimated</source>
+        <translation>Token 数为估算值</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::TraceModel</name>
     <message>
         <source>In progress</source>
         <translation>进行中</translation>
+    </message>
+    <message>
+        <source>Writing</source>
+        <translation>正在书写</translation>
     </message>
 </context>
 <context>
@@ -2761,6 +3431,10 @@ Press Run: each correct candidate is timed and adds a point.</source>
     <message>
         <source>Lines that a folded card shows:</source>
         <translation>折叠卡片显示的行数：</translation>
+    </message>
+    <message>
+        <source>Write to the Agent</source>
+        <translation>给智能体写消息</translation>
     </message>
 </context>
 <context>

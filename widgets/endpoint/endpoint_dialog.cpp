@@ -34,6 +34,9 @@ QLabel *words(QWidget *parent, const char *object) {
     label->setWordWrap(true);
     label->setTextFormat(Qt::PlainText);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
+    policy.setHeightForWidth(true); // a form gives words no more than their guess otherwise
+    label->setSizePolicy(policy);
     return label;
 }
 
@@ -47,17 +50,17 @@ EndpointDialog::EndpointDialog(QWidget *parent) : QDialog(parent), test_(new Con
     connect(test_, &ConnectionTest::finished, this, [this](const ConnectionAnswer &answer) {
         showBusy();
         if (answer.test)
-            return say(testText(*answer.test), !answer.test->tools);
+            return say(testText(*answer.test), answer.test->tools ? Kind::plain : Kind::warning);
         const bool stopped = answer.test.error().kind == ErrorKind::stopped;
         say(stopped ? tr("The test was stopped.")
                     : QString::fromStdString(answer.test.error().message),
-            !stopped);
+            stopped ? Kind::plain : Kind::bad);
     });
     connect(&Theme::instance(), &Theme::changed, this, &EndpointDialog::applyTheme);
     const auto config = policy::readEndpointConfig(policy::endpointConfigFile());
-    show(config ? *config : policy::EndpointConfig());
+    fill(config ? *config : policy::EndpointConfig());
     if (!config)
-        say(QString::fromStdString(config.error().message), true);
+        say(QString::fromStdString(config.error().message), Kind::bad);
     findKey();
     showBusy();
     resize(620, sizeHint().height());
@@ -88,6 +91,8 @@ void EndpointDialog::makeForm() {
     forget_ =
         named(new QPushButton(tr("&Forget Key"), this), "endpoint.forgetKey", tr("Forget the key"));
     keyPlace_ = words(this, "endpoint.keyPlace");
+    keyPlace_->setMinimumHeight(2 * fontMetrics().lineSpacing()); // its words change
+    keyPlace_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     context_ =
         whole("endpoint.contextTokens", tr("Tokens of prompt and answer"), 1024, 100'000'000, 1024);
     answer_ = whole("endpoint.answerTokens", tr("Tokens of an answer"), 16, 1'000'000, 1024);
@@ -165,7 +170,7 @@ void EndpointDialog::makeForm() {
     connect(baseUrl_, &QLineEdit::editingFinished, this, &EndpointDialog::findKey);
 }
 
-void EndpointDialog::show(const policy::EndpointConfig &config) {
+void EndpointDialog::fill(const policy::EndpointConfig &config) {
     read_ = config;
     read_.key.clear();
     baseUrl_->setText(QString::fromStdString(config.baseUrl));
@@ -203,16 +208,17 @@ policy::EndpointConfig EndpointDialog::config() const {
     return config;
 }
 
-void EndpointDialog::say(const QString &text, bool bad) {
-    saying_ = bad;
+void EndpointDialog::say(const QString &text, Kind kind) {
+    saying_ = kind;
     result_->setText(text);
     applyTheme();
 }
 
 void EndpointDialog::applyTheme() {
     QPalette palette = QApplication::palette();
-    if (saying_)
-        palette.setColor(QPalette::WindowText, Theme::instance().colors().bad);
+    const Colors &colors = Theme::instance().colors();
+    if (saying_ != Kind::plain)
+        palette.setColor(QPalette::WindowText, saying_ == Kind::bad ? colors.bad : colors.warning);
     result_->setPalette(palette);
 }
 
@@ -267,8 +273,8 @@ void EndpointDialog::showBusy() {
 void EndpointDialog::testConnection() {
     const policy::EndpointConfig wanted = config();
     if (const auto usable = policy::checkEndpoint(wanted); !usable)
-        return say(QString::fromStdString(usable.error().message), true);
-    say(tr("One small request goes to %1…").arg(baseUrl_->text().trimmed()), false);
+        return say(QString::fromStdString(usable.error().message), Kind::bad);
+    say(tr("One small request goes to %1…").arg(baseUrl_->text().trimmed()), Kind::plain);
     test_->start(wanted);
     showBusy();
 }
@@ -276,12 +282,12 @@ void EndpointDialog::testConnection() {
 void EndpointDialog::accept() {
     policy::EndpointConfig wanted = config();
     if (const auto usable = policy::checkEndpoint(wanted); !usable)
-        return say(QString::fromStdString(usable.error().message), true);
+        return say(QString::fromStdString(usable.error().message), Kind::bad);
     const QString typed = key_->text().trimmed();
     wanted.key.clear();
     EndpointSettings &settings = EndpointSettings::instance();
     if (const auto written = settings.write(wanted); !written)
-        return say(QString::fromStdString(written.error().message), true);
+        return say(QString::fromStdString(written.error().message), Kind::bad);
     if (!typed.isEmpty() && key_->isEnabled())
         settings.keepKey(wanted.baseUrl, typed.toStdString(), this, [](const FoundKey &) {});
     QDialog::accept();

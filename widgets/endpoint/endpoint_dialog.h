@@ -36,8 +36,9 @@ class EndpointDialog : public QDialog {
 
   private:
     void makeForm();
-    void show(const policy::EndpointConfig &config);
-    void say(const QString &text, bool bad);
+    void fill(const policy::EndpointConfig &config);
+    enum class Kind { plain, warning, bad };
+    void say(const QString &text, Kind kind);
     void findKey();
     void showKey(const FoundKey &key);
     void forgetKey();
@@ -47,9 +48,9 @@ class EndpointDialog : public QDialog {
     ConnectionTest *test_;
     policy::EndpointConfig read_; ///< what the fields do not show stays as it is
     FoundKey found_;
-    int asked_ = 0;        ///< keys asked for: only the last answer counts
-    std::string askedFor_; ///< the base URL of `found_`
-    bool saying_ = false;  ///< the last thing said is bad news
+    int asked_ = 0;             ///< keys asked for: only the last answer counts
+    std::string askedFor_;      ///< the base URL of `found_`
+    Kind saying_ = Kind::plain; ///< of what was said last
     QLineEdit *baseUrl_ = nullptr, *model_ = nullptr, *key_ = nullptr;
     QLabel *keyPlace_ = nullptr, *result_ = nullptr;
     QPushButton *forget_ = nullptr, *start_ = nullptr, *stop_ = nullptr;

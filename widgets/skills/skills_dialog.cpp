@@ -106,7 +106,7 @@ void SkillsDialog::makeLayout() {
     fileSplit->addWidget(files_);
     fileSplit->addWidget(editorPlace_);
     fileSplit->setStretchFactor(1, 1);
-    fileSplit->setSizes({170, 520});
+    fileSplit->setSizes({220, 480});
     fileSplit->setChildrenCollapsible(false);
     auto *right = new QWidget(this);
     auto *rightColumn = new QVBoxLayout(right);
@@ -193,6 +193,8 @@ void SkillsDialog::showSkill() {
         if (skill)
             for (const std::string &file : skillFiles(*skill))
                 files_->addItem(QString::fromStdString(file));
+        for (int i = 0; i < files_->count(); ++i)
+            files_->item(i)->setToolTip(files_->item(i)->text());
     }
     name_->setText(skill ? QString::fromStdString(skill->name) : QString());
     QStringList about;
