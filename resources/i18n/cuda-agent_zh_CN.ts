@@ -300,10 +300,6 @@
         <translation>拒绝的理由</translation>
     </message>
     <message>
-        <source>Reason for a refusal; the agent reads it</source>
-        <translation>拒绝的理由；智能体会读到</translation>
-    </message>
-    <message>
         <source>&amp;Allow Call</source>
         <translation>允许调用(&amp;A)</translation>
     </message>
@@ -334,6 +330,14 @@
     <message>
         <source>The agent wants to use %1</source>
         <translation>智能体想使用 %1</translation>
+    </message>
+    <message>
+        <source>Reason (optional)</source>
+        <translation>理由（可选）</translation>
+    </message>
+    <message>
+        <source>The agent reads it with the refusal</source>
+        <translation>智能体会随拒绝一起读到</translation>
     </message>
 </context>
 <context>
@@ -3353,6 +3357,10 @@ Press Run: each correct candidate is timed and adds a point.</source>
     <message>
         <source>Tokens estimated</source>
         <translation>Token 数为估算值</translation>
+    </message>
+    <message>
+        <source>Message</source>
+        <translation>消息</translation>
     </message>
 </context>
 <context>

@@ -44,6 +44,7 @@ QString argumentsText(const Json &arguments) {
 }
 
 ApprovalBar::ApprovalBar(QWidget *parent) : QFrame(parent) {
+    setFrameShape(QFrame::StyledPanel); // without one the style draws no border
     setObjectName(QStringLiteral("approvalBar"));
     setAccessibleName(tr("A call of the agent waits for you"));
     title_ = new QLabel(this);
@@ -60,7 +61,8 @@ ApprovalBar::ApprovalBar(QWidget *parent) : QFrame(parent) {
     reason_ = new QLineEdit(this);
     reason_->setObjectName(QStringLiteral("approval.reason"));
     reason_->setAccessibleName(tr("Reason for a refusal"));
-    reason_->setPlaceholderText(tr("Reason for a refusal; the agent reads it"));
+    reason_->setPlaceholderText(tr("Reason (optional)"));
+    reason_->setToolTip(tr("The agent reads it with the refusal"));
     reason_->setMaxLength(2000);
     allow_ = act("approval.allow", tr("&Allow Call"), QStringLiteral("Ctrl+Shift+Y"));
     allowAll_ = act("approval.allowAll", tr("Allow A&ll of This Tool"), {});

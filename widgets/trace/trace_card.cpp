@@ -272,7 +272,8 @@ Card cardOf(const Event &event, const CardContext &context) {
         card = turnCard(event, context);
         break;
     case EventType::thought:
-        card = textCard(event, CardKind::thought, Words::tr("Thought"));
+        card = textCard(event, CardKind::thought,
+                        context.engineer ? Words::tr("Message") : Words::tr("Thought"));
         card.seconds = numberOf(event.data, "seconds", -1);
         break;
     case EventType::action:
@@ -323,3 +324,4 @@ std::vector<Chip> verdictChips(const Json &verdict) {
 }
 
 } // namespace cuda_agent::widgets
+// touched

@@ -60,6 +60,7 @@ struct CardContext {
     const session::Event *verdict = nullptr; ///< turnStarted: the turn's last verdict
     double seconds = -1;                     ///< turnStarted: how long the turn took
     QString tool;                            ///< observation: of the call that it answers
+    bool engineer = false;                   ///< thought: the engineer's message to the agent
 };
 Card cardOf(const session::Event &event, const CardContext &context);
 

@@ -100,6 +100,9 @@ Card TraceModel::card(int row) const {
     CardContext context;
     if (shown.type == EventType::observation) {
         context.tool = toolOf(row);
+    } else if (shown.type == EventType::thought) {
+        const TurnRange *turn = document_->index().turn(shown.turn, document_->cursor());
+        context.engineer = turn && turn->engineer;
     } else if (const Head *head = shown.type == EventType::turnStarted ? headAt(row) : nullptr) {
         if (head->verdict)
             context.verdict = &events[*head->verdict];

@@ -419,10 +419,13 @@ void TraceModelTest::markdown() {
     sample::Events events;
     events.prelude().turn(1, true, 2);
     events.add(EventType::turnStarted, 2, {{"author", "engineer"}});
+    events.add(EventType::thought, 2, {{"text", "Mind the NaN."}});
     events.add(EventType::observation, 2, {{"ok", true}, {"text", "has ``` fences"}});
     SessionDocument document;
     document.replace(sample::indexOf(events.all));
     TraceModel model(&document);
+    const int engineers = model.rowsOfTurn(2).first;
+    QCOMPARE(model.index(engineers + 1).data().toString(), QStringLiteral("Message"));
     const auto [first, end] = model.rowsOfTurn(1);
     const QString turn = QString::fromStdString(markdownOf(model, first, end));
     QVERIFY(turn.startsWith(QStringLiteral("## Turn 1\n\n")));
