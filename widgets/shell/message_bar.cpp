@@ -23,15 +23,14 @@ MessageBar::MessageBar(QWidget *parent) : QFrame(parent) {
     close_->setAccessibleName(close_->toolTip());
     row->addWidget(close_, 0, Qt::AlignTop);
     connect(close_, &QToolButton::clicked, this, &QWidget::hide);
-    connect(&Theme::instance(), &Theme::changed, this, &MessageBar::applyTheme);
-    setAutoFillBackground(true);
+    connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
     hide();
 }
 
 void MessageBar::say(const QString &text, Kind kind) {
     kind_ = kind;
     label_->setText(text);
-    applyTheme();
+    update();
     show();
 }
 
@@ -39,14 +38,12 @@ QString MessageBar::text() const {
     return isHidden() ? QString() : label_->text();
 }
 
-void MessageBar::applyTheme() {
+void MessageBar::paintEvent(QPaintEvent *) {
     const Colors &colors = Theme::instance().colors();
-    const QColor edge = kind_ == Kind::error ? colors.bad : colors.accent;
-    QPalette palette = QApplication::palette();
-    palette.setColor(QPalette::Window, kind_ == Kind::error ? colors.removed : colors.panel);
-    setPalette(palette);
-    setStyleSheet(QStringLiteral("cuda_agent--widgets--MessageBar { border-left: 4px solid %1; }")
-                      .arg(edge.name()));
+    const bool error = kind_ == Kind::error;
+    QPainter painter(this);
+    painter.fillRect(rect(), error ? colors.removed : colors.panel);
+    painter.fillRect(0, 0, 4, height(), error ? colors.bad : colors.accent);
 }
 
 } // namespace cuda_agent::widgets

@@ -18,8 +18,10 @@ class MessageBar : public QFrame {
     void say(const QString &text, Kind kind);
     QString text() const;
 
+  protected:
+    void paintEvent(QPaintEvent *event) override;
+
   private:
-    void applyTheme();
     QLabel *label_ = nullptr;
     QToolButton *close_ = nullptr;
     Kind kind_ = Kind::information;

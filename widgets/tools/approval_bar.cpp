@@ -44,7 +44,6 @@ QString argumentsText(const Json &arguments) {
 }
 
 ApprovalBar::ApprovalBar(QWidget *parent) : QFrame(parent) {
-    setFrameShape(QFrame::StyledPanel); // without one the style draws no border
     setObjectName(QStringLiteral("approvalBar"));
     setAccessibleName(tr("A call of the agent waits for you"));
     title_ = new QLabel(this);
@@ -99,7 +98,6 @@ ApprovalBar::ApprovalBar(QWidget *parent) : QFrame(parent) {
     column->addWidget(title_);
     column->addWidget(arguments_);
     column->addLayout(row);
-    setAutoFillBackground(true);
     connect(&Theme::instance(), &Theme::changed, this, &ApprovalBar::applyTheme);
     applyTheme();
     setCall({});
@@ -138,13 +136,16 @@ QString ApprovalBar::shownArguments() const {
     return arguments_->toPlainText();
 }
 
+void ApprovalBar::paintEvent(QPaintEvent *) {
+    const Colors &colors = Theme::instance().colors();
+    QPainter painter(this);
+    painter.fillRect(rect(), colors.panel);
+    painter.fillRect(0, 0, 4, height(), colors.warning);
+    painter.fillRect(0, height() - 1, width(), 1, colors.border);
+}
+
 void ApprovalBar::applyTheme() {
     const Theme &theme = Theme::instance();
-    QPalette palette = QApplication::palette();
-    palette.setColor(QPalette::Window, theme.colors().panel);
-    setPalette(palette);
-    setStyleSheet(QStringLiteral("cuda_agent--widgets--ApprovalBar { border-left: 4px solid %1; }")
-                      .arg(theme.colors().warning.name()));
     arguments_->setFont(theme.codeFont());
     const int lines = std::clamp(arguments_->blockCount(), 1, linesShown);
     arguments_->setFixedHeight(QFontMetrics(theme.codeFont()).lineSpacing() * lines + 26);

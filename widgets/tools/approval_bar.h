@@ -33,6 +33,9 @@ class ApprovalBar : public QFrame {
     /// `reason` may be empty.
     void refused(const session::ToolCall &call, const QString &reason);
 
+  protected:
+    void paintEvent(QPaintEvent *event) override;
+
   private:
     QAction *act(const char *name, const QString &text, const QString &shortcut);
     void applyTheme();

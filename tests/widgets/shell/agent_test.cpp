@@ -26,6 +26,7 @@
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPlainTextEdit>
+#include <QSpinBox>
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
@@ -169,6 +170,14 @@ class AgentTest : public QObject {
         window.findChild<QFileDialog *>(QStringLiteral("askRecorded"))->reject();
         view->run();
         QVERIFY(!view->begun());
+        window.findChild<QAction *>(QStringLiteral("session.budget"))->trigger();
+        auto *dialog = window.findChild<QDialog *>(QStringLiteral("budgetDialog"));
+        QVERIFY(dialog);
+        dialog->findChild<QSpinBox *>(QStringLiteral("budget.seconds"))->setValue(90);
+        dialog->accept();
+        QCOMPARE(view->choices().budget.seconds, 90.0);
+        QVERIFY(view->budget().time().value().endsWith(QStringLiteral("1:30")));
+        QCOMPARE(window.openTask(task_)->choices().budget.seconds, 90.0); // the next one's too
         for (const char *name :
              {"session.endpoint", "session.budget", "session.tools", "session.skills"})
             QVERIFY2(window.findChild<QAction *>(QLatin1String(name)), name);

@@ -112,6 +112,19 @@ class ToolsTest : public QObject {
         QVERIFY(big.contains(QStringLiteral("not shown")));
     }
 
+    void theBarFollowsTheColours() {
+        ApprovalBar bar;
+        bar.setCall(session::ToolCall{"c1", "Bash", {{"command", "ls"}}});
+        bar.resize(480, bar.sizeHint().height());
+        bar.show();
+        for (const auto scheme : {Theme::Scheme::dark, Theme::Scheme::light}) {
+            Theme::instance().setScheme(scheme);
+            const QImage image = bar.grab().toImage();
+            QCOMPARE(image.pixelColor(1, 20), Theme::instance().colors().warning);
+            QCOMPARE(image.pixelColor(image.width() - 3, 3), Theme::instance().colors().panel);
+        }
+    }
+
     void looks() {
         const QString pictures = qEnvironmentVariable("CUDA_AGENT_SCREENSHOTS");
         for (const bool dark : {false, true}) {
