@@ -6,9 +6,11 @@
 #include "widgets/base/theme.h"
 #include "widgets/budget/budget_strip.h"
 #include "widgets/budget/gauge.h"
+#include "widgets/code/code_editor.h"
 #include "widgets/endpoint/endpoint_dialog.h"
 #include "widgets/shell/main_window.h"
 #include "widgets/shell/session_view.h"
+#include "widgets/skills/skills_dialog.h"
 #include "widgets/timeline/replay.h"
 #include "widgets/timeline/timeline_bar.h"
 #include "widgets/tools/approval_bar.h"
@@ -181,6 +183,27 @@ class AgentTest : public QObject {
         for (const char *name :
              {"session.endpoint", "session.budget", "session.tools", "session.skills"})
             QVERIFY2(window.findChild<QAction *>(QLatin1String(name)), name);
+    }
+
+    void closingTheWindowSavesWhatWasTypedIntoASkill() {
+        qputenv("XDG_CONFIG_HOME", folder_.filePath(QStringLiteral("config")).toUtf8());
+        {
+            MainWindow window;
+            window.show();
+            QVERIFY(QTest::qWaitForWindowActive(&window));
+            window.findChild<QAction *>(QStringLiteral("session.skills"))->trigger();
+            auto *dialog = window.findChild<SkillsDialog *>();
+            QVERIFY(dialog && dialog->isVisible());
+            QVERIFY(dialog->createSkill(QStringLiteral("typed-late")));
+            dialog->editor()->append(QStringLiteral("the last word\n"));
+            QVERIFY(dialog->unsaved());
+            window.close();
+        }
+        QFile file(
+            folder_.filePath(QStringLiteral("config/cuda-agent/skills/typed-late/SKILL.md")));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QVERIFY(file.readAll().contains("the last word"));
+        qunsetenv("XDG_CONFIG_HOME");
     }
 
     void aMessageARefusalAndTheGauges() {
