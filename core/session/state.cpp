@@ -53,8 +53,8 @@ void Usage::add(const Json &answer) {
     promptTokens += count(answer, "prompt_tokens");
     cachedTokens += count(answer, "cached_tokens");
     answerTokens += count(answer, "answer_tokens");
-    cost += number(answer, "cost");
-    seconds += number(answer, "seconds");
+    cost += std::max(0.0, number(answer, "cost"));
+    seconds += std::max(0.0, number(answer, "seconds"));
     ++answers;
 }
 

@@ -213,6 +213,45 @@ TEST(State, AResumedTurnReplacesTheCutOffOne) {
     EXPECT_EQ(ended.turns[1].thought, "second try");
 }
 
+TEST(State, ARemovedFileIsGoneAndComesBackWithACutOffTurn) {
+    Story story;
+    story.add(EventType::fileWritten, 1, {{"path", "a.cu"}, {"blob", "a1"}});
+    story.turn(1, true, 2e-3);
+    story.add(EventType::turnStarted, 2).add(EventType::fileRemoved, 2, {{"path", "a.cu"}});
+    EXPECT_TRUE(story.state().files.empty());
+    story.add(EventType::turnStarted, 2); // the turn was cut off
+    EXPECT_EQ(story.state().files.count("a.cu"), 1u);
+    story.add(EventType::fileRemoved, 2, {{"path", "a.cu"}, {"author", "engineer"}})
+        .add(EventType::turnStarted, 2);
+    EXPECT_TRUE(story.state().files.empty()); // what the engineer did stays done
+}
+
+TEST(State, CountsWhatModelsTookEvenInTurnsThatWereCutOff) {
+    const Json answer{{"prompt_tokens", 100},
+                      {"cached_tokens", 40},
+                      {"answer_tokens", 7},
+                      {"cost", 0.5},
+                      {"seconds", 2}};
+    Story story;
+    story.add(EventType::turnStarted, 1)
+        .add(EventType::textStreamed, 1, {{"text", "I "}})
+        .add(EventType::textStreamed, 1, {{"text", "think"}});
+    EXPECT_EQ(story.state().turns.back().streaming, "I think");
+    story.add(EventType::modelAnswered, 1, answer);
+    EXPECT_EQ(story.state().turns.back().streaming, "");
+    story.add(EventType::turnStarted, 1).add(EventType::modelAnswered, 1, answer);
+    const State state = story.state();
+    EXPECT_EQ(state.usage.promptTokens, 200);
+    EXPECT_EQ(state.usage.cachedTokens, 80);
+    EXPECT_EQ(state.usage.answerTokens, 14);
+    EXPECT_EQ(state.usage.answers, 2);
+    EXPECT_DOUBLE_EQ(state.usage.cost, 1);
+    EXPECT_EQ(state.turns.back().usage.answerTokens, 7);
+    story.add(EventType::modelAnswered, 1, {{"prompt_tokens", "many"}, {"cost", -1}});
+    EXPECT_EQ(story.state().usage.promptTokens, 200);
+    EXPECT_DOUBLE_EQ(story.state().usage.cost, 1);
+}
+
 TEST(State, ASessionThatGoesOnHasNotEnded) {
     Story story;
     story.turn(1, true, 2e-3).add(EventType::sessionEnded, 0, {{"reason", "stopped"}});
@@ -259,7 +298,7 @@ TEST(EventType, NamesGoBothWays) {
         EXPECT_EQ(*back, type);
         ++types;
     }
-    EXPECT_EQ(types, 13);
+    EXPECT_EQ(types, 16);
     EXPECT_FALSE(eventTypeFromName("dreamt"));
     EXPECT_FALSE(eventTypeFromName(""));
 }
