@@ -5,6 +5,7 @@
 #include "widgets/base/theme.h"
 
 #include <QKeyEvent>
+#include <QMimeData>
 #include <QToolButton>
 
 #include <algorithm>
@@ -15,10 +16,23 @@ namespace cuda_agent::widgets {
 namespace {
 constexpr int mostLines = 6;
 constexpr int longest = 20'000; ///< characters: a message, not a file
+
+/// Takes no more from the clipboard than a message may hold: laying out megabytes takes seconds.
+class MessageEdit : public QPlainTextEdit {
+  public:
+    using QPlainTextEdit::QPlainTextEdit;
+
+  protected:
+    void insertFromMimeData(const QMimeData *source) override {
+        const int room = std::max(0, longest - document()->characterCount());
+        insertPlainText(source->text().left(room));
+    }
+};
+
 } // namespace
 
 MessageLine::MessageLine(QWidget *parent)
-    : QWidget(parent), edit_(new QPlainTextEdit(this)), send_(new QToolButton(this)) {
+    : QWidget(parent), edit_(new MessageEdit(this)), send_(new QToolButton(this)) {
     setObjectName(QStringLiteral("messageLine"));
     edit_->setObjectName(QStringLiteral("message.text"));
     edit_->setAccessibleName(tr("Message to the agent"));

@@ -50,7 +50,10 @@ std::vector<session::Event> events(int turns, double start = 1000) {
 class BudgetTest : public QObject {
     Q_OBJECT
   private slots:
-    void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+    void initTestCase() {
+        QStandardPaths::setTestModeEnabled(true);
+        QLocale::setDefault(QLocale(QLocale::English)); // figures are grouped by its rules
+    }
 
     void foldsUpToTheCursor() {
         SessionIndex index;
