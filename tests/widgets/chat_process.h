@@ -26,6 +26,16 @@ class ChatProcess {
         process_.waitForFinished(5000);
     }
     bool started() const { return port_ > 0; }
+    /// What it was asked so far, as JSON.
+    QByteArray requests() const {
+        QProcess ask;
+        ask.start(QStringLiteral("python3"),
+                  {QStringLiteral("-c"),
+                   QStringLiteral("import sys, urllib.request as r; "
+                                  "sys.stdout.write(r.urlopen(sys.argv[1]).read().decode())"),
+                   url().chopped(3) + QStringLiteral("/requests")});
+        return ask.waitForFinished(20'000) ? ask.readAllStandardOutput() : QByteArray();
+    }
     QString url() const { return QStringLiteral("http://127.0.0.1:%1/v1").arg(port_); }
 
   private:

@@ -22,9 +22,6 @@
 #include <QDirIterator>
 #include <QElapsedTimer>
 #include <QFileDialog>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPlainTextEdit>
@@ -272,15 +269,33 @@ class AgentTest : public QObject {
         QCOMPARE(last.turns, 4); // of five, one is the engineer's
         picture(window, "agent");
 
+        // The model was done; the engineer is not: a message, and it is asked again.
+        QTRY_COMPARE(view->runner().state(), State::paused);
+        const int answers = state.usage.answers;
+        edit->setPlainText(QStringLiteral("Try a wider load."));
+        line.send();
+        QTRY_VERIFY_WITH_TIMEOUT(state.turns.back().thought == "Try a wider load." &&
+                                     state.turns.back().ended,
+                                 patience);
+        QTRY_COMPARE(view->runner().state(), State::paused);
+        QTest::keyClick(&window, Qt::Key_F5);
+        QTRY_COMPARE_WITH_TIMEOUT(state.usage.answers, answers + 1, patience);
+        QTRY_COMPARE_WITH_TIMEOUT(view->runner().state(), State::paused, patience);
+        const std::int64_t tokens = view->budget().figures().tokens();
+        QVERIFY(tokens > last.tokens());
+
         // Looking back: the gauges say what was used up then.
         window.setPerspective(MainWindow::Perspective::replay);
         view->timeline().replay().toTurn(1);
         QCOMPARE(view->budget().figures().turns, 1);
         QVERIFY(view->budget().figures().tokens() <= first.tokens());
         document.toEnd();
-        QCOMPARE(view->budget().figures().tokens(), last.tokens());
+        QCOMPARE(view->budget().figures().tokens(), tokens);
 
-        // The message reached the model, and the key nothing on disk.
+        // The model read both messages and the refusal, and the key is in nothing on disk.
+        const QByteArray asked = server.requests();
+        for (const char *words : {"Mind the NaN.", "Try a wider load.", "no litter"})
+            QVERIFY2(asked.contains(words), words);
         const std::filesystem::path session = document.folder();
         window.close();
         QDirIterator files(QString::fromStdString(session.string()), QDir::Files,
