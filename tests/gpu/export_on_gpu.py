@@ -53,7 +53,7 @@ def build(arguments, folder, number, task, candidate):
 def try_out(arguments, project, target):
     environment = dict(os.environ, PYTHONPATH=str(target))
     begin = time.monotonic()
-    said = run("tests", sys.executable, "-W", "ignore::DeprecationWarning",
+    said = run("tests", sys.executable, "-X", "faulthandler", "-W", "ignore::DeprecationWarning",
                "tests/test_operator.py", cwd=project, env=environment)
     tests = re.search(r"Ran (\d+) tests", said)
     if not tests or int(tests[1]) < 9:
