@@ -15,23 +15,31 @@
 namespace cuda_agent::device {
 
 Result<Lease> Lease::take(const Info &info, std::stop_token stop) {
+    return lock(info, LOCK_EX, stop);
+}
+
+Result<Lease> Lease::share(const Info &info, std::stop_token stop) {
+    return lock(info, LOCK_SH, stop);
+}
+
+Result<Lease> Lease::lock(const Info &info, int operation, const std::stop_token &stop) {
     const auto folder = cacheDir();
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     const auto file = folder / fmt::format("lease-{}{}", nameOf(info.kind), info.index);
-    UniqueFd lock(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!lock)
+    UniqueFd held(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!held)
         return machineError("cannot open {}: {}; set CUDA_AGENT_CACHE to a writable folder",
                             file.string(), std::strerror(errno));
     // Short polls instead of a blocking call, so that a stop is noticed.
-    while (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    while (flock(held.get(), operation | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return machineError("cannot lock {}: {}", file.string(), std::strerror(errno));
         if (stop.stop_requested())
             return stoppedError();
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    return Lease(std::move(lock));
+    return Lease(std::move(held));
 }
 
 } // namespace cuda_agent::device

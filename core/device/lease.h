@@ -10,14 +10,20 @@
 
 namespace cuda_agent::device {
 
-/// Exclusive use of a device for timing, across processes of this user (a file lock in the cache
-/// folder; the kernel frees it when a process dies).
+/// Use of a device, across processes of this user (a file lock in the cache folder; the kernel
+/// frees it when a process dies). Who times something takes the device alone; who only works on it,
+/// such as the oracle or a verification, shares it with others that do, and is kept out while
+/// somebody times. A thread that shares must let go before it takes: two that share would wait for
+/// ever.
 class Lease {
   public:
-    /// Blocks until it is free. Errors: machine, stopped.
+    /// Alone, for timing. Blocks until nobody else has it. Errors: machine, stopped.
     static Result<Lease> take(const Info &info, std::stop_token stop = {});
+    /// Together with others that share. Blocks while somebody has it alone. Errors: as take().
+    static Result<Lease> share(const Info &info, std::stop_token stop = {});
 
   private:
+    static Result<Lease> lock(const Info &info, int operation, const std::stop_token &stop);
     explicit Lease(UniqueFd lock) : lock_(std::move(lock)) {}
     UniqueFd lock_;
 };

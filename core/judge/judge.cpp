@@ -162,8 +162,8 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
 
     say("drawing inputs and the fp64 oracle");
     {
-        // The oracle's work on a GPU would disturb whoever times a candidate there.
-        CUDA_AGENT_ASSIGN(lease, device::Lease::take(state->device->info(), stop));
+        // The oracle's work would disturb whoever times a candidate meanwhile.
+        CUDA_AGENT_ASSIGN(lease, device::Lease::share(state->device->info(), stop));
         (void)lease;
         CUDA_AGENT_ASSIGN(pool, verify::drawPool(**drawing, *state->device, stop));
         state->pool = std::move(pool);
@@ -216,6 +216,14 @@ Result<verify::Check> Judge::State::timeCandidate(plan::CandidateProcess &proces
     // One set is enough where it does not fit into the cache; the cpu device compares with
     // baselines that reuse one set too.
     std::vector<verify::GuardedSet> more;
+    std::optional<device::Lease> lease;
+    const auto share = [&]() -> Result<void> {
+        lease.reset(); // never from one kind to the other
+        CUDA_AGENT_ASSIGN(shared, device::Lease::share(device->info(), stop));
+        lease.emplace(std::move(shared));
+        return {};
+    };
+    CUDA_AGENT_TRY(share());
     const bool rotate =
         device->info().kind == device::Kind::cuda && bytes < 2 * device->info().cacheBytes;
     std::vector<int> sets{0};
@@ -231,9 +239,11 @@ Result<verify::Check> Judge::State::timeCandidate(plan::CandidateProcess &proces
         sets.push_back(static_cast<int>(i) + 1); // number 1 belongs to verification
         CUDA_AGENT_TRY(process.bind(sets.back(), more.back().buffers()));
     }
-    CUDA_AGENT_ASSIGN(lease, device::Lease::take(device->info(), stop));
-    (void)lease;
+    lease.reset();
+    CUDA_AGENT_ASSIGN(alone, device::Lease::take(device->info(), stop));
+    lease.emplace(std::move(alone));
     auto times = timing::measureCandidate(process, *device, sets, bytes, protocol, stop);
+    CUDA_AGENT_TRY(share());
     if (!times) {
         if (times.error().kind != ErrorKind::failed)
             return tl::unexpected(times.error());
@@ -334,6 +344,11 @@ Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength 
             verdict.kernels.push_back(entry);
     }
 
+    std::optional<device::Lease> lease;
+    {
+        CUDA_AGENT_ASSIGN(shared, device::Lease::share(state.device->info(), stop));
+        lease.emplace(std::move(shared));
+    }
     auto started = state.startCandidate(compiled, stop);
     if (!started) {
         if (started.error().kind != ErrorKind::failed)
@@ -347,12 +362,15 @@ Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength 
     verdict.verification = std::move(report);
     append(verdict.flags, verdict.verification.flags);
     verdict.correct = verdict.verification.correct;
+    lease.reset();
     if (verdict.correct) {
         const auto protocol = strength == verify::Strength::full ? timing::fullProtocol()
                                                                  : timing::trainingProtocol();
         CUDA_AGENT_ASSIGN(timed, state.timeCandidate(*process, set, protocol, verdict, stop));
         verdict.verification.checks.push_back(timed);
         if (timed.passed) {
+            CUDA_AGENT_ASSIGN(shared, device::Lease::share(state.device->info(), stop));
+            (void)shared;
             CUDA_AGENT_ASSIGN(after,
                               verify::verifyAfterTiming(*process, set, state.pool, *state.device));
             verdict.verification.checks.push_back(after);

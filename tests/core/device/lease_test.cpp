@@ -50,6 +50,28 @@ TEST_F(LeaseTest, ASecondTakerWaitsUntilTheFirstIsDone) {
     EXPECT_TRUE(got);
 }
 
+TEST_F(LeaseTest, SeveralShareAndTheTimerHasItAlone) {
+    auto one = Lease::share(info_);
+    auto two = Lease::share(info_);
+    ASSERT_TRUE(one && two);
+    std::atomic<bool> got = false;
+    std::jthread timer([&] {
+        const auto alone = Lease::take(info_);
+        got = alone.has_value();
+        std::this_thread::sleep_for(std::chrono::milliseconds(80));
+        got = false;
+    });
+    one = tl::unexpected(Error{});
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    EXPECT_FALSE(got); // the other still shares
+    two = tl::unexpected(Error{});
+    while (!got)
+        std::this_thread::yield();
+    const auto three = Lease::share(info_);
+    EXPECT_TRUE(three);
+    EXPECT_FALSE(got); // it waited until the timer was done
+}
+
 TEST_F(LeaseTest, WaitingStopsOnRequest) {
     const auto held = Lease::take(info_);
     ASSERT_TRUE(held);
