@@ -49,8 +49,7 @@ Result<policy::EndpointConfig> EndpointOptions::config() const {
     CUDA_AGENT_ASSIGN(config, policy::readEndpointConfig(named));
     if (!baseUrl.empty())
         config.baseUrl = baseUrl;
-    while (config.baseUrl.ends_with('/'))
-        config.baseUrl.pop_back();
+    config.baseUrl = policy::trimmedBaseUrl(std::move(config.baseUrl));
     if (!model.empty())
         config.model = model;
     CUDA_AGENT_TRY(policy::checkEndpoint(config));

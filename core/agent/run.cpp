@@ -54,6 +54,27 @@ Result<void> checkResumable(const session::State &state, const Json &identity) {
 
 } // namespace
 
+policy::EndpointVoice endpointVoice(session::Recorder &recorder, TurnWriter &writer,
+                                    std::function<void(const std::string &)> progress) {
+    policy::EndpointVoice voice;
+    voice.streamed = [&writer](const std::string &piece) {
+        return writer.say(EventType::textStreamed, {{"text", piece}});
+    };
+    voice.answered = [&writer](Json answer) {
+        return writer.say(EventType::modelAnswered, std::move(answer));
+    };
+    voice.note = [&recorder, progress = std::move(progress)](const std::string &text) {
+        if (progress)
+            progress(text);
+        return recorder.append(EventType::note, 0, {{"text", text}});
+    };
+    voice.state = [&recorder]() -> const session::State & { return recorder.state(); };
+    voice.blob = [&recorder](const std::string &name) {
+        return session::readBlob(recorder.folder(), name);
+    };
+    return voice;
+}
+
 int usualTurns(const std::string &policy) {
     return policy == "endpoint" ? 200 : 20;
 }
@@ -179,22 +200,8 @@ Result<std::unique_ptr<policy::Policy>> Run::makePolicy() {
     context.turnLimit = request_.budget.turns;
     if (request_.policy == "planner")
         return policy::makePlanner(std::move(context));
-    policy::EndpointVoice voice;
-    voice.streamed = [this](const std::string &piece) {
-        return writer_->say(EventType::textStreamed, {{"text", piece}});
-    };
-    voice.answered = [this](Json answer) {
-        return writer_->say(EventType::modelAnswered, std::move(answer));
-    };
-    voice.note = [this](const std::string &text) {
-        if (listener_.progress)
-            listener_.progress(text);
-        return recorder_->append(EventType::note, 0, {{"text", text}});
-    };
-    voice.state = [this]() -> const session::State & { return recorder_->state(); };
-    voice.blob = [this](const std::string &name) { return session::readBlob(folder(), name); };
-    return policy::makeEndpoint(request_.endpoint, std::move(context), request_.skills,
-                                std::move(voice));
+    return policy::makeEndpoint(request_.endpoint, context, request_.skills,
+                                endpointVoice(*recorder_, *writer_, listener_.progress));
 }
 
 Result<std::string> Run::work(Control *control, std::stop_token stop) {

@@ -80,6 +80,11 @@ class Run {
     bool ended_ = false; ///< was opened after its end
 };
 
+/// A language model's way into a session's log; `progress` hears notes too, and may be null.
+/// Borrows both, which must outlive the policy.
+policy::EndpointVoice endpointVoice(session::Recorder &recorder, TurnWriter &writer,
+                                    std::function<void(const std::string &)> progress);
+
 /// Copies the best candidate's files to `<session>/best` for people and `check`.
 Result<void> writeBest(const std::filesystem::path &session, const session::State &state);
 

@@ -3,6 +3,7 @@
 
 #include "core/base/json.h"
 
+#include "core/base/descriptor_io.h"
 #include "core/base/unique_fd.h"
 
 #include <fcntl.h>
@@ -53,20 +54,10 @@ Result<std::string> readTextFile(const std::filesystem::path &path, std::size_t 
     if (static_cast<std::size_t>(status.st_size) > limit)
         return requestError("{} has {} bytes; at most {} are read", path.string(), status.st_size,
                             limit);
-    std::string text(static_cast<std::size_t>(status.st_size), '\0');
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const auto count = ::read(file.get(), text.data() + done, text.size() - done);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return requestError("cannot read {}: {}", path.string(), std::strerror(errno));
-        if (count == 0)
-            break; // it shrank meanwhile
-        done += static_cast<std::size_t>(count);
-    }
-    text.resize(done);
-    return text;
+    auto text = readUpTo(file.get(), static_cast<std::size_t>(status.st_size));
+    if (!text)
+        return requestError("cannot read {}: {}", path.string(), std::strerror(errno));
+    return std::move(*text); // shorter when the file shrank meanwhile
 }
 
 Result<void> writeFileAtomically(const std::filesystem::path &path, std::string_view content) {
@@ -82,15 +73,8 @@ Result<void> writeFileAtomically(const std::filesystem::path &path, std::string_
         ::unlink(temporary.c_str());
         return machineError("cannot write {}: {}", path.string(), std::strerror(reason));
     };
-    std::size_t done = 0;
-    while (done < content.size()) {
-        const auto count = ::write(file.get(), content.data() + done, content.size() - done);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return fail();
-        done += static_cast<std::size_t>(count);
-    }
+    if (!writeWhole(file.get(), content))
+        return fail();
     if (::fchmod(file.get(), 0644) != 0 || ::fsync(file.get()) != 0 ||
         ::rename(temporary.c_str(), path.c_str()) != 0)
         return fail();

@@ -3,6 +3,7 @@
 #include "core/export/expression_code.h"
 
 #include "core/plan/expression.h"
+#include "core/plan/expression_scanner.h"
 
 #include <algorithm>
 #include <memory>
@@ -18,14 +19,10 @@ struct Tree {
     std::vector<Tree> parts;
 };
 
-bool isNamePart(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /// The grammar of plan::Expression, on text that it has accepted: nothing is reported here.
-class Reader {
+class Reader : plan::ExpressionScanner {
   public:
-    explicit Reader(std::string_view text) : text_(text) {}
+    using plan::ExpressionScanner::ExpressionScanner;
 
     Tree readOr() { return chain(&Reader::readAnd, {"or"}); }
 
@@ -94,25 +91,6 @@ class Reader {
             left = Tree{std::string(*found), {}, {std::move(left), std::move(right)}};
         }
     }
-
-    void skipSpace() {
-        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t'))
-            ++at_;
-    }
-
-    bool accept(std::string_view token) {
-        skipSpace();
-        if (text_.substr(at_, token.size()) != token)
-            return false;
-        if (isNamePart(token.front()) && at_ + token.size() < text_.size() &&
-            isNamePart(text_[at_ + token.size()]))
-            return false;
-        at_ += token.size();
-        return true;
-    }
-
-    std::string_view text_;
-    std::size_t at_ = 0;
 };
 
 enum Strength { atOr, atAnd, atComparison, atSum, atProduct, atSign, atPrimary };

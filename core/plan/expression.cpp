@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/expression.h"
 
+#include "core/plan/expression_scanner.h"
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -44,20 +46,10 @@ struct Step {
     std::string name;
 };
 
-bool isNameStart(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool isDigit(char c) {
-    return c >= '0' && c <= '9';
-}
-bool isNamePart(char c) {
-    return isNameStart(c) || isDigit(c);
-}
-
 /// Recursive descent: or < and < comparison < sum < product < sign < primary.
-class Parser {
+class Parser : ExpressionScanner {
   public:
-    explicit Parser(std::string_view text) : text_(text) {}
+    using ExpressionScanner::ExpressionScanner;
 
     Result<std::vector<Step>> parse() {
         CUDA_AGENT_TRY(parseOr());
@@ -70,22 +62,6 @@ class Parser {
   private:
     tl::unexpected<Error> fail(std::string_view what) const {
         return requestError("'{}', column {}: {}", text_, at_ + 1, what);
-    }
-
-    void skipSpace() {
-        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t'))
-            ++at_;
-    }
-
-    bool accept(std::string_view token) {
-        skipSpace();
-        if (text_.substr(at_, token.size()) != token)
-            return false;
-        if (isNameStart(token.front()) && at_ + token.size() < text_.size() &&
-            isNamePart(text_[at_ + token.size()]))
-            return false;
-        at_ += token.size();
-        return true;
     }
 
     void emit(Op op, std::int64_t value = 0, std::string name = {}) {
@@ -282,8 +258,6 @@ class Parser {
         return {};
     }
 
-    std::string_view text_;
-    std::size_t at_ = 0;
     int depth_ = 0;
     std::vector<Step> code_;
 };

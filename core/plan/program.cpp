@@ -4,6 +4,14 @@
 
 namespace cuda_agent::plan {
 
+Shape channelsSecond(Shape shape) {
+    if (shape.size() > 2) {
+        shape.insert(shape.begin() + 1, shape.back());
+        shape.pop_back();
+    }
+    return shape;
+}
+
 namespace {
 
 Json scalarJson(const ProgramScalar &scalar) {

@@ -64,6 +64,9 @@ struct ProgramConvolution {
     bool transposed = false, tf32 = false, channelsLast = false;
 };
 
+/// A shape with its last dimension, the channels, moved to the second place, as torch has it.
+Shape channelsSecond(Shape shape);
+
 struct ProgramStep {
     std::string label; ///< for faults: "kernels/x.cu:entry (step 2)"
     std::variant<ProgramKernel, ProgramFill, ProgramGemm, ProgramConvolution> work;

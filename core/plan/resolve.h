@@ -22,8 +22,6 @@ Result<ResolvedKernel> resolveKernel(const KernelStep &step, const std::string &
                                      const Values &values);
 Result<ResolvedGemm> resolveGemm(const GemmStep &step, const std::string &path,
                                  const Resolved &resolved, const Values &values);
-/// A shape with its last dimension, the channels, moved to the second place.
-Shape channelsSecond(Shape shape);
 Result<ResolvedConvolution> resolveConvolution(const ConvolutionStep &step, const std::string &path,
                                                const Resolved &resolved);
 

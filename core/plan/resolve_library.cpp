@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/program.h"
 #include "core/plan/resolve.h"
 
 #include <limits>
@@ -93,14 +94,6 @@ Result<ResolvedGemm> resolveGemm(const GemmStep &step, const std::string &path,
                                 gemm.n, nameOf(c.dtype));
     }
     return gemm;
-}
-
-Shape channelsSecond(Shape shape) {
-    if (shape.size() > 2) {
-        shape.insert(shape.begin() + 1, shape.back());
-        shape.pop_back();
-    }
-    return shape;
 }
 
 Result<ResolvedConvolution> resolveConvolution(const ConvolutionStep &step, const std::string &path,

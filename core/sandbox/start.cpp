@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "core/base/descriptor_io.h"
 #include "core/sandbox/machine.h"
 #include "core/sandbox/policy_arguments.h"
 #include "core/sandbox/seccomp_filter.h"
@@ -72,15 +73,9 @@ std::vector<std::string> concerning(const std::vector<std::string> &all, const L
 
 Result<UniqueFd> memoryFile(std::string_view bytes) {
     const UniqueFd writing(::memfd_create("sandbox", MFD_CLOEXEC));
-    for (std::size_t done = 0; writing && done < bytes.size();) {
-        const auto count = ::write(writing.get(), bytes.data() + done, bytes.size() - done);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return machineError("cannot keep {} bytes in memory: {}", bytes.size(),
-                                std::strerror(errno));
-        done += static_cast<std::size_t>(count);
-    }
+    if (writing && !writeWhole(writing.get(), bytes))
+        return machineError("cannot keep {} bytes in memory: {}", bytes.size(),
+                            std::strerror(errno));
     const auto path = "/proc/self/fd/" + std::to_string(writing.get());
     UniqueFd reading(writing ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1);
     if (!reading)

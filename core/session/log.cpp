@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/session/log.h"
 
+#include "core/base/descriptor_io.h"
 #include "core/base/hash.h"
 #include "core/session/line.h"
 
@@ -39,19 +40,6 @@ double now() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// Writes all of `text`; returns 0 or the errno. One write() unless the kernel cuts it short.
-int writeAll(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(fd, text.data(), text.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return written < 0 ? errno : ENOSPC;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return 0;
-}
-
 Result<std::string> readLogText(const fs::path &folder) {
     const UniqueFd file(::open(logFile(folder).c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) {
@@ -63,20 +51,11 @@ Result<std::string> readLogText(const fs::path &folder) {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0)
         return machineError("cannot read {}: {}", logFile(folder).string(), reason(errno));
-    std::string text(static_cast<std::size_t>(status.st_size), '\0');
-    std::size_t have = 0;
-    while (have < text.size()) {
-        const ssize_t got = ::read(file.get(), text.data() + have, text.size() - have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return machineError("cannot read {}: {}", logFile(folder).string(), reason(errno));
-        if (got == 0)
-            break; // a writer has just taken a failed event back
-        have += static_cast<std::size_t>(got);
-    }
-    text.resize(have);
-    return text;
+    // Shorter when a writer has just taken a failed event back.
+    auto text = readUpTo(file.get(), static_cast<std::size_t>(status.st_size));
+    if (!text)
+        return machineError("cannot read {}: {}", logFile(folder).string(), reason(errno));
+    return std::move(*text);
 }
 
 Result<void> checkHeader(std::string_view line, const fs::path &file) {
@@ -145,7 +124,7 @@ Result<Scan> scan(std::string_view text, const fs::path &file) {
 Result<void> keepTorn(const fs::path &file, std::string_view torn) {
     const fs::path beside = file.string() + ".torn";
     const UniqueFd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-    int error = fd ? writeAll(fd.get(), std::string(torn) + "\n") : errno;
+    int error = fd && writeWhole(fd.get(), std::string(torn) + "\n") ? 0 : errno;
     if (error == 0 && ::fsync(fd.get()) != 0)
         error = errno;
     if (error != 0)
@@ -267,8 +246,8 @@ Result<Event> Log::append(EventType type, int turn, Json data) {
     if (!line.known)
         return machineError("event {} ({}) is not written: its line {}", next_, nameOf(type),
                             line.problem);
-    if (const int error = writeAll(file_.get(), text))
-        return takeBack(error);
+    if (!writeWhole(file_.get(), text)) // one write() unless the kernel cuts it short
+        return takeBack(errno);
     const bool durable = type == EventType::verdictGiven || type == EventType::sessionEnded;
     if (durable && ::fdatasync(file_.get()) != 0)
         return takeBack(errno);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/tools/workspace_folder.h"
 
+#include "core/base/descriptor_io.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -42,18 +44,6 @@ tl::unexpected<Error> cannot(const char *what, const std::string &file, int erro
                             "plain folders and files of the workspace are used",
                             file);
     return machineError("cannot {} '{}' in the workspace: {}", what, file, std::strerror(error));
-}
-
-bool writeAll(int fd, std::string_view content) {
-    while (!content.empty()) {
-        const ssize_t n = ::write(fd, content.data(), content.size());
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        content.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return true;
 }
 
 struct CloseFolder {
@@ -214,20 +204,10 @@ Result<std::string> WorkspaceFolder::read(const std::string &file, std::size_t l
                             S_ISDIR(status.st_mode) ? " but a folder" : "");
     if (static_cast<std::uint64_t>(status.st_size) > limit)
         return requestError("'{}' has {} bytes; at most {} are read", file, status.st_size, limit);
-    std::string text(static_cast<std::size_t>(status.st_size), '\0');
-    std::size_t have = 0;
-    while (have < text.size()) {
-        const ssize_t n = ::read(fd.get(), text.data() + have, text.size() - have);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return cannot("read", file, errno);
-        if (n == 0)
-            break;
-        have += static_cast<std::size_t>(n);
-    }
-    text.resize(have);
-    return text;
+    auto text = readUpTo(fd.get(), static_cast<std::size_t>(status.st_size));
+    if (!text)
+        return cannot("read", file, errno);
+    return std::move(*text);
 }
 
 Result<void> WorkspaceFolder::write(const std::string &file, std::string_view content) const {
@@ -243,7 +223,7 @@ Result<void> WorkspaceFolder::write(const std::string &file, std::string_view co
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!fd)
         return cannot("write", file, errno);
-    if (!writeAll(fd.get(), content) ||
+    if (!writeWhole(fd.get(), content) ||
         ::renameat(parent.get(), temporary.c_str(), parent.get(), name.c_str()) != 0) {
         const int error = errno;
         ::unlinkat(parent.get(), temporary.c_str(), 0);

@@ -12,14 +12,7 @@ namespace cuda_agent::widgets {
 
 namespace {
 
-const std::string everybodysKey = "$OPENAI_API_KEY";
-
-/// A slash more or less is the same endpoint.
-std::string storedUnder(std::string baseUrl) {
-    while (baseUrl.ends_with('/'))
-        baseUrl.pop_back();
-    return baseUrl;
-}
+const std::string everybodysKey = fmt::format("${}", policy::lastKeyVariable);
 
 FoundKey given(const policy::EndpointConfig &config) {
     if (config.key.empty())
@@ -59,7 +52,8 @@ Result<policy::EndpointConfig> EndpointSettings::known() const {
     CUDA_AGENT_ASSIGN(config, policy::readEndpointConfig(policy::endpointConfigFile()));
     if (!config.key.empty() && config.keySource != everybodysKey)
         return config;
-    if (const auto found = keys_.find(storedUnder(config.baseUrl)); found != keys_.end()) {
+    if (const auto found = keys_.find(policy::trimmedBaseUrl(config.baseUrl));
+        found != keys_.end()) {
         config.key = found->second.key;
         config.keySource = found->second.place == KeyPlace::desktop ? "the desktop's secret store"
                                                                     : "the settings of the window";
@@ -90,7 +84,7 @@ void EndpointSettings::ask(std::function<StoreAnswer(SecretStore &, std::stop_to
 
 void EndpointSettings::findKey(const std::string &baseUrl, QObject *receiver,
                                std::function<void(const FoundKey &)> then) {
-    const std::string url = storedUnder(baseUrl);
+    const std::string url = policy::trimmedBaseUrl(baseUrl);
     const auto [fromOutside, first] = keyGiven();
     const auto found = keys_.find(url);
     if (first)
@@ -119,7 +113,7 @@ void EndpointSettings::findKey(const std::string &baseUrl, QObject *receiver,
 
 void EndpointSettings::keepKey(const std::string &baseUrl, const std::string &key,
                                QObject *receiver, std::function<void(const FoundKey &)> then) {
-    const std::string url = storedUnder(baseUrl);
+    const std::string url = policy::trimmedBaseUrl(baseUrl);
     FoundKey kept{key, KeyPlace::thisRun, {}, store_ ? QString() : tr("there is none")};
     keys_[url] = kept;
     Q_EMIT changed();
@@ -150,7 +144,7 @@ void EndpointSettings::keepKey(const std::string &baseUrl, const std::string &ke
 
 void EndpointSettings::forgetKey(const std::string &baseUrl, QObject *receiver,
                                  std::function<void(const FoundKey &)> then) {
-    const std::string url = storedUnder(baseUrl);
+    const std::string url = policy::trimmedBaseUrl(baseUrl);
     keys_.erase(url);
     Q_EMIT changed();
     FoundKey left = keyGiven().first;

@@ -78,12 +78,8 @@ Result<CpuConvolution> CpuConvolution::make(const Program &program,
     c.groups = convolution.groups;
     c.has_bias = convolution.bias >= 0;
     c.channels_last = convolution.channelsLast;
-    const auto asInTorch = [&](Shape shape) {
-        if (convolution.channelsLast) {
-            shape.insert(shape.begin() + 1, shape.back());
-            shape.pop_back();
-        }
-        return shape;
+    const auto asInTorch = [&](const Shape &shape) {
+        return convolution.channelsLast ? channelsSecond(shape) : shape;
     };
     fillIn(c.input, asInTorch(input.shape));
     fillIn(c.weight, asInTorch(weight.shape));

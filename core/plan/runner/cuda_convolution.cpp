@@ -178,12 +178,9 @@ Result<cudnnTensorDescriptor_t> Convolution::tensor(DType type,
 
 Result<void> Convolution::prepare(const Program &program) {
     const auto shapeOf = [&](int buffer) {
-        Shape shape = program.buffers[buffer].type.shape;
-        if (step_.channelsLast) { // descriptors name sizes in torch's order
-            shape.insert(shape.begin() + 1, shape.back());
-            shape.pop_back();
-        }
-        return widened(shape, 4, 1, 2);
+        const Shape &shape = program.buffers[buffer].type.shape;
+        // Descriptors name sizes in torch's order.
+        return widened(step_.channelsLast ? channelsSecond(shape) : shape, 4, 1, 2);
     };
     type_ = program.buffers[step_.input].type.dtype;
     const std::vector<int> output = shapeOf(step_.output), weight = shapeOf(step_.weight);

@@ -129,11 +129,17 @@ void findKey(EndpointConfig &config, const std::string &named, const std::string
         config.keySource = file;
         return;
     }
-    if (!from("OPENAI_API_KEY"))
+    if (!from(lastKeyVariable))
         config.keySource.clear();
 }
 
 } // namespace
+
+std::string trimmedBaseUrl(std::string baseUrl) {
+    while (baseUrl.ends_with('/'))
+        baseUrl.pop_back();
+    return baseUrl;
+}
 
 fs::path endpointConfigFile() {
     if (const auto named = environment("CUDA_AGENT_ENDPOINT_CONFIG"); !named.empty())

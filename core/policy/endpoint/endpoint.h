@@ -33,6 +33,12 @@ struct EndpointConfig {
     std::size_t mostBytes = 8u << 20; ///< of one answer; more is cut
 };
 
+/// The variable that is looked at for a key when nothing else has one: other programs' keys, too.
+inline constexpr const char *lastKeyVariable = "OPENAI_API_KEY";
+
+/// Without slashes at its end: one more or less is the same endpoint.
+std::string trimmedBaseUrl(std::string baseUrl);
+
 /// `$CUDA_AGENT_ENDPOINT_CONFIG`, else `$XDG_CONFIG_HOME/cuda-agent/endpoint.toml` or
 /// `~/.config/cuda-agent/endpoint.toml`. May not exist.
 std::filesystem::path endpointConfigFile();
@@ -80,7 +86,7 @@ struct EndpointVoice {
 /// answers so three times in a row without one, or when it makes the same call ten times in a row.
 /// next() errors: request (the endpoint refuses the key, the model or the request), machine (no
 /// answer after all attempts), stopped.
-Result<std::unique_ptr<Policy>> makeEndpoint(EndpointConfig config, Context context,
-                                             skills::SkillSet skills, EndpointVoice voice);
+Result<std::unique_ptr<Policy>> makeEndpoint(EndpointConfig config, const Context &context,
+                                             const skills::SkillSet &skills, EndpointVoice voice);
 
 } // namespace cuda_agent::policy

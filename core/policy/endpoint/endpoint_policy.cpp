@@ -51,10 +51,9 @@ class Pieces {
 
 class Endpoint : public Policy {
   public:
-    Endpoint(EndpointConfig config, Context context, skills::SkillSet skills, EndpointVoice voice,
-             std::string system, std::string task)
-        : config_(std::move(config)), context_(std::move(context)), skills_(std::move(skills)),
-          voice_(std::move(voice)), system_(std::move(system)), task_(std::move(task)),
+    Endpoint(EndpointConfig config, EndpointVoice voice, std::string system, std::string task)
+        : config_(std::move(config)), voice_(std::move(voice)), system_(std::move(system)),
+          task_(std::move(task)),
           pieces_([this](const std::string &text) { return voice_.streamed(text); }),
           client_(
               config_, [this](const std::string &text) { return pieces_.add(text); },
@@ -85,7 +84,7 @@ class Endpoint : public Policy {
                     "the conversation is long: turns up to {} are told to the model in short",
                     built.shortTurns)));
             shortTurns_ = built.shortTurns;
-            sentBytes_ = built.messages.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+            sentBytes_ = built.bytes;
             CUDA_AGENT_ASSIGN(outcome, client_.ask(built.messages, tools_, stop));
             if (auto *asked = std::get_if<Asked>(&outcome))
                 return std::move(*asked);
@@ -184,8 +183,6 @@ class Endpoint : public Policy {
     }
 
     EndpointConfig config_;
-    Context context_;
-    skills::SkillSet skills_;
     EndpointVoice voice_;
     std::string system_;
     std::string task_;
@@ -200,16 +197,16 @@ class Endpoint : public Policy {
 
 } // namespace
 
-Result<std::unique_ptr<Policy>> makeEndpoint(EndpointConfig config, Context context,
-                                             skills::SkillSet skills, EndpointVoice voice) {
+Result<std::unique_ptr<Policy>> makeEndpoint(EndpointConfig config, const Context &context,
+                                             const skills::SkillSet &skills, EndpointVoice voice) {
     CUDA_AGENT_TRY(checkEndpoint(config));
     const std::string blob =
         voice.state().start.value("task", Json::object()).value("blob", std::string());
     CUDA_AGENT_ASSIGN(source, voice.blob(blob));
     auto system = systemPrompt(context, skills);
     auto task = taskMessage(context, source);
-    return std::make_unique<Endpoint>(std::move(config), std::move(context), std::move(skills),
-                                      std::move(voice), std::move(system), std::move(task));
+    return std::make_unique<Endpoint>(std::move(config), std::move(voice), std::move(system),
+                                      std::move(task));
 }
 
 } // namespace cuda_agent::policy

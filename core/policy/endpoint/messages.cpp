@@ -20,10 +20,6 @@ std::string dump(const Json &json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::int64_t tokensOf(const Json &messages, double bytesPerToken) {
-    return static_cast<std::int64_t>(static_cast<double>(dump(messages).size()) / bytesPerToken);
-}
-
 std::string inShort(const std::string &text) {
     return text.size() <= shortText ? text : tools::clipped(text, shortText);
 }
@@ -45,6 +41,14 @@ const session::Observation *observationOf(const Turn &turn, const std::string &i
         if (observation.id == id)
             return &observation;
     return nullptr;
+}
+
+/// Both make the same calls, and some at all.
+bool sameCalls(const Turn &a, const Turn &b) {
+    return !a.calls.empty() &&
+           std::ranges::equal(a.calls, b.calls, [](const auto &one, const auto &other) {
+               return one.tool == other.tool && one.arguments == other.arguments;
+           });
 }
 
 void addEngineer(Json &messages, const Turn &turn, bool whole) {
@@ -130,17 +134,8 @@ Result<std::string> digest(const session::State &state, const std::vector<Turn> 
 } // namespace
 
 int repeatedTurns(const std::vector<Turn> &turns) {
-    const auto callsOf = [](const Turn &turn) {
-        Json calls = Json::array();
-        for (const auto &call : turn.calls)
-            calls.push_back({call.tool, call.arguments});
-        return calls;
-    };
-    if (turns.empty() || turns.back().calls.empty())
-        return 0;
-    const Json last = callsOf(turns.back());
     int count = 0;
-    for (auto turn = turns.rbegin(); turn != turns.rend() && callsOf(*turn) == last; ++turn)
+    for (auto turn = turns.rbegin(); turn != turns.rend() && sameCalls(*turn, turns.back()); ++turn)
         ++count;
     return count;
 }
@@ -160,10 +155,12 @@ buildMessages(const std::string &system, const std::string &task, const session:
         }
         int equals = 0;
         for (std::size_t i = out; i < turns.size(); ++i) {
-            equals = i > out && repeatedTurns({turns[i - 1], turns[i]}) == 2 ? equals + 1 : 1;
+            equals = i > out && sameCalls(turns[i - 1], turns[i]) ? equals + 1 : 1;
             addTurn(built.messages, turns[i], i >= out + inShort, equals);
         }
-        built.tokens = tokensOf(built.messages, budget.bytesPerToken);
+        built.bytes = dump(built.messages).size();
+        built.tokens =
+            static_cast<std::int64_t>(static_cast<double>(built.bytes) / budget.bytesPerToken);
         if (out + inShort > 0)
             built.shortTurns = turns[out + inShort - 1].number;
         return built;

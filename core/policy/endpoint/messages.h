@@ -23,7 +23,8 @@ struct MessageBudget {
 
 struct BuiltMessages {
     Json messages;           ///< list, as chat endpoints take it
-    std::int64_t tokens = 0; ///< estimated
+    std::size_t bytes = 0;   ///< of the messages as JSON
+    std::int64_t tokens = 0; ///< estimated from them
     int shortTurns = 0;      ///< turns up to this one are told in short; 0: none
 };
 

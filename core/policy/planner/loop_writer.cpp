@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/policy/planner/kernel_writer.h"
+#include "core/policy/planner/strip_writer.h"
 
 namespace cuda_agent::policy {
 
@@ -11,28 +11,11 @@ namespace {
 /// Elements of a column that are added up before their sum joins the others.
 constexpr std::int64_t stripTile = 32;
 
-class LoopWriter : public KernelWriter {
+class LoopWriter : public StripWriter {
   public:
-    using KernelWriter::KernelWriter;
+    using StripWriter::StripWriter;
 
   protected:
-    bool strip() const { return s_.form == Schedule::Form::loopColumn; }
-    std::string rowSubscript() const override { return strip() ? "[e]" : ""; }
-
-    void forRowsInHand(const std::function<void()> &body) override {
-        if (!strip() || inStrip_) {
-            body();
-            return;
-        }
-        open("for (int e = 0; e < width; ++e)");
-        inStrip_ = true;
-        push();
-        body();
-        pop();
-        inStrip_ = false;
-        close();
-    }
-
     void writeForm() override {
         const bool partial = g_.hasReductions() && s_.parts > 1;
         beginKernel(partial ? "_partial" : "", s_.threads);
@@ -59,15 +42,6 @@ class LoopWriter : public KernelWriter {
             storeElements(stores);
         }
         endKernel(launch());
-    }
-
-    std::string elementOffset(const Access &access) override {
-        std::vector<std::pair<std::string, std::int64_t>> terms;
-        for (const int d : elementDims_)
-            terms.emplace_back(coordinates_[d], access.strides[d]);
-        if (inStrip_)
-            terms.emplace_back("e", access.strides[rowDims_.back()]);
-        return sumOf(terms);
     }
 
     int lanes() const override {
@@ -409,7 +383,6 @@ class LoopWriter : public KernelWriter {
         return result;
     }
 
-    bool inStrip_ = false;
     bool tiled_ = false;
     std::size_t firstTileLoop_ = 0;
 };

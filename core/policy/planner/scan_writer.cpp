@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/policy/planner/kernel_writer.h"
+#include "core/policy/planner/strip_writer.h"
 
 namespace cuda_agent::policy {
 
@@ -9,39 +9,14 @@ namespace {
 /// Running sums and products along rows. Row form: a block takes a row in tiles, whose elements are
 /// combined thread by thread, warp by warp, and carried on. The other forms: a thread walks along a
 /// row, or along a strip of neighbouring ones.
-class ScanWriter : public KernelWriter {
+class ScanWriter : public StripWriter {
   public:
-    using KernelWriter::KernelWriter;
+    using StripWriter::StripWriter;
 
   protected:
-    std::string rowSubscript() const override { return strip() ? "[e]" : ""; }
-
-    void forRowsInHand(const std::function<void()> &body) override {
-        if (!strip() || inStrip_) {
-            body();
-            return;
-        }
-        open("for (int e = 0; e < width; ++e)");
-        inStrip_ = true;
-        push();
-        body();
-        pop();
-        inStrip_ = false;
-        close();
-    }
-
     void forElements(const std::vector<int> &, const std::vector<int> &,
                      const std::function<void()> &body) override {
         body();
-    }
-
-    std::string elementOffset(const Access &access) override {
-        std::vector<std::pair<std::string, std::int64_t>> terms;
-        for (const int d : elementDims_)
-            terms.emplace_back(coordinates_[d], access.strides[d]);
-        if (inStrip_)
-            terms.emplace_back("e", access.strides[rowDims_.back()]);
-        return sumOf(terms);
     }
 
     void writeForm() override {
@@ -59,7 +34,6 @@ class ScanWriter : public KernelWriter {
     }
 
   private:
-    bool strip() const { return s_.form == Schedule::Form::loopColumn; }
     bool backwards() const { return p_.values[g_.scans[0]].backwards; }
     std::int64_t length() const { return n_.elements(); }
     std::string typeOf(int scan) const { return scalarType(p_.values[scan].dtype); }
@@ -357,7 +331,6 @@ class ScanWriter : public KernelWriter {
                          s_.chunk));
     }
 
-    bool inStrip_ = false;
     int arrays_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "core/agent/loop.h"
+#include "core/agent/run.h"
 #include "core/base/hash.h"
 #include "tests/core/endpoint/chat_server.h"
 
@@ -39,19 +39,7 @@ class EndpointPolicyTest : public testing::Test {
     void TearDown() override { fs::remove_all(folder_); }
 
     Result<std::string> run(const policy::EndpointConfig &config, Budget budget = {20, 0, 0, 0}) {
-        policy::EndpointVoice voice;
-        voice.streamed = [this](const std::string &piece) {
-            return writer_->say(EventType::textStreamed, {{"text", piece}});
-        };
-        voice.answered = [this](Json answer) {
-            return writer_->say(EventType::modelAnswered, std::move(answer));
-        };
-        voice.note = [this](const std::string &text) {
-            return recorder_->append(EventType::note, 0, {{"text", text}});
-        };
-        voice.state = [this]() -> const session::State & { return recorder_->state(); };
-        voice.blob = [this](const std::string &blob) { return session::readBlob(folder_, blob); };
-        auto made = policy::makeEndpoint(config, {}, {}, std::move(voice));
+        auto made = policy::makeEndpoint(config, {}, {}, endpointVoice(*recorder_, *writer_, {}));
         EXPECT_TRUE(made) << (made ? "" : made.error().message);
         if (!made)
             return tl::unexpected(made.error());
