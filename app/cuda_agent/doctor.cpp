@@ -5,7 +5,8 @@
 #include "app/cuda_agent/printer.h"
 
 #include "core/base/paths.h"
-#include "core/device/device.h"
+#include "core/device/ceilings.h"
+#include "core/device/lease.h"
 #include "core/sandbox/sandbox.h"
 #include "core/toolchain/compiler.h"
 
@@ -22,6 +23,7 @@ struct Finding {
     bool ok = false;
     bool needed = false; ///< without it the cpu device does not work
     std::string detail;
+    std::optional<device::Ceilings> ceilings = std::nullopt; ///< of a device
 };
 
 Finding findPython() {
@@ -66,15 +68,63 @@ Finding findCompiler(const char *name, Result<std::unique_ptr<toolchain::Compile
     return {name, true, needed, (*compiler)->description()};
 }
 
+/// "fp32 50.1 TFLOP/s", in the largest unit that leaves a digit before the point.
+std::string scaled(const char *what, double value, const char *unit) {
+    const char *prefix = "G";
+    value /= 1e9;
+    if (value >= 1000) {
+        value /= 1000;
+        prefix = "T";
+    }
+    return fmt::format("{} {:.{}f} {}{}", what, value, value >= 100 ? 0 : 1, prefix, unit);
+}
+
+std::string described(const device::Ceilings &ceilings) {
+    std::string text = scaled("copy", ceilings.copyBytesPerSecond, "B/s");
+    for (const auto &level : ceilings.levels)
+        text += ", " + scaled(level.name.c_str(), level.bytesPerSecond, "B/s");
+    const std::pair<const char *, double> rates[] = {{"fp32", ceilings.fp32FlopsPerSecond},
+                                                     {"TF32", ceilings.tf32FlopsPerSecond},
+                                                     {"16-bit", ceilings.halfFlopsPerSecond}};
+    for (const auto &[name, rate] : rates)
+        if (rate > 0)
+            text += ", " + scaled(name, rate, "FLOP/s");
+    return text;
+}
+
+/// Adds what the device can do at most; measures it the first time, unless somebody times there.
+void addCeilings(Finding &finding, device::Device &device) {
+    auto ceilings = device::knownCeilings(device.info());
+    if (!ceilings) {
+        const auto lease = device::Lease::tryTake(device.info());
+        if (!lease || !*lease) {
+            finding.detail += lease ? "; in use, so its ceilings are not measured now"
+                                    : "; ceilings: " + lease.error().message;
+            return;
+        }
+        auto measured = device.ceilings();
+        if (!measured) {
+            finding.detail += "; ceilings: " + measured.error().message;
+            return;
+        }
+        ceilings = std::move(*measured);
+    }
+    finding.detail += "; measured: " + described(*ceilings);
+    finding.ceilings = std::move(ceilings);
+}
+
 Finding findDevice(const char *name, const Result<std::unique_ptr<device::Device>> &device,
                    bool needed) {
     if (!device)
         return {name, false, needed, device.error().message};
     const auto &info = (*device)->info();
-    return {name, true, needed,
-            fmt::format("{} ({}, {} {}, {:.0f} GB)", info.name, info.architecture,
-                        info.multiprocessors, info.kind == device::Kind::cuda ? "SMs" : "threads",
-                        static_cast<double>(info.memoryBytes) / 1e9)};
+    Finding finding{name, true, needed,
+                    fmt::format("{} ({}, {} {}, {:.0f} GB)", info.name, info.architecture,
+                                info.multiprocessors,
+                                info.kind == device::Kind::cuda ? "SMs" : "threads",
+                                static_cast<double>(info.memoryBytes) / 1e9)};
+    addCeilings(finding, **device);
+    return finding;
 }
 
 Finding findLibrary(const char *name, const char *file, const char *package) {
@@ -107,6 +157,8 @@ Result<int> doctor(bool json) {
                         {"ok", finding.ok},
                         {"needed", finding.needed},
                         {"detail", finding.detail}});
+        if (finding.ceilings)
+            list.back()["ceilings"] = device::toJson(*finding.ceilings);
         if (!json)
             printer.line(fmt::format("{:<8}{:<20}{}",
                                      finding.ok       ? "ok"

@@ -164,10 +164,7 @@ Result<void> Run::prepare(std::stop_token stop) {
         CUDA_AGENT_TRY(recorder_->append(EventType::note, 0, {{"text", note}}));
     // A resumed session has new baselines: the machine may be another hour's machine.
     Json baselines = timing::toJson(judge_->baselines());
-    const device::Ceilings &ceilings = judge_->ceilings();
-    baselines["ceilings"] = {{"copy_bytes_per_second", ceilings.copyBytesPerSecond},
-                             {"fp32_flops_per_second", ceilings.fp32FlopsPerSecond},
-                             {"tf32_flops_per_second", ceilings.tf32FlopsPerSecond}};
+    baselines["ceilings"] = device::toJson(judge_->ceilings());
     CUDA_AGENT_TRY(recorder_->append(EventType::baselinesMeasured, 0, std::move(baselines)));
 
     tools::Workspace::Parts parts;

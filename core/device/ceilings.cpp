@@ -6,42 +6,56 @@
 #include "core/base/hash.h"
 #include "core/base/paths.h"
 
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 namespace cuda_agent::device {
 
 namespace {
 
-constexpr int version = 2; ///< raised when the way of measuring changes
+constexpr int version = 3; ///< raised when the way of measuring changes
 
-bool plausible(double value) {
-    return std::isfinite(value) && value >= 0;
+/// A negative number where there is no plausible one.
+double rateAt(const Json &json, const char *key) {
+    const auto entry = json.find(key);
+    const double value = entry != json.end() && entry->is_number() ? entry->get<double>() : -1.0;
+    return std::isfinite(value) ? value : -1.0;
 }
 
-std::optional<Ceilings> readCeilings(const std::filesystem::path &file) {
-    const auto json = readJsonFile(file);
-    if (!json || !json->is_object() || json->value("version", Json()) != version)
+std::optional<MemoryLevel> levelFromJson(const Json &json) {
+    if (!json.is_object())
         return std::nullopt;
-    const auto number = [&](const char *key) {
-        const auto entry = json->find(key);
-        return entry != json->end() && entry->is_number() ? entry->get<double>() : -1.0;
-    };
-    const Ceilings ceilings{number("copy_bytes_per_second"), number("fp32_flops_per_second"),
-                            number("tf32_flops_per_second")};
-    if (!(ceilings.copyBytesPerSecond > 0) || !plausible(ceilings.fp32FlopsPerSecond) ||
-        !plausible(ceilings.tf32FlopsPerSecond))
+    const auto name = json.find("name");
+    const auto bytes = json.find("bytes");
+    MemoryLevel level;
+    level.bytesPerSecond = rateAt(json, "bytes_per_second");
+    if (name == json.end() || !name->is_string() || bytes == json.end() ||
+        !bytes->is_number_integer() || *bytes < 0 || !(level.bytesPerSecond > 0))
         return std::nullopt;
-    return ceilings;
+    level.name = name->get<std::string>();
+    level.bytes = bytes->get<std::uint64_t>();
+    return level;
+}
+
+std::filesystem::path fileOf(const Info &info) {
+    const auto hash = sha256Hex(fmt::format("{}\n{}\n{}\n{}", info.name, info.architecture,
+                                            info.multiprocessors, info.driverVersion));
+    return cacheDir() / fmt::format("ceilings-{}.json", hash.substr(0, 16));
 }
 
 } // namespace
 
+std::optional<Ceilings> knownCeilings(const Info &info) {
+    const auto json = readJsonFile(fileOf(info));
+    if (!json || !json->is_object() || json->value("version", Json()) != version)
+        return std::nullopt;
+    return ceilingsFromJson(*json);
+}
+
 Result<Ceilings> cachedCeilings(const Info &info,
                                 const std::function<Result<Ceilings>()> &measure) {
-    const auto hash = sha256Hex(fmt::format("{}\n{}\n{}\n{}", info.name, info.architecture,
-                                            info.multiprocessors, info.driverVersion));
-    const auto file = cacheDir() / fmt::format("ceilings-{}.json", hash.substr(0, 16));
-    if (auto known = readCeilings(file))
+    if (auto known = knownCeilings(info))
         return *known;
     CUDA_AGENT_ASSIGN(ceilings, measure());
     std::error_code error;
@@ -50,14 +64,69 @@ Result<Ceilings> cachedCeilings(const Info &info,
     json["version"] = version;
     json["device"] = info.name;
     json["driver"] = info.driverVersion;
-    (void)writeFileAtomically(file, json.dump(2) + "\n");
+    (void)writeFileAtomically(fileOf(info), json.dump(2) + "\n");
     return ceilings;
 }
 
+double bestTotalRate(int threads, const std::function<double(int thread)> &batch) {
+    using Clock = std::chrono::steady_clock;
+    double best = 0;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        std::vector<double> rates(static_cast<std::size_t>(threads));
+        std::vector<std::thread> workers;
+        const auto end = Clock::now() + std::chrono::milliseconds(50);
+        for (int i = 0; i < threads; ++i)
+            workers.emplace_back([&rate = rates[static_cast<std::size_t>(i)], &batch, i, end] {
+                const auto start = Clock::now();
+                double work = 0;
+                while (Clock::now() < end)
+                    work += batch(i);
+                const std::chrono::duration<double> spent = Clock::now() - start;
+                rate = spent.count() > 0 ? work / spent.count() : 0;
+            });
+        for (auto &worker : workers)
+            worker.join();
+        double total = 0;
+        for (const double rate : rates)
+            total += rate;
+        best = std::max(best, total);
+    }
+    return best;
+}
+
 Json toJson(const Ceilings &ceilings) {
+    Json levels = Json::array();
+    for (const auto &level : ceilings.levels)
+        levels.push_back({{"name", level.name},
+                          {"bytes", level.bytes},
+                          {"bytes_per_second", level.bytesPerSecond}});
     return {{"copy_bytes_per_second", ceilings.copyBytesPerSecond},
             {"fp32_flops_per_second", ceilings.fp32FlopsPerSecond},
-            {"tf32_flops_per_second", ceilings.tf32FlopsPerSecond}};
+            {"tf32_flops_per_second", ceilings.tf32FlopsPerSecond},
+            {"half_flops_per_second", ceilings.halfFlopsPerSecond},
+            {"levels", std::move(levels)}};
+}
+
+std::optional<Ceilings> ceilingsFromJson(const Json &json) {
+    if (!json.is_object())
+        return std::nullopt;
+    Ceilings ceilings{rateAt(json, "copy_bytes_per_second"),
+                      rateAt(json, "fp32_flops_per_second"),
+                      rateAt(json, "tf32_flops_per_second"),
+                      rateAt(json, "half_flops_per_second"),
+                      {}};
+    const auto levels = json.find("levels");
+    if (!(ceilings.copyBytesPerSecond > 0) || ceilings.fp32FlopsPerSecond < 0 ||
+        ceilings.tf32FlopsPerSecond < 0 || ceilings.halfFlopsPerSecond < 0 ||
+        levels == json.end() || !levels->is_array())
+        return std::nullopt;
+    for (const auto &entry : *levels) {
+        auto level = levelFromJson(entry);
+        if (!level)
+            return std::nullopt;
+        ceilings.levels.push_back(std::move(*level));
+    }
+    return ceilings;
 }
 
 } // namespace cuda_agent::device

@@ -206,7 +206,11 @@ Result<Ceilings> CpuDevice::measureCeilings() {
         best = i == 0 ? seconds : std::min(best, seconds);
     }
     copyPages_.reset();
-    return Ceilings{2 * static_cast<double>(half) / best, measureCpuFlops(crew_.size()), 0};
+    Ceilings ceilings;
+    ceilings.copyBytesPerSecond = 2 * static_cast<double>(half) / best;
+    ceilings.fp32FlopsPerSecond = measureCpuFlops(crew_.size());
+    ceilings.levels = measureCpuLevels(cpuCaches(), crew_.size());
+    return ceilings;
 }
 
 Result<std::unique_ptr<Device>> openCpu() {

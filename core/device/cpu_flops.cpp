@@ -3,9 +3,6 @@
 
 #include "core/device/ceilings.h"
 
-#include <chrono>
-#include <thread>
-
 namespace cuda_agent::device {
 
 namespace {
@@ -59,30 +56,8 @@ double (*batchFunction())(std::int64_t) {
 } // namespace
 
 double measureCpuFlops(int threads) {
-    using Clock = std::chrono::steady_clock;
     const auto batch = batchFunction();
-    double best = 0;
-    for (int attempt = 0; attempt < 3; ++attempt) {
-        std::vector<double> rates(static_cast<std::size_t>(threads));
-        std::vector<std::thread> workers;
-        const auto end = Clock::now() + std::chrono::milliseconds(80);
-        for (auto &rate : rates)
-            workers.emplace_back([&rate, batch, end] {
-                const auto start = Clock::now();
-                double operations = 0;
-                while (Clock::now() < end)
-                    operations += batch(roundsPerBatch);
-                const std::chrono::duration<double> spent = Clock::now() - start;
-                rate = spent.count() > 0 ? operations / spent.count() : 0;
-            });
-        for (auto &worker : workers)
-            worker.join();
-        double total = 0;
-        for (const double rate : rates)
-            total += rate;
-        best = std::max(best, total);
-    }
-    return best;
+    return bestTotalRate(threads, [batch](int) { return batch(roundsPerBatch); });
 }
 
 } // namespace cuda_agent::device

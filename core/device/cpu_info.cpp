@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <thread>
 #include <unistd.h>
 
@@ -53,20 +54,55 @@ std::string architecture() {
 /// Size of the outermost data cache.
 std::uint64_t lastLevelCache() {
     std::uint64_t size = 0;
-    for (int i = 0; i < 8; ++i) {
-        const auto folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", i);
-        std::ifstream stream(folder + "size");
-        std::uint64_t value = 0;
-        std::string unit;
-        if (stream >> value >> unit)
-            size = std::max(size, value << (unit == "M" ? 20 : 10));
-    }
+    for (const auto &cache : cpuCaches())
+        size = std::max(size, cache.bytes);
     if (size == 0)
         size = static_cast<std::uint64_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0l));
     return size > 0 ? size : 8ull << 20;
 }
 
+/// How many a list like "0-3,8" names; 1 when it names none.
+int countOf(const std::string &list) {
+    int count = 0;
+    std::istringstream ranges(list);
+    for (std::string range; std::getline(ranges, range, ',');) {
+        int first = 0;
+        int last = 0;
+        const int read = std::sscanf(range.c_str(), "%d-%d", &first, &last);
+        if (read >= 1)
+            count += read == 2 && last >= first ? last - first + 1 : 1;
+    }
+    return std::max(count, 1);
+}
+
 } // namespace
+
+std::vector<CpuCache> cpuCaches(const std::filesystem::path &folder) {
+    std::vector<CpuCache> caches;
+    for (int i = 0; i < 8; ++i) {
+        const auto index = folder / fmt::format("index{}", i);
+        const auto word = [&](const char *name) {
+            std::ifstream stream(index / name);
+            std::string text;
+            stream >> text;
+            return text;
+        };
+        CpuCache cache;
+        const auto type = word("type");
+        char unit = 'K';
+        std::ifstream size(index / "size");
+        if (!(size >> cache.bytes) || (type != "Data" && type != "Unified"))
+            continue;
+        size >> unit;
+        cache.bytes <<= unit == 'G' ? 30 : unit == 'M' ? 20 : 10;
+        cache.level = std::atoi(word("level").c_str());
+        cache.sharers = countOf(word("shared_cpu_list"));
+        if (cache.level > 0 && cache.bytes > 0)
+            caches.push_back(cache);
+    }
+    std::ranges::sort(caches, {}, &CpuCache::level);
+    return caches;
+}
 
 Info inspectCpu() {
     Info info;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "core/device/cuda_context.h"
 #include "core/device/cuda_judge_kernels.h"
+#include "core/device/cuda_measure.h"
 #include "core/device/nvrtc_library.h"
 
 #include <cublasLt.h>
@@ -65,22 +65,6 @@ struct Blas {
 /// An idle card raises its clocks over some tenths of a second.
 constexpr double warmSeconds = 0.15;
 
-/// Shortest time of at least `runs` repetitions, and of so many that the card has woken up.
-template <typename Work>
-Result<double> bestOf(CudaTimer &timer, int runs, Work work) {
-    double best = 0;
-    double total = 0;
-    for (int i = 0; i <= runs || total < warmSeconds; ++i) {
-        CUDA_AGENT_TRY(timer.start());
-        CUDA_AGENT_TRY(work());
-        CUDA_AGENT_ASSIGN(seconds, timer.stop());
-        total += seconds;
-        if (i == 1 || (i > 1 && seconds < best))
-            best = seconds;
-    }
-    return best;
-}
-
 Result<double> copyRate(CudaContext &context, CudaTimer &timer) {
     const auto &driver = context.driver();
     std::size_t free = 0;
@@ -102,6 +86,12 @@ Result<double> copyRate(CudaContext &context, CudaTimer &timer) {
     void *arguments[] = {&source, &target, &groups};
     const auto once = static_cast<unsigned>((groups + 1023) / 1024);
     const auto persistent = context.blocksFor(groups);
+    for (double warm = 0; warm < warmSeconds;) {
+        CUDA_AGENT_ASSIGN(seconds, bestOf(timer, 1, [&] {
+                              return context.launch("copy_once", once, arguments);
+                          }));
+        warm += 2 * std::max(seconds, 1e-4);
+    }
     CUDA_AGENT_ASSIGN(byDriver, bestOf(timer, 10, [&] {
                           return driver.check(
                               driver.cuMemcpyDtoDAsync(target, source, bytes, context.stream()),
@@ -127,14 +117,23 @@ Result<double> multiplyAddRate(CudaContext &context, CudaTimer &timer) {
     return 2.0 * 16 * rounds * blocks * judgeThreads / seconds;
 }
 
-/// Rates of square fp32 products, 0 where the library cannot run them.
+/// What a product is made of: its elements, how they add up, and the kernel that draws them.
+struct Product {
+    cudaDataType_t type;
+    cublasComputeType_t compute;
+    const char *random;
+};
+constexpr Product fp32Product{CUDA_R_32F, CUBLAS_COMPUTE_32F, "random_floats"};
+constexpr Product tf32Product{CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, "random_floats"};
+constexpr Product fp16Product{CUDA_R_16F, CUBLAS_COMPUTE_32F, "random_halves"};
+constexpr Product bf16Product{CUDA_R_16BF, CUBLAS_COMPUTE_32F, "random_bfloats"};
+
+/// Rates of square products, 0 where the library cannot run them.
 class ProductMeter {
   public:
     ProductMeter(CudaContext &context, CudaTimer &timer, const Blas &blas)
         : context_(context), timer_(timer), blas_(blas) {}
     ~ProductMeter() {
-        if (layout_)
-            blas_.layoutDestroy(layout_);
         if (preference_)
             blas_.preferenceDestroy(preference_);
         if (handle_)
@@ -151,76 +150,104 @@ class ProductMeter {
         }
         CUDA_AGENT_ASSIGN(workspace, CudaBuffer::create(context_, workspaceBytes));
         workspace_ = std::move(workspace);
-        std::uint64_t seed = 1;
-        for (auto *buffer : {&a_, &b_}) {
-            auto address = buffer->address();
-            std::uint64_t count = side * side;
-            void *arguments[] = {&address, &count, &seed};
-            CUDA_AGENT_TRY(context_.launch("random_floats", context_.blocksFor(count), arguments));
-            seed += count;
-        }
         std::size_t limit = workspaceBytes;
         if (blas_.create(&handle_) != CUBLAS_STATUS_SUCCESS ||
-            blas_.layoutCreate(&layout_, CUDA_R_32F, side, side, side) != CUBLAS_STATUS_SUCCESS ||
             blas_.preferenceCreate(&preference_) != CUBLAS_STATUS_SUCCESS ||
             blas_.preferenceSetAttribute(preference_, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                          &limit, sizeof limit) != CUBLAS_STATUS_SUCCESS)
             return machineError("cuBLASLt does not start");
-        return context_.synchronize("random matrices");
+        return {};
     }
 
     /// The faster of both ways to store the left matrix, over the library's first choices.
-    Result<double> rate(cublasComputeType_t compute) {
-        double best = 0;
-        for (const auto transpose : {CUBLAS_OP_N, CUBLAS_OP_T}) {
-            cublasLtMatmulDesc_t description = nullptr;
-            if (blas_.descCreate(&description, compute, CUDA_R_32F) != CUBLAS_STATUS_SUCCESS)
-                continue;
-            blas_.descSetAttribute(description, CUBLASLT_MATMUL_DESC_TRANSA, &transpose,
-                                   sizeof transpose);
-            auto seconds = fastest(description);
-            blas_.descDestroy(description);
-            if (!seconds)
-                return seconds;
-            if (*seconds > 0)
-                best = std::max(best, productFlops / *seconds);
-        }
-        return best;
+    Result<double> rate(const Product &product) {
+        CUDA_AGENT_TRY(draw(product));
+        cublasLtMatrixLayout_t layout = nullptr;
+        if (blas_.layoutCreate(&layout, product.type, side, side, side) != CUBLAS_STATUS_SUCCESS)
+            return 0.0;
+        auto seconds = fastest(product, layout);
+        blas_.layoutDestroy(layout);
+        if (!seconds)
+            return seconds;
+        return *seconds > 0 ? productFlops / *seconds : 0.0;
     }
 
   private:
     static constexpr std::size_t workspaceBytes = 64u << 20;
     static constexpr int choices = 3;
+    static constexpr int runs = 5;
 
-    /// Seconds of one product, 0 when none works.
-    Result<double> fastest(cublasLtMatmulDesc_t description) {
-        cublasLtMatmulHeuristicResult_t found[choices] = {};
-        int count = 0;
-        if (blas_.heuristic(handle_, description, layout_, layout_, layout_, layout_, preference_,
-                            choices, found, &count) != CUBLAS_STATUS_SUCCESS)
-            return 0.0;
+    Result<void> draw(const Product &product) {
+        std::uint64_t seed = 1;
+        for (auto *buffer : {&a_, &b_}) {
+            auto address = buffer->address();
+            std::uint64_t count = side * side;
+            void *arguments[] = {&address, &count, &seed};
+            CUDA_AGENT_TRY(context_.launch(product.random, context_.blocksFor(count), arguments));
+            seed += count;
+        }
+        return context_.synchronize("random matrices");
+    }
+
+    /// Seconds of one product, 0 when none works. Each choice runs once, the best of them often.
+    Result<double> fastest(const Product &product, cublasLtMatrixLayout_t layout) {
         double best = 0;
-        const float one = 1;
-        const float zero = 0;
-        for (int i = 0; i < count; ++i) {
-            auto status = CUBLAS_STATUS_SUCCESS;
-            const auto seconds = bestOf(timer_, 5, [&]() -> Result<void> {
-                status = blas_.matmul(handle_, description, &one, pointer(a_), layout_, pointer(b_),
-                                      layout_, &zero, pointer(c_), layout_, pointer(c_), layout_,
-                                      &found[i].algo, pointer(workspace_), workspaceBytes,
-                                      context_.stream());
-                if (status != CUBLAS_STATUS_SUCCESS)
-                    return machineError("cuBLASLt status {}", static_cast<int>(status));
-                return {};
-            });
-            if (status != CUBLAS_STATUS_SUCCESS)
-                continue; // a choice that this card does not run
+        for (const auto transpose : {CUBLAS_OP_N, CUBLAS_OP_T}) {
+            cublasLtMatmulDesc_t description = nullptr;
+            if (blas_.descCreate(&description, product.compute, CUDA_R_32F) !=
+                CUBLAS_STATUS_SUCCESS)
+                continue;
+            blas_.descSetAttribute(description, CUBLASLT_MATMUL_DESC_TRANSA, &transpose,
+                                   sizeof transpose);
+            auto seconds = fastest(description, layout);
+            blas_.descDestroy(description);
             if (!seconds)
                 return seconds;
-            if (best == 0 || *seconds < best)
+            if (*seconds > 0 && (best == 0 || *seconds < best))
                 best = *seconds;
         }
         return best;
+    }
+
+    Result<double> fastest(cublasLtMatmulDesc_t description, cublasLtMatrixLayout_t layout) {
+        cublasLtMatmulHeuristicResult_t found[choices] = {};
+        int count = 0;
+        if (blas_.heuristic(handle_, description, layout, layout, layout, layout, preference_,
+                            choices, found, &count) != CUBLAS_STATUS_SUCCESS)
+            return 0.0;
+        double best = 0;
+        int chosen = 0;
+        for (int i = 0; i < count; ++i) {
+            CUDA_AGENT_ASSIGN(seconds, time(description, layout, found[i].algo, 1));
+            if (seconds > 0 && (best == 0 || seconds < best)) {
+                best = seconds;
+                chosen = i;
+            }
+        }
+        if (best == 0)
+            return 0.0;
+        CUDA_AGENT_ASSIGN(again, time(description, layout, found[chosen].algo, runs));
+        return again > 0 ? std::min(best, again) : best;
+    }
+
+    /// Seconds of one product, 0 for a choice that this card does not run.
+    Result<double> time(cublasLtMatmulDesc_t description, cublasLtMatrixLayout_t layout,
+                        const cublasLtMatmulAlgo_t &algorithm, int repetitions) {
+        const float one = 1;
+        const float zero = 0;
+        auto status = CUBLAS_STATUS_SUCCESS;
+        auto seconds = bestOf(timer_, repetitions, [&]() -> Result<void> {
+            status =
+                blas_.matmul(handle_, description, &one, pointer(a_), layout, pointer(b_), layout,
+                             &zero, pointer(c_), layout, pointer(c_), layout, &algorithm,
+                             pointer(workspace_), workspaceBytes, context_.stream());
+            if (status != CUBLAS_STATUS_SUCCESS)
+                return machineError("cuBLASLt status {}", static_cast<int>(status));
+            return {};
+        });
+        if (status != CUBLAS_STATUS_SUCCESS)
+            return 0.0;
+        return seconds;
     }
 
     static void *pointer(const CudaBuffer &buffer) {
@@ -232,7 +259,6 @@ class ProductMeter {
     const Blas &blas_;
     CudaBuffer a_, b_, c_, workspace_;
     cublasLtHandle_t handle_ = nullptr;
-    cublasLtMatrixLayout_t layout_ = nullptr;
     cublasLtMatmulPreference_t preference_ = nullptr;
 };
 
@@ -243,13 +269,18 @@ Result<Ceilings> measureCudaCeilings(CudaContext &context) {
     Ceilings ceilings;
     CUDA_AGENT_ASSIGN(rate, copyRate(context, timer));
     ceilings.copyBytesPerSecond = rate;
+    CUDA_AGENT_ASSIGN(levels, measureCudaLevels(context, timer));
+    ceilings.levels = std::move(levels);
     if (const auto blas = Blas::load()) {
         ProductMeter meter(context, timer, *blas);
         // A GPU that is too full for the matrices still has its copy rate.
         if (meter.prepare()) {
-            CUDA_AGENT_ASSIGN(fp32, meter.rate(CUBLAS_COMPUTE_32F));
-            CUDA_AGENT_ASSIGN(tf32, meter.rate(CUBLAS_COMPUTE_32F_FAST_TF32));
+            CUDA_AGENT_ASSIGN(fp32, meter.rate(fp32Product));
+            CUDA_AGENT_ASSIGN(tf32, meter.rate(tf32Product));
+            CUDA_AGENT_ASSIGN(fp16, meter.rate(fp16Product));
+            CUDA_AGENT_ASSIGN(bf16, meter.rate(bf16Product));
             ceilings.fp32FlopsPerSecond = fp32;
+            ceilings.halfFlopsPerSecond = std::max(fp16, bf16);
             // Before Ampere the TF32 request runs as fp32.
             ceilings.tf32FlopsPerSecond = tf32 > 1.5 * fp32 ? tf32 : 0;
         }

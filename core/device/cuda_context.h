@@ -93,7 +93,7 @@ class CudaTimer {
     CUevent end_ = nullptr;
 };
 
-/// Copy bandwidth and matrix product rates of this GPU, in about a second.
+/// Bandwidths and matrix product rates of this GPU, in about a second.
 Result<Ceilings> measureCudaCeilings(CudaContext &context);
 
 } // namespace cuda_agent::device

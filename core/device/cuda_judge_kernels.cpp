@@ -9,7 +9,7 @@ namespace cuda_agent::device {
 // each block reduces in a fixed order, so that sums are the same every time for one grid.
 // fill, first_change: in groups of 16 aligned bytes of the memory; ragged ends byte by byte.
 // digest: sum of mixed 64-bit words, each with its place, which is the same in any order.
-// copy_*, multiply_add: for the measured ceilings.
+// copy_*, read_*, multiply_add: for the measured ceilings.
 const char *const judgeKernelText = R"cuda(
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -251,6 +251,23 @@ extern "C" __global__ void __launch_bounds__(256) random_floats(float *values, u
         values[i] = (float)(i64)(mix(seed + i) >> 40) * 0x1p-23f - 1.0f;
 }
 
+// The same rounded to fp16, and cut to bf16.
+extern "C" __global__ void __launch_bounds__(256) random_halves(unsigned short *values, u64 count,
+                                                                u64 seed) {
+    for (u64 i = threadIndex(); i < count; i += threadCount()) {
+        const float value = (float)(i64)(mix(seed + i) >> 40) * 0x1p-23f - 1.0f;
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(values[i]) : "f"(value));
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256) random_bfloats(unsigned short *values, u64 count,
+                                                                 u64 seed) {
+    for (u64 i = threadIndex(); i < count; i += threadCount())
+        values[i] = (unsigned short)(__float_as_uint((float)(i64)(mix(seed + i) >> 40) * 0x1p-23f -
+                                                     1.0f) >>
+                                     16);
+}
+
 // Four groups of 16 bytes a thread, all loads before the stores.
 extern "C" __global__ void __launch_bounds__(256) copy_once(const uint4 *from, uint4 *to,
                                                             u64 groups) {
@@ -282,6 +299,62 @@ extern "C" __global__ void __launch_bounds__(256) copy_persistent(const uint4 *f
     }
     for (; i < groups; i += step)
         to[i] = from[i];
+}
+
+// .cg passes the L1 cache over.
+__device__ uint4 readPastL1(const uint4 *from) {
+    uint4 value;
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+                 : "l"(from));
+    return value;
+}
+
+// .volatile, without which the assembler reads the same place once for several rounds.
+__device__ uint4 readShared(u32 from) {
+    uint4 value;
+    asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+                 : "r"(from));
+    return value;
+}
+
+// Each block walks over pieces of 16 KiB, `stride` pieces a step and around at the end: all of them
+// are read all the time, and blocks that share a multiprocessor are far apart.
+extern "C" __global__ void __launch_bounds__(256) read_pieces(const uint4 *from, u32 pieces,
+                                                              u32 stride, u32 steps, u32 *result) {
+    u32 found = 0;
+    u32 piece = blockIdx.x % pieces;
+    for (u32 step = 0; step < steps; ++step) {
+        const uint4 *place = from + (u64)piece * 1024 + threadIdx.x;
+        const uint4 a = readPastL1(place), b = readPastL1(place + 256);
+        const uint4 c = readPastL1(place + 512), d = readPastL1(place + 768);
+        found ^= a.x ^ a.y ^ a.z ^ a.w ^ b.x ^ b.y ^ b.z ^ b.w;
+        found ^= c.x ^ c.y ^ c.z ^ c.w ^ d.x ^ d.y ^ d.z ^ d.w;
+        piece += stride;
+        if (piece >= pieces)
+            piece -= pieces;
+    }
+    if (found == 0x12345678u)
+        *result = found;
+}
+
+// 16 KiB a block; each warp reads 512 bytes in a row, which is free of bank conflicts.
+extern "C" __global__ void __launch_bounds__(256) read_shared(u32 rounds, u32 *result) {
+    __shared__ uint4 values[1024];
+    for (u32 i = threadIdx.x; i < 1024; i += 256)
+        values[i] = make_uint4(i, mix(i), mix(i + 1), blockIdx.x);
+    __syncthreads();
+    const u32 place = (u32)__cvta_generic_to_shared(values + threadIdx.x);
+    u32 found = 0;
+    for (u32 round = 0; round < rounds; ++round) {
+        const uint4 a = readShared(place), b = readShared(place + 4096);
+        const uint4 c = readShared(place + 8192), d = readShared(place + 12288);
+        found ^= a.x ^ a.y ^ a.z ^ a.w ^ b.x ^ b.y ^ b.z ^ b.w;
+        found ^= c.x ^ c.y ^ c.z ^ c.w ^ d.x ^ d.y ^ d.z ^ d.w;
+    }
+    if (found == 0x12345678u)
+        *result = found;
 }
 
 extern "C" __global__ void __launch_bounds__(256) multiply_add(float *result, int rounds) {

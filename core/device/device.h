@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cuda_agent::device {
 
@@ -30,14 +31,28 @@ struct Info {
 };
 Json toJson(const Info &info);
 
+/// A memory between the arithmetic and the device's main memory: a cache, or shared memory.
+struct MemoryLevel {
+    std::string name;          ///< "L1/shared", "L2", "L3"
+    std::uint64_t bytes = 0;   ///< of the whole device: that of all multiprocessors or cores
+    double bytesPerSecond = 0; ///< read by all multiprocessors or threads at once
+};
+
 /// Ceilings measured on this very machine, kept in the user's cache per device name and driver.
 struct Ceilings {
     double copyBytesPerSecond = 0; ///< read plus written bytes of a large device copy
     double fp32FlopsPerSecond = 0; ///< large fp32 matrix product (no TF32)
     double tf32FlopsPerSecond = 0; ///< 0 where the device has none or it was not measured
+    /// Large fp16 or bf16 matrix product that adds up in fp32, the faster of both; 0 as for TF32.
+    double halfFlopsPerSecond = 0;
+    std::vector<MemoryLevel> levels =
+        {}; ///< nearest to the arithmetic first; without the main memory
 };
-/// {"copy_bytes_per_second", "fp32_flops_per_second", "tf32_flops_per_second"}
+/// {"copy_bytes_per_second", "fp32_flops_per_second", "tf32_flops_per_second",
+/// "half_flops_per_second", "levels": [{"name", "bytes", "bytes_per_second"}]}
 Json toJson(const Ceilings &ceilings);
+/// None unless every rate is there as toJson writes it, finite and not negative, with a copy rate.
+std::optional<Ceilings> ceilingsFromJson(const Json &json);
 
 class Device;
 
@@ -130,7 +145,7 @@ class Device {
     virtual Result<std::uint64_t> digest(const Memory &memory, std::uint64_t offset,
                                          std::uint64_t bytes, std::uint64_t key) = 0;
     virtual Result<ErrorStats> compare(const TensorView &candidate, const TensorView &oracle) = 0;
-    /// Measures once (about a second), then answers from the cache file.
+    /// Measures once (one or two seconds), then answers from the cache file.
     virtual Result<Ceilings> ceilings() = 0;
     /// Seconds of one copy of `bytes` (read plus written), now: the yardstick that tells a slowed
     /// machine from a slow candidate.

@@ -22,6 +22,17 @@ Result<Lease> Lease::share(const Info &info, std::stop_token stop) {
     return lock(info, LOCK_SH, stop);
 }
 
+Result<std::optional<Lease>> Lease::tryTake(const Info &info) {
+    std::stop_source once;
+    once.request_stop(); // which is asked after the first try
+    auto lease = lock(info, LOCK_EX, once.get_token());
+    if (lease)
+        return std::optional(std::move(*lease));
+    if (lease.error().kind == ErrorKind::stopped)
+        return std::optional<Lease>();
+    return tl::unexpected(lease.error());
+}
+
 Result<Lease> Lease::lock(const Info &info, int operation, const std::stop_token &stop) {
     const auto folder = cacheDir();
     std::error_code error;

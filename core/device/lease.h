@@ -19,6 +19,8 @@ class Lease {
   public:
     /// Alone, for timing. Blocks until nobody else has it. Errors: machine, stopped.
     static Result<Lease> take(const Info &info, std::stop_token stop = {});
+    /// Alone, when nobody else has it at this moment. Errors: machine.
+    static Result<std::optional<Lease>> tryTake(const Info &info);
     /// Together with others that share. Blocks while somebody has it alone. Errors: as take().
     static Result<Lease> share(const Info &info, std::stop_token stop = {});
 

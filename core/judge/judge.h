@@ -28,7 +28,7 @@ BaselinePair declaredBaselines(task::Numerics numerics);
 
 /// The least time that this machine's measured ceilings allow for the task: counted bytes at the
 /// copy bandwidth or counted operations at the matrix rate, whichever is longer. Products of 16-bit
-/// types count at twice the TF32 rate, which is what tensor cores give them.
+/// types count at the rate measured for them, else at twice that of TF32, as tensor cores have it.
 struct Limit {
     double seconds = 0;
     std::string by; ///< "memory" | "compute"

@@ -99,9 +99,11 @@ Limit limitOf(const task::Description &task, const device::Ceilings &ceilings,
     const double matmulRate =
         numerics == task::Numerics::standard ? ceilings.fp32FlopsPerSecond : tf32;
     if (matmulRate > 0 && tf32 > 0) {
-        const bool halves = ceilings.tf32FlopsPerSecond > 0 && multipliesHalves(task.graph);
+        const double halfRate = ceilings.halfFlopsPerSecond > 0 ? ceilings.halfFlopsPerSecond
+                                                                : 2 * ceilings.tf32FlopsPerSecond;
+        const bool halves = halfRate > 0 && multipliesHalves(task.graph);
         const double compute = halves
-                                   ? (task.matmulFlops + task.convolutionFlops) / (2 * tf32)
+                                   ? (task.matmulFlops + task.convolutionFlops) / halfRate
                                    : task.matmulFlops / matmulRate + task.convolutionFlops / tf32;
         if (compute > limit.seconds)
             limit = {compute, "compute"};

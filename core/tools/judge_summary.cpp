@@ -116,12 +116,17 @@ std::string profileOf(const Json &verdict, const Json &baselines, const Json &de
     text += "\n";
     const double flops =
         description.value("matmul_flops", 0.0) + description.value("convolution_flops", 0.0);
-    if (flops > 0)
+    if (flops > 0) {
         text += fmt::format("products: {:.2f} GFLOP, {:.2f} TFLOP/s achieved; this machine does "
-                            "{:.1f} in fp32, {:.1f} in TF32\n",
+                            "{:.1f} in fp32, {:.1f} in TF32",
                             flops / 1e9, flops / seconds / 1e12,
                             numberAt(baselines, "ceilings", "fp32_flops_per_second") / 1e12,
                             numberAt(baselines, "ceilings", "tf32_flops_per_second") / 1e12);
+        const double half = numberAt(baselines, "ceilings", "half_flops_per_second");
+        if (half > 0)
+            text += fmt::format(", {:.1f} in 16-bit types", half / 1e12);
+        text += "\n";
+    }
     text += fmt::format("limit: {} by {}\n", formatSeconds(verdict.value("limit_seconds", 0.0)),
                         verdict.value("limited_by", "?"));
     text += baselineLine(verdict);

@@ -370,9 +370,29 @@ TEST_F(GpuDevice, MeasuresCeilings) {
     std::fprintf(stderr, "copy %.3f TB/s, fp32 %.1f TFLOP/s, tf32 %.1f TFLOP/s, in %.1f s\n",
                  ceilings->copyBytesPerSecond * 1e-12, ceilings->fp32FlopsPerSecond * 1e-12,
                  ceilings->tf32FlopsPerSecond * 1e-12, spent.count());
+    std::fprintf(stderr, "16-bit %.1f TFLOP/s\n", ceilings->halfFlopsPerSecond * 1e-12);
+    for (const auto &level : ceilings->levels)
+        std::fprintf(stderr, "%s (%.1f MB): %.2f TB/s\n", level.name.c_str(),
+                     static_cast<double>(level.bytes) * 1e-6, level.bytesPerSecond * 1e-12);
     EXPECT_GT(ceilings->copyBytesPerSecond, 5e10);
     EXPECT_GT(ceilings->fp32FlopsPerSecond, 1e12);
-    EXPECT_EQ(gpu_->ceilings()->fp32FlopsPerSecond, ceilings->fp32FlopsPerSecond) << "cached";
+    EXPECT_GT(ceilings->halfFlopsPerSecond, 2 * ceilings->fp32FlopsPerSecond);
+    EXPECT_GT(ceilings->halfFlopsPerSecond, 1.3 * ceilings->tf32FlopsPerSecond);
+    // Each memory is faster and smaller than what lies behind it.
+    ASSERT_EQ(ceilings->levels.size(), 2u);
+    const auto &shared = ceilings->levels[0];
+    const auto &cache = ceilings->levels[1];
+    EXPECT_EQ(shared.name, "L1/shared");
+    EXPECT_EQ(cache.name, "L2");
+    EXPECT_GE(shared.bytes, gpu_->info().sharedBytesPerBlock *
+                                static_cast<std::uint64_t>(gpu_->info().multiprocessors));
+    EXPECT_EQ(cache.bytes, gpu_->info().cacheBytes);
+    EXPECT_GT(shared.bytesPerSecond, 1.5 * cache.bytesPerSecond);
+    EXPECT_GT(cache.bytesPerSecond, 1.1 * ceilings->copyBytesPerSecond);
+    // 128 bytes a clock and multiprocessor: no card runs at 3 GHz.
+    EXPECT_LT(shared.bytesPerSecond, 128 * 3e9 * gpu_->info().multiprocessors);
+    EXPECT_LT(spent.count(), 3);
+    EXPECT_EQ(toJson(*gpu_->ceilings()), toJson(*ceilings)) << "cached";
     unsetenv("CUDA_AGENT_CACHE");
     std::filesystem::remove_all(folder);
 }

@@ -38,7 +38,7 @@ Rules:
 - Inputs stay unchanged, outputs are written in full, nothing outside the buffers is touched.
 - Numerics are '{}'{}.
 
-Workflow: read model.py and the baselines; find out what bounds the task (memory traffic, operations, launches); write the simplest correct candidate that fuses everything; Compile; Verify; then improve one thing at a time, and say before each change what you expect of it. The aim is to be correct and more than 5 % faster than torch.compile, then to come close to the machine's limit. Before you end, Verify the best candidate with strength "full". To end, answer without calling a tool.
+Workflow: read model.py and the baselines; find out what bounds the task (memory traffic, operations, launches); write the simplest correct candidate that fuses everything; Compile; Verify; then improve one thing at a time, and say before each change what you expect of it. The aim is to be correct and more than 5 % faster than torch.compile, then to come close to the machine's limit. Before you end, Verify the best candidate with strength "full". To end, answer without calling a tool: one paragraph that says what made the best candidate fast, and what did not help. Later sessions read it.
 )",
         task::nameOf(context.numerics),
         context.numerics == task::Numerics::standard
@@ -78,6 +78,11 @@ std::string taskMessage(const Context &context, const std::string &source) {
     if (context.ceilings.tf32FlopsPerSecond > 0)
         text += fmt::format(", TF32 products {:.1f} TFLOP/s",
                             context.ceilings.tf32FlopsPerSecond / 1e12);
+    if (context.ceilings.halfFlopsPerSecond > 0)
+        text += fmt::format(", 16-bit products {:.1f} TFLOP/s",
+                            context.ceilings.halfFlopsPerSecond / 1e12);
+    for (const auto &level : context.ceilings.levels)
+        text += fmt::format(", {} reads {:.0f} GB/s", level.name, level.bytesPerSecond / 1e9);
     text += fmt::format("\nThe task moves {:.2f} MB at least",
                         static_cast<double>(task.countedBytes) / 1e6);
     if (task.matmulFlops + task.convolutionFlops > 0)
@@ -89,6 +94,17 @@ std::string taskMessage(const Context &context, const std::string &source) {
             text +=
                 fmt::format(" {} {};", name, tools::formatSeconds(value["seconds"].get<double>()));
     text += fmt::format("\nYou have {} turns at most.\n", context.turnLimit);
+    if (!context.knowledge.empty())
+        text += "\n" + context.knowledge + "\n";
+    if (context.attempts > 1)
+        text += fmt::format("\nThis is attempt {} of {} at this task, each on its own; the best "
+                            "candidate of all counts. {}\n",
+                            context.attempt, context.attempts,
+                            context.attempt == 1
+                                ? "Take the way that promises most."
+                                : "Others take the obvious way: look for one that differs in kind "
+                                  "(how work is cut into kernels and shared out, what stays on "
+                                  "chip, which instructions do it).");
     return text;
 }
 

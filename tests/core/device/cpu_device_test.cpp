@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "core/device/device.h"
+#include "core/device/cpu_info.h"
 
 #include <gtest/gtest.h>
 
@@ -214,10 +214,19 @@ TEST_F(Cpu, MeasuresCeilingsOnceAndKeepsThem) {
     EXPECT_GT(first->copyBytesPerSecond, 1e8);
     EXPECT_GT(first->fp32FlopsPerSecond, 1e8);
     EXPECT_EQ(first->tf32FlopsPerSecond, 0);
+    EXPECT_EQ(first->halfFlopsPerSecond, 0);
+    for (std::size_t i = 0; i < first->levels.size(); ++i) {
+        const auto &level = first->levels[i];
+        // A read moves half of what a copy does; a cache that is slower would be none.
+        EXPECT_GT(level.bytesPerSecond, 0.25 * first->copyBytesPerSecond) << level.name;
+        EXPECT_GT(level.bytes, i > 0 ? first->levels[i - 1].bytes : 0) << level.name;
+        RecordProperty(level.name + "_GBps", static_cast<int>(level.bytesPerSecond / 1e9));
+    }
+    EXPECT_EQ(first->levels.size(), cpuCaches().size());
     const auto second = device_->ceilings();
     ASSERT_TRUE(second);
     EXPECT_DOUBLE_EQ(second->copyBytesPerSecond, first->copyBytesPerSecond);
-    EXPECT_DOUBLE_EQ(second->fp32FlopsPerSecond, first->fp32FlopsPerSecond);
+    EXPECT_EQ(toJson(*second), toJson(*first));
     RecordProperty("copy_GBps", static_cast<int>(first->copyBytesPerSecond / 1e9));
     RecordProperty("fp32_GFLOPs", static_cast<int>(first->fp32FlopsPerSecond / 1e9));
     unsetenv("CUDA_AGENT_CACHE");

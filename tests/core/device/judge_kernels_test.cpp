@@ -24,8 +24,9 @@ TEST(JudgeKernels, CompileFromTheOldestToTheNewestArchitecture) {
                            {std::string("--gpu-architecture=") + architecture, "-std=c++17"});
         EXPECT_EQ(result.code, NVRTC_SUCCESS) << architecture << ": " << result.log;
         EXPECT_EQ(result.log, "") << architecture;
-        for (const char *kernel : {"compare_float16", "compare_int64", "fill", "first_change",
-                                   "digest", "copy_once", "multiply_add"})
+        for (const char *kernel :
+             {"compare_float16", "compare_int64", "fill", "first_change", "digest", "copy_once",
+              "read_pieces", "read_shared", "random_halves", "random_bfloats", "multiply_add"})
             EXPECT_NE(result.cubin.find(std::string(".text.") + kernel), std::string::npos)
                 << kernel;
     }

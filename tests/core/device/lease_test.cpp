@@ -72,6 +72,19 @@ TEST_F(LeaseTest, SeveralShareAndTheTimerHasItAlone) {
     EXPECT_FALSE(got); // it waited until the timer was done
 }
 
+TEST_F(LeaseTest, ATryTakesOnlyWhatIsFree) {
+    auto one = Lease::tryTake(info_);
+    ASSERT_TRUE(one) << one.error().message;
+    ASSERT_TRUE(*one);
+    const auto two = Lease::tryTake(info_);
+    ASSERT_TRUE(two) << two.error().message;
+    EXPECT_FALSE(*two);
+    one->reset();
+    EXPECT_TRUE(Lease::tryTake(info_)->has_value());
+    setenv("CUDA_AGENT_CACHE", "/proc/nowhere", 1);
+    EXPECT_FALSE(Lease::tryTake(info_));
+}
+
 TEST_F(LeaseTest, WaitingStopsOnRequest) {
     const auto held = Lease::take(info_);
     ASSERT_TRUE(held);

@@ -39,6 +39,17 @@ TEST(Limit, KnowsWhatTensorCoresGive) {
                      1e12 / 350e12);
     EXPECT_DOUBLE_EQ(limitOf(product(DType::float16), ceilings, task::Numerics::standard).seconds,
                      1e12 / 700e12);
+    auto measured = ceilings;
+    measured.halfFlopsPerSecond = 650e12;
+    EXPECT_DOUBLE_EQ(limitOf(product(DType::bfloat16), measured, task::Numerics::standard).seconds,
+                     1e12 / 650e12);
+    // Turing has fast 16-bit products and no TF32.
+    measured.tf32FlopsPerSecond = 0;
+    EXPECT_DOUBLE_EQ(limitOf(product(DType::float16), measured, task::Numerics::standard).seconds,
+                     1e12 / 650e12);
+    measured.halfFlopsPerSecond = 0;
+    EXPECT_DOUBLE_EQ(limitOf(product(DType::float16), measured, task::Numerics::standard).seconds,
+                     1e12 / 50e12);
     auto mixed = product(DType::bfloat16);
     mixed.graph.nodes.push_back(product(DType::float32).graph.nodes[0]);
     EXPECT_DOUBLE_EQ(limitOf(mixed, ceilings, task::Numerics::standard).seconds, 1e12 / 50e12);

@@ -53,12 +53,16 @@ TEST(Summary, ProfilesAgainstMeasuredCeilings) {
                   {{"ceilings",
                     {{"copy_bytes_per_second", 4e12},
                      {"fp32_flops_per_second", 5e13},
-                     {"tf32_flops_per_second", 3e14}}}},
+                     {"tf32_flops_per_second", 3e14},
+                     {"half_flops_per_second", 7e14}}}},
                   {{"counted_bytes", 2.5e9}, {"matmul_flops", 1e10}, {"convolution_flops", 0}});
     EXPECT_NE(profile.find("2000 GB/s are achieved of 4000 GB/s that a copy reaches here (50 %)"),
               std::string::npos)
         << profile;
     EXPECT_NE(profile.find("10.00 GFLOP, 8.00 TFLOP/s achieved"), std::string::npos) << profile;
+    EXPECT_NE(profile.find("50.0 in fp32, 300.0 in TF32, 700.0 in 16-bit types\n"),
+              std::string::npos)
+        << profile;
     EXPECT_NE(profile.find("no hardware counters"), std::string::npos);
 }
 
