@@ -86,6 +86,9 @@ void Printer::event(const session::Event &event) {
             if (value.is_object() && value.contains("seconds"))
                 line(fmt::format("{:<22}{}", name, tools::formatSeconds(value["seconds"])));
         break;
+    case EventType::knowledgeOffered:
+        line(text("text"));
+        break;
     case EventType::turnStarted:
         line(bold(fmt::format("\nturn {}", event.turn)));
         break;

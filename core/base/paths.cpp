@@ -26,12 +26,16 @@ fs::path recordedPath(const char *file) {
     return fs::path(text->substr(0, text->find('\n')));
 }
 
-/// An installed program's: the one that `setupCommand` makes.
-fs::path ownEnvironment() {
+fs::path userData() {
     auto data = fromEnvironment("XDG_DATA_HOME");
     if (data.empty())
         data = fromEnvironment("HOME") / ".local" / "share";
-    return data / "cuda-agent" / "venv";
+    return data / "cuda-agent";
+}
+
+/// An installed program's: the one that `setupCommand` makes.
+fs::path ownEnvironment() {
+    return userData() / "venv";
 }
 
 } // namespace
@@ -65,6 +69,11 @@ fs::path cacheDir() {
         return path / "cuda-agent";
     auto home = fromEnvironment("HOME");
     return (home.empty() ? fs::temp_directory_path() : home) / ".cache" / "cuda-agent";
+}
+
+fs::path dataDir() {
+    auto path = fromEnvironment("CUDA_AGENT_DATA");
+    return path.empty() ? userData() : path;
 }
 
 fs::path pythonProgram() {

@@ -22,6 +22,10 @@ std::filesystem::path shareDir();
 /// `$XDG_CACHE_HOME/cuda-agent`, else `~/.cache/cuda-agent`. Not created here.
 std::filesystem::path cacheDir();
 
+/// What this user's programs keep for good (the record of what worked): `$CUDA_AGENT_DATA`, else
+/// `$XDG_DATA_HOME/cuda-agent`, else `~/.local/share/cuda-agent`. Not created here.
+std::filesystem::path dataDir();
+
 /// The Python that has torch: `$CUDA_AGENT_PYTHON`, else the virtual environment that the build
 /// was configured with (its path is kept in `<shareDir>/python.path`), else that of an installed
 /// program, `$XDG_DATA_HOME/cuda-agent/venv` or `~/.local/share/cuda-agent/venv`. May not exist;

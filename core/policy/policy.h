@@ -30,6 +30,11 @@ struct Context {
     Json baselines; ///< as in the log's baselinesMeasured
     task::Numerics numerics = task::Numerics::standard;
     int turnLimit = 0;
+    std::string knowledge; ///< what earlier sessions found, in words; empty: nothing is offered
+    /// Candidates of the planner that won on such a task and device, the best first.
+    std::vector<std::string> preferred;
+    int attempt = 1;  ///< of several at the same task, which should differ
+    int attempts = 1; ///< how many there are
 };
 
 /// Anything that answers a transcript with an action. One object serves one session.
@@ -42,6 +47,9 @@ class Policy {
     /// Blocks; can be stopped. `turns` are all ended turns so far.
     /// Errors: failed (cannot do this task; the message names the operators), machine, stopped.
     virtual Result<Step> next(const std::vector<session::Turn> &turns, std::stop_token stop) = 0;
+    /// What the candidate of that name (of its plan) is and why, in a line, for the record of what
+    /// worked. Empty: its turn's thought says it.
+    virtual std::string describe(const std::string &) const { return {}; }
 };
 
 /// The built-in planner: fusion and schedule search over the operator graph.

@@ -16,9 +16,10 @@ enum class EventType {
     sessionStarted, ///< task, overrides, device, numerics, rules, policy, program version
     taskDescribed,  ///< inputs, outputs, graph
     baselinesMeasured,
-    turnStarted,   ///< turn
-    textStreamed,  ///< turn, text: a piece of the thought that is being written
-    thought,       ///< turn, text
+    knowledgeOffered, ///< text, records: what earlier sessions found, as the policy is told it
+    turnStarted,      ///< turn
+    textStreamed,     ///< turn, text: a piece of the thought that is being written
+    thought,          ///< turn, text
     modelAnswered, ///< turn, model, tokens, cost, seconds: what one answer of a language model took
     action,        ///< turn, call id, tool, arguments
     observation,   ///< turn, call id, ok, text, data, seconds

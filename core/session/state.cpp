@@ -73,6 +73,9 @@ void State::apply(const Event &event) {
     case EventType::baselinesMeasured:
         baselines = data;
         break;
+    case EventType::knowledgeOffered:
+        knowledge = data;
+        break;
     case EventType::turnStarted:
         startTurn(event);
         break;

@@ -55,6 +55,7 @@ struct State {
     Json start = Json::object();       ///< payload of sessionStarted
     Json description = Json::object(); ///< payload of taskDescribed
     Json baselines = Json::object();
+    Json knowledge; ///< payload of knowledgeOffered; null when there was none
     std::vector<Turn> turns;
     std::map<std::string, std::string> files; ///< workspace now: path -> blob
     Usage usage; ///< of all turns, cut-off ones included: what was paid for stays paid for

@@ -14,12 +14,20 @@ namespace {
 
 using testing::Test;
 
-const EventType everyType[] = {
-    EventType::sessionStarted, EventType::taskDescribed, EventType::baselinesMeasured,
-    EventType::turnStarted,    EventType::thought,       EventType::action,
-    EventType::observation,    EventType::fileWritten,   EventType::compiled,
-    EventType::verdictGiven,   EventType::turnEnded,     EventType::note,
-    EventType::sessionEnded};
+const EventType everyType[] = {EventType::sessionStarted,
+                               EventType::taskDescribed,
+                               EventType::baselinesMeasured,
+                               EventType::knowledgeOffered,
+                               EventType::turnStarted,
+                               EventType::thought,
+                               EventType::action,
+                               EventType::observation,
+                               EventType::fileWritten,
+                               EventType::compiled,
+                               EventType::verdictGiven,
+                               EventType::turnEnded,
+                               EventType::note,
+                               EventType::sessionEnded};
 
 /// A log with one thought per text, closed again.
 void makeLog(const std::filesystem::path &folder, const std::vector<std::string> &texts) {
@@ -42,7 +50,7 @@ TEST(Log, WhatIsWrittenIsRead) {
         ASSERT_TRUE(event) << event.error().message;
         EXPECT_EQ(event->type, type);
     }
-    EXPECT_EQ(log->nextSequence(), 13);
+    EXPECT_EQ(log->nextSequence(), 14);
     const auto contents = readLog(log->folder());
     ASSERT_TRUE(contents) << contents.error().message;
     EXPECT_EQ(contents->problem, "");

@@ -39,6 +39,7 @@ TEST(State, HoldsEveryEventType) {
             .add(EventType::sessionStarted, 0, {{"policy", "planner"}})
             .add(EventType::taskDescribed, 0, {{"name", "softmax"}})
             .add(EventType::baselinesMeasured, 0, {{"eager", {{"seconds", 0.5}}}})
+            .add(EventType::knowledgeOffered, 0, {{"text", "row kernels won"}})
             .add(EventType::turnStarted, 1)
             .add(EventType::thought, 1, {{"text", "fuse"}})
             .add(EventType::thought, 1, {{"text", "then vectorise"}})
@@ -58,10 +59,11 @@ TEST(State, HoldsEveryEventType) {
             .add(EventType::note, 0, {{"text", "resumed"}})
             .add(EventType::sessionEnded, 0, {{"reason", "done"}, {"best_turn", 1}})
             .state();
-    EXPECT_EQ(state.events, 14);
+    EXPECT_EQ(state.events, 15);
     EXPECT_EQ(state.start["policy"], "planner");
     EXPECT_EQ(state.description["name"], "softmax");
     EXPECT_EQ(state.baselines["eager"]["seconds"], 0.5);
+    EXPECT_EQ(state.knowledge["text"], "row kernels won");
     ASSERT_EQ(state.turns.size(), 1u);
     const Turn &turn = state.turns[0];
     EXPECT_EQ(turn.number, 1);
@@ -298,7 +300,7 @@ TEST(EventType, NamesGoBothWays) {
         EXPECT_EQ(*back, type);
         ++types;
     }
-    EXPECT_EQ(types, 16);
+    EXPECT_EQ(types, 17);
     EXPECT_FALSE(eventTypeFromName("dreamt"));
     EXPECT_FALSE(eventTypeFromName(""));
 }
