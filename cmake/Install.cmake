@@ -9,6 +9,7 @@ set(workers ${CMAKE_INSTALL_LIBEXECDIR}/cuda-agent)
 
 install(TARGETS cuda-agent RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS cuda-agent-runner cuda-agent-nvrtc RUNTIME DESTINATION ${workers})
+install(TARGETS cuda-agent-host LIBRARY DESTINATION ${workers})
 if(TARGET cuda-agent-onednn)
   install(TARGETS cuda-agent-onednn LIBRARY DESTINATION ${workers} RUNTIME DESTINATION ${workers})
 endif()

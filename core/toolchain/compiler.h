@@ -21,6 +21,9 @@ struct Source {
     std::string text;
     std::vector<std::string> entries;           ///< `extern "C" __global__` functions needed
     std::map<std::string, std::string> defines; ///< -DNAME=VALUE
+    /// Files beside it that it may `#include "..."`, path to text. Looked at by the compiler of
+    /// module candidates alone.
+    std::map<std::string, std::string> headers = {};
 };
 
 /// Static facts of one kernel entry; -1 where the compiler does not tell (cpu).
@@ -32,7 +35,8 @@ struct EntryInfo {
     int stackBytes = -1;
 };
 
-/// A compiled source: a cubin (cuda) or a shared library (cpu) on disk in the cache.
+/// A compiled source: a cubin (cuda), a shared library (cpu) or an object (module candidates on the
+/// cpu) on disk in the cache.
 struct Binary {
     std::filesystem::path file;
     std::string hash; ///< content hash of source, options, compiler and device kind
@@ -65,6 +69,14 @@ class Compiler {
 
 /// The same CUDA C++ compiled for the host (see core/toolchain/host/README.md).
 Result<std::unique_ptr<Compiler>> makeHostCompiler();
+/// For whole `.cu` files of module candidates on the cpu device: host functions launch kernels with
+/// `<<<...>>>`, which run at once and to their end. `Source::entries` may be empty; `Binary::file`
+/// is a position-independent object, to be linked with hostLibrary() and hostLinkOptions().
+Result<std::unique_ptr<Compiler>> makeHostObjectCompiler();
+/// libcuda-agent-host.so (host/abi.h says what it exports). Errors: machine (not installed).
+Result<std::filesystem::path> hostLibrary();
+/// What a link with such objects needs beside the library: "-lmvec", "-lm".
+std::vector<std::string> hostLinkOptions();
 /// NVRTC in a sandboxed compile worker; `architecture` like "sm_90" ("sm_90a" is used when the
 /// device is Hopper). Works without a GPU.
 Result<std::unique_ptr<Compiler>> makeCudaCompiler(std::string architecture);

@@ -97,12 +97,16 @@ std::vector<std::string> linkerOptions(const Tool &tool) {
     return {};
 }
 
-std::vector<std::string> compileOptions(const Tool &tool) {
+/// What is made of a source.
+enum class Product {
+    library, ///< a plan's kernels with their entries
+    object   ///< a module candidate's file
+};
+
+std::vector<std::string> compileOptions(const Tool &tool, Product product) {
     std::vector<std::string> options = {
-        "-x", "c++", "-std=c++20", "-O3", "-march=native",
-        // A library with nothing of the C++ run time in it.
-        "-shared", "-fPIC", "-nostartfiles", "-nodefaultlibs", "-fno-exceptions", "-fno-rtti",
-        "-fvisibility=hidden", "-fno-threadsafe-statics", "-fno-stack-protector",
+        "-x", "c++", "-std=c++20", "-O3", "-march=native", "-fPIC", "-fvisibility=hidden",
+        "-fno-stack-protector",
         // Contraction as nvcc does it; everything else as IEEE has it.
         "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
         // Kernels read memory as other types (float4 from float*).
@@ -118,10 +122,19 @@ std::vector<std::string> compileOptions(const Tool &tool) {
                                    "-fmax-errors=20", "-Wno-unknown-pragmas"})
             options.emplace_back(option);
     }
+    if (product == Product::library) // with nothing of the C++ run time in it
+        for (const char *option : {"-shared", "-nostartfiles", "-nodefaultlibs", "-fno-exceptions",
+                                   "-fno-rtti", "-fno-threadsafe-statics"})
+            options.emplace_back(option);
+    else
+        for (const char *option : {"-c", "-DCUDA_AGENT_HOST_OBJECT=1"})
+            options.emplace_back(option);
 #if defined(__x86_64__)
     // clang would stop at 256 bits; expf and its like gain half again from the full width.
     options.emplace_back("-mprefer-vector-width=512");
 #endif
+    if (product == Product::object)
+        return options;
     std::ranges::copy(linkerOptions(tool), std::back_inserter(options));
     options.emplace_back("-Wl,-z,defs");
     return options;
@@ -221,18 +234,26 @@ std::string render(const std::vector<Diagnostic> &diagnostics, const Source &sou
 
 class HostCompiler : public Compiler {
   public:
-    HostCompiler(Tool tool, fs::path headers, std::string identity)
-        : tool_(std::move(tool)), headers_(std::move(headers)), identity_(std::move(identity)) {}
+    HostCompiler(Tool tool, Product product, fs::path headers, std::string identity)
+        : tool_(std::move(tool)), product_(product), headers_(std::move(headers)),
+          identity_(std::move(identity)) {}
 
     std::string description() const override { return tool_.name + " (host)"; }
 
     Result<Outcome> compile(const Source &source, std::stop_token stop) override {
         if (!isSafePath(source.path))
             return requestError("'{}' cannot be the name of a kernel file", source.path);
+        std::size_t bytes = source.text.size();
+        for (const auto &[path, text] : source.headers) {
+            if (!isSafePath(path) || path == source.path ||
+                fs::path(path).lexically_normal() != fs::path(path))
+                return requestError("'{}' cannot be the name of a header", path);
+            bytes += text.size();
+        }
         for (const auto &[name, value] : source.defines)
             if (!isSafeDefine(name, value))
                 return requestError("'{}' cannot be defined for the compiler", name);
-        if (source.text.size() > sourceLimit)
+        if (bytes > sourceLimit)
             return Outcome(rejection(
                 {{"error", source.path, 0, 0, "the kernel file is larger than 1 MiB"}}, {}, {}));
         if (stop.stop_requested())
@@ -241,15 +262,26 @@ class HostCompiler : public Compiler {
         if (auto cached = cache_.find(hash))
             return Outcome(std::move(*cached));
 
-        auto rewritten = host::rewrite(source);
-        if (auto *problems = std::get_if<std::vector<Diagnostic>>(&rewritten))
+        auto files = rewriteFiles(source);
+        if (auto *problems = std::get_if<std::vector<Diagnostic>>(&files))
             return Outcome(rejection(*problems, render(*problems, source), "not runnable on cpu"));
-        return build(source, std::get<host::Rewritten>(rewritten), hash, stop);
+        return build(source, std::get<host::RewrittenFiles>(files), hash, stop);
     }
 
   private:
+    std::variant<host::RewrittenFiles, std::vector<Diagnostic>>
+    rewriteFiles(const Source &source) const {
+        if (product_ == Product::object)
+            return host::rewriteObject(source);
+        auto rewritten = host::rewrite(source);
+        if (auto *problems = std::get_if<std::vector<Diagnostic>>(&rewritten))
+            return std::move(*problems);
+        return host::RewrittenFiles{{source.path, std::move(std::get<host::Rewritten>(rewritten))}};
+    }
+
     std::string hashOf(const Source &source) const {
         Json key = {{"identity", identity_},
+                    {"headers", product_ == Product::object ? Json(source.headers) : Json()},
                     {"path", source.path},
                     {"text", sha256Hex(source.text)},
                     {"entries", source.entries},
@@ -257,18 +289,26 @@ class HostCompiler : public Compiler {
         return sha256Hex(key.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
 
+    const char *product() const { return product_ == Product::object ? "kernel.o" : "kernel.so"; }
+
     std::vector<std::string> arguments(const Source &source) const {
         std::vector<std::string> argv = {tool_.program};
         std::ranges::copy(tool_.options, std::back_inserter(argv));
         // Our own headers come before the candidate's macros, which may have any name.
         argv.insert(argv.end(), {"-isystem", "/headers", "-include", "cuda_agent_host.h"});
         for (const char *header : {"cuda_fp16.h", "cuda_bf16.h"})
-            if (source.text.find(header) != std::string::npos)
+            if (source.text.find(header) != std::string::npos ||
+                std::ranges::any_of(source.headers, [&](const auto &own) {
+                    return own.second.find(header) != std::string::npos;
+                }))
                 argv.insert(argv.end(), {"-include", header});
         argv.insert(argv.end(), {"-include", "/defines/defines.h"});
+        if (product_ == Product::object)
+            argv.insert(argv.end(), {"-iquote", "."});
         argv.push_back(source.path);
-        for (const char *option : {"-o", "/out/kernel.so"})
-            argv.emplace_back(option);
+        argv.insert(argv.end(), {"-o", std::string("/out/") + product()});
+        if (product_ == Product::object)
+            return argv;
         if (tool_.clang)
             argv.emplace_back("-lmvec");
         for (const char *option : {"-lm", "-lgcc", "-lc"})
@@ -276,18 +316,28 @@ class HostCompiler : public Compiler {
         return argv;
     }
 
-    Result<Outcome> build(const Source &source, const host::Rewritten &rewritten,
+    static Result<void> writeFile(const fs::path &file, const std::string &text) {
+        std::error_code ignored;
+        fs::create_directories(file.parent_path(), ignored);
+        if (!(std::ofstream(file, std::ios::binary) << text).flush())
+            return machineError("cannot write to {}", file.string());
+        return {};
+    }
+
+    Result<Outcome> build(const Source &source, const host::RewrittenFiles &rewritten,
                           const std::string &hash, std::stop_token stop) {
         CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make());
         const fs::path in = folder.path() / "in";
         const fs::path defines = folder.path() / "defines";
         const fs::path out = folder.path() / "out";
         std::error_code error;
-        fs::create_directories((in / source.path).parent_path(), error);
         fs::create_directories(defines, error);
         fs::create_directories(out, error);
-        if (!(std::ofstream(in / source.path, std::ios::binary) << rewritten.text).flush())
-            return machineError("cannot write to {}", in.string());
+        if (product_ == Product::object) // those that are not rewritten may be asked for, too
+            for (const auto &[path, text] : source.headers)
+                CUDA_AGENT_TRY(writeFile(in / path, text));
+        for (const auto &[path, file] : rewritten)
+            CUDA_AGENT_TRY(writeFile(in / path, file.text));
         std::ofstream macros(defines / "defines.h");
         for (const auto &[name, value] : source.defines)
             macros << "#define " << name << ' ' << value << '\n';
@@ -299,19 +349,19 @@ class HostCompiler : public Compiler {
             {in, "/candidate"}, {headers_, "/headers"}, {defines, "/defines"}, {out, "/out", true}};
         policy.workingDirectory = "/candidate";
         CUDA_AGENT_ASSIGN(record, sandbox::run(policy, arguments(source), {}, stop));
-        auto diagnostics = readDiagnostics(record.standardError, source, rewritten);
+        auto diagnostics = readDiagnostics(record.standardError, rewritten);
         if (!record.clean())
             return reject(source, record, std::move(diagnostics));
 
         Binary facts;
         facts.seconds = record.wallSeconds;
-        for (const auto &kernel : rewritten.kernels)
+        for (const auto &kernel : rewritten.at(source.path).kernels)
             facts.entries.push_back({.name = kernel.name});
         std::ranges::copy_if(diagnostics, std::back_inserter(facts.warnings),
                              [](const auto &d) { return d.severity == "warning"; });
-        if (fs::symlink_status(out / "kernel.so", error).type() != fs::file_type::regular)
+        if (fs::symlink_status(out / product(), error).type() != fs::file_type::regular)
             return machineError("the host compiler {} ended without a result", tool_.program);
-        CUDA_AGENT_ASSIGN(binary, cache_.store(hash, facts, out / "kernel.so"));
+        CUDA_AGENT_ASSIGN(binary, cache_.store(hash, facts, out / product()));
         cache_.prune();
         return Outcome(std::move(binary));
     }
@@ -341,25 +391,32 @@ class HostCompiler : public Compiler {
 
     /// Places of the candidate's file as its author wrote it; others become a place there that a
     /// note names, or none.
-    std::vector<Diagnostic> readDiagnostics(const std::string &output, const Source &source,
-                                            const host::Rewritten &rewritten) const {
+    std::vector<Diagnostic> readDiagnostics(const std::string &output,
+                                            const host::RewrittenFiles &rewritten) const {
         auto all = parseDiagnostics(output);
         for (auto &diagnostic : all) {
             if (diagnostic.file.starts_with("./"))
                 diagnostic.file.erase(0, 2);
-            if (diagnostic.file == source.path && diagnostic.column > 0)
-                diagnostic.column = rewritten.sourceColumn(diagnostic.line, diagnostic.column);
+            // "kernels/../common.cuh"
+            if (!diagnostic.file.empty() && diagnostic.file.front() != '/')
+                diagnostic.file = fs::path(diagnostic.file).lexically_normal().generic_string();
+            for (const std::string_view word : {"__cah_host_", "__CAH_"})
+                for (std::size_t at; (at = diagnostic.message.find(word)) != std::string::npos;)
+                    diagnostic.message.erase(at, word.size());
+            if (auto file = rewritten.find(diagnostic.file);
+                file != rewritten.end() && diagnostic.column > 0)
+                diagnostic.column = file->second.sourceColumn(diagnostic.line, diagnostic.column);
         }
         std::vector<Diagnostic> result;
         for (std::size_t i = 0; i < all.size() && result.size() < diagnosticLimit; ++i) {
             auto diagnostic = all[i];
-            if (diagnostic.file != source.path) {
+            if (!rewritten.contains(diagnostic.file)) {
                 if (diagnostic.severity == "note")
                     continue;
                 diagnostic.file.clear();
                 diagnostic.line = diagnostic.column = 0;
                 for (std::size_t n = i + 1; n < all.size() && all[n].severity == "note"; ++n)
-                    if (all[n].file == source.path) {
+                    if (rewritten.contains(all[n].file)) {
                         diagnostic.file = all[n].file;
                         diagnostic.line = all[n].line;
                         diagnostic.column = all[n].column;
@@ -379,14 +436,13 @@ class HostCompiler : public Compiler {
     }
 
     Tool tool_;
+    Product product_;
     fs::path headers_;
     std::string identity_;
     BinaryCache cache_;
 };
 
-} // namespace
-
-Result<std::unique_ptr<Compiler>> makeHostCompiler() {
+Result<std::unique_ptr<Compiler>> makeFor(Product product) {
     auto tool = findTool();
     if (!tool)
         return machineError("no host compiler: install clang-19 (apt install clang-19 lld-19), or "
@@ -399,7 +455,7 @@ Result<std::unique_ptr<Compiler>> makeHostCompiler() {
     if (!version.clean())
         return machineError("{} does not run: {}", tool->program, version.summary());
     tool->name = shortName(version.standardOutput, tool->clang);
-    tool->options = compileOptions(*tool);
+    tool->options = compileOptions(*tool, product);
 
     std::string identity = version.standardOutput + processor();
     for (const auto &option : tool->options)
@@ -412,8 +468,29 @@ Result<std::unique_ptr<Compiler>> makeHostCompiler() {
         CUDA_AGENT_ASSIGN(text, readTextFile(file));
         identity += file.filename().string() + '\n' + text;
     }
-    return std::make_unique<HostCompiler>(std::move(*tool), fs::canonical(headers),
+    return std::make_unique<HostCompiler>(std::move(*tool), product, fs::canonical(headers),
                                           sha256Hex(identity));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Compiler>> makeHostCompiler() {
+    return makeFor(Product::library);
+}
+
+Result<std::unique_ptr<Compiler>> makeHostObjectCompiler() {
+    return makeFor(Product::object);
+}
+
+Result<fs::path> hostLibrary() {
+    const fs::path library = workerDir() / "libcuda-agent-host.so";
+    if (!isThere(library))
+        return machineError("{} is missing; build or install the program again", library.string());
+    return library;
+}
+
+std::vector<std::string> hostLinkOptions() {
+    return {"-lmvec", "-lm"};
 }
 
 } // namespace cuda_agent::toolchain

@@ -10,6 +10,7 @@
  * A library exports
  *   int cuda_agent_launch_<entry>(const CudaAgentHostLaunch *launch);   0 done, 1 fault
  *   const CudaAgentHostLibrary cuda_agent_host_library;
+ * An object of a module candidate exports its own functions and calls libcuda-agent-host.so.
  */
 
 #ifdef __cplusplus
@@ -115,6 +116,29 @@ typedef struct CudaAgentHostLibrary {
     uint32_t count;
     const CudaAgentHostEntry *entries;
 } CudaAgentHostLibrary;
+
+/* ---- libcuda-agent-host.so, which the objects of module candidates are linked with. Any thread
+ * may call. Codes are those of cudaError_t. */
+
+#define CUDA_AGENT_HOST_IMPORT __attribute__((__visibility__("default")))
+
+CUDA_AGENT_HOST_IMPORT const CudaAgentHostRuntime *cuda_agent_host_runtime(void);
+/* Runs `chunk` over the launch's grid to its end; fills in message, flags and runtime. The answer
+ * is also what cuda_agent_host_last_error() says then. A shape that no GPU takes is an error code
+ * without a fault; a kernel's fault is reported as "<file>: line ...". */
+CUDA_AGENT_HOST_IMPORT int cuda_agent_host_launch(const char *file, int line,
+                                                  CudaAgentHostLaunch *launch,
+                                                  CudaAgentHostRunChunk chunk);
+/* A launch failed: keeps the first message until it is taken, and sets the error to
+ * cudaErrorLaunchFailure. */
+CUDA_AGENT_HOST_IMPORT void cuda_agent_host_report(const char *message);
+/* Sets the error unless it is 0, and returns it. */
+CUDA_AGENT_HOST_IMPORT int cuda_agent_host_set_error(int code);
+CUDA_AGENT_HOST_IMPORT int cuda_agent_host_last_error(int clear);
+/* 1 and the first fault since the last take, zero-terminated and cut to `bytes`; else 0. */
+CUDA_AGENT_HOST_IMPORT int cuda_agent_host_take_fault(char *message, size_t bytes);
+/* Hardware threads this process may use. */
+CUDA_AGENT_HOST_IMPORT int cuda_agent_host_threads(void);
 
 #ifdef __cplusplus
 }

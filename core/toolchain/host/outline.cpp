@@ -126,6 +126,10 @@ class Reader {
                 break;
             }
         }
+        ChunkOutline whole{begin, end, false};
+        for (std::size_t i = begin; i < end; ++i)
+            whole.device = whole.device || t_[i].is("__global__") || t_[i].is("__device__");
+        out_.chunks.push_back(whole);
         if (body != Outline::npos) // a class body counts: its functions are functions
             for (std::size_t i = body + 1; i < closing(body, end); ++i)
                 out_.inFunction[i] = true;
@@ -133,6 +137,22 @@ class Reader {
             kernel(begin, end, global, space, externC);
         else
             mention(begin, end);
+    }
+
+    /// The identifier before a "(", which a specialisation's arguments may follow.
+    std::size_t nameBefore(std::size_t begin, std::size_t open) const {
+        std::size_t i = open;
+        for (int depth = 0; i-- > begin;) {
+            if (t_[i].is(">"))
+                ++depth;
+            else if (t_[i].is("<"))
+                --depth;
+            else if (depth == 0)
+                return t_[i].isIdentifier() ? i : Outline::npos;
+            else if (out_.partner[i] != Outline::npos && out_.partner[i] < i)
+                i = out_.partner[i];
+        }
+        return Outline::npos;
     }
 
     void kernel(std::size_t begin, std::size_t end, std::size_t global, const std::string &space,
@@ -144,15 +164,19 @@ class Reader {
         for (std::size_t i = begin; i < end; ++i) {
             if (t_[i].is("template") && i + 1 < end && t_[i + 1].is("<")) {
                 kernel.isTemplate = true;
+                kernel.isSpecialised = i + 2 < end && t_[i + 2].is(">");
                 i = skipAngles(i + 1, end) - 1;
+            } else if (t_[i].is("template")) {
+                kernel.isTemplate = kernel.isSpecialised = true;
             } else if (t_[i].is("extern") && i + 1 < end && t_[i + 1].is("\"C\"")) {
                 kernel.externC = true;
             } else if (t_[i].is("static")) {
                 kernel.isStatic = true;
             } else if (t_[i].is("(")) {
-                if (i > begin && t_[i - 1].isIdentifier() && !isSpecifier(t_[i - 1].text)) {
-                    kernel.nameAt = i - 1;
-                    kernel.name = t_[i - 1].text;
+                const std::size_t name = nameBefore(begin, i);
+                if (name != Outline::npos && !isSpecifier(t_[name].text)) {
+                    kernel.nameAt = name;
+                    kernel.name = t_[name].text;
                     kernel.open = i;
                     kernel.close = closing(i, end);
                     break;
@@ -210,6 +234,8 @@ class Reader {
     const std::vector<Token> &t_;
 };
 
+} // namespace
+
 std::vector<std::size_t> partnersOf(const std::vector<Token> &tokens) {
     std::vector<std::size_t> partner(tokens.size(), Outline::npos);
     std::vector<std::size_t> open;
@@ -231,8 +257,6 @@ std::vector<std::size_t> partnersOf(const std::vector<Token> &tokens) {
     }
     return partner;
 }
-
-} // namespace
 
 Outline outlineOf(const std::vector<Token> &tokens) {
     Outline outline;

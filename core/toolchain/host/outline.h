@@ -19,6 +19,7 @@ struct KernelOutline {
     std::string qualified;
     bool externC = false;
     bool isTemplate = false;
+    bool isSpecialised = false; ///< an explicit specialisation or instantiation
     bool isStatic = false;
     std::size_t begin = 0; ///< of the declaration
     std::size_t global = 0;
@@ -29,12 +30,20 @@ struct KernelOutline {
     std::size_t bodyEnd = 0;   ///< "}"
 };
 
+/// One declaration at namespace scope.
+struct ChunkOutline {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool device = false; ///< says __global__ or __device__ somewhere
+};
+
 /// What a kernel file contains, read from tokens alone. Names stand for everything of that name;
 /// what mentions a name is taken to use it, so the graph errs towards more edges.
 struct Outline {
     std::vector<Token> tokens;        ///< active ones without directives
     std::vector<std::size_t> partner; ///< of each bracket; npos where there is none
     std::vector<KernelOutline> kernels;
+    std::vector<ChunkOutline> chunks;                   ///< by position
     std::map<std::string, Names, std::less<>> mentions; ///< functions, classes, variables, macros
     Names macros;
     std::vector<bool> inFunction; ///< by token: inside a function's or a kernel's body
@@ -45,5 +54,8 @@ struct Outline {
 };
 
 Outline outlineOf(const std::vector<Token> &tokens);
+
+/// For each bracket the index of the other; Outline::npos where there is none, and for all else.
+std::vector<std::size_t> partnersOf(const std::vector<Token> &tokens);
 
 } // namespace cuda_agent::toolchain::host

@@ -3,6 +3,7 @@
 
 #include "core/toolchain/host/rewriter.h"
 
+#include "core/toolchain/host/launches.h"
 #include "core/toolchain/host/outline.h"
 #include "core/toolchain/host/regions.h"
 #include "core/toolchain/host/unsupported.h"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace cuda_agent::toolchain::host {
 
@@ -30,9 +32,64 @@ bool isIndex(std::string_view word) {
     return word == "threadIdx" || word == "blockIdx" || word == "blockDim" || word == "gridDim";
 }
 
+/// A file of a module candidate: the source or one of its headers.
+struct ObjectFile {
+    std::string path;
+    std::string_view text;
+    std::vector<Token> tokens;
+    Outline outline;
+};
+
+/// The file's text, or null.
+const std::string *textOf(const Source &source, const std::string &path) {
+    if (path == source.path)
+        return &source.text;
+    auto found = source.headers.find(path);
+    return found == source.headers.end() ? nullptr : &found->second;
+}
+
+/// The candidate's headers that an active `#include` in the file names.
+std::vector<std::string> includesOf(const Source &source, const ObjectFile &file) {
+    std::vector<std::string> paths;
+    for (const auto &token : file.tokens) {
+        if (!token.active || token.kind != Token::Kind::directive)
+            continue;
+        const auto parts = lexDirective(token);
+        if (parts.size() < 2 || !parts[0].is("include") || parts[1].kind != Token::Kind::text ||
+            parts[1].text.size() < 2)
+            continue;
+        auto path =
+            findHeader(source, file.path, parts[1].text.substr(1, parts[1].text.size() - 2));
+        if (!path.empty())
+            paths.push_back(std::move(path));
+    }
+    return paths;
+}
+
 class Rewriter {
   public:
     explicit Rewriter(const Source &source) : source_(source), text_(source.text) {}
+    /// One file of a module candidate.
+    Rewriter(const Source &source, ObjectFile &file)
+        : source_(source), text_(file.text), object_(&file) {}
+
+    std::variant<Rewritten, std::vector<Diagnostic>> runObject() {
+        outline_ = std::move(object_->outline);
+        rewriteAll();
+        for (std::size_t i = 0; i < outline_.tokens.size(); ++i)
+            keepAttribute(outline_.tokens, i);
+        for (const auto &chunk : outline_.chunks)
+            if (!chunk.device)
+                renameIndices(chunk);
+        rewriteLaunches(outline_.tokens, outline_.partner);
+        for (const auto &token : object_->tokens)
+            if (token.active && token.kind == Token::Kind::directive)
+                rewriteMacro(token);
+        if (!problems_.empty())
+            return std::move(problems_);
+        apply();
+        return std::move(result_);
+    }
 
     std::variant<Rewritten, std::vector<Diagnostic>> run() {
         auto tokens = lex(text_);
@@ -40,16 +97,11 @@ class Rewriter {
         if (auto problems = findUnsupported(text_, source_.path, tokens); !problems.empty())
             return problems;
         outline_ = outlineOf(tokens);
-        for (const auto &kernel : outline_.kernels)
-            rewriteKernel(kernel);
-        for (std::size_t i = 0; i < outline_.tokens.size(); ++i)
-            if (outline_.tokens[i].is("__shared__"))
-                rewriteShared(i);
-            else if (outline_.tokens[i].is("]"))
-                rewriteLambda(i);
+        rewriteAll();
         if (auto problems = checkEntries(); !problems.empty())
             return problems;
         apply();
+        appendEntries();
         return std::move(result_);
     }
 
@@ -69,6 +121,16 @@ class Rewriter {
         replacements_.push_back({token(i).offset, token(i).text.size(), std::move(text)});
     }
     void blank(std::size_t i) { replace(i, std::string(token(i).text.size(), ' ')); }
+
+    void rewriteAll() {
+        for (const auto &kernel : outline_.kernels)
+            rewriteKernel(kernel);
+        for (std::size_t i = 0; i < outline_.tokens.size(); ++i)
+            if (outline_.tokens[i].is("__shared__"))
+                rewriteShared(i);
+            else if (outline_.tokens[i].is("]"))
+                rewriteLambda(i);
+    }
 
     Engine engineOf(const KernelOutline &kernel) const {
         const Names reached = outline_.reachable(kernel.open, kernel.bodyEnd + 1);
@@ -104,7 +166,7 @@ class Rewriter {
                 blank(i);
                 blank(i + 1);
             }
-        if (kernel.isStatic)
+        if (kernel.isStatic || kernel.isSpecialised)
             blank(kernel.global);
         else
             replace(kernel.global, "static    ");
@@ -123,7 +185,7 @@ class Rewriter {
                                                        ? " __CAH_LOOPS "
                                                        : " __CAH_CONTEXT_LOOPS ");
         insert(token(kernel.bodyEnd).offset, "__CAH_END ");
-        if (kernel.externC && !kernel.isTemplate)
+        if (object_ || (kernel.externC && !kernel.isTemplate))
             result_.kernels.push_back({kernel.name, kernel.qualified, engine});
     }
 
@@ -195,6 +257,66 @@ class Rewriter {
         }
     }
 
+    void problemAt(const Token &token, std::string message) {
+        const Place place = placeOf(text_, token.offset);
+        problems_.push_back({"error", object_->path, place.line, place.column, std::move(message)});
+    }
+
+    bool inDeviceCode(std::size_t at) const {
+        return std::ranges::any_of(outline_.chunks, [&](const ChunkOutline &chunk) {
+            return chunk.device && at >= chunk.begin && at < chunk.end;
+        });
+    }
+
+    /// `k<T><<<grid, block>>>(a)` becomes `__CAH_LAUNCH(k<T>) ...(a)`: see cuda_agent_launch.h.
+    /// Tokens stay in their order, so that a launch may span lines or stand in a macro.
+    void rewriteLaunches(const std::vector<Token> &tokens,
+                         const std::vector<std::size_t> &partner) {
+        const bool macro = &tokens != &outline_.tokens;
+        const auto found = findLaunches(tokens, partner);
+        for (const std::size_t open : found.broken)
+            problemAt(tokens[open], "this kernel launch cannot be read; write "
+                                    "kernel<<<grid, block, shared, stream>>>(arguments)");
+        for (const auto &site : found.sites) {
+            if (!macro && inDeviceCode(site.open)) {
+                problemAt(tokens[site.open],
+                          "the CPU device cannot run kernel launches from device code ('<<<'); "
+                          "keep it in an #ifndef __CUDA_AGENT_HOST__ branch beside plain C++");
+                continue;
+            }
+            insert(tokens[site.kernel].offset, "__cah_launch(__FILE__, __LINE__, __CAH_KERNEL ");
+            replacements_.push_back(
+                {tokens[site.open].offset, 3, "(__cah_c, __cah_p...); }, __cah_shape("});
+            replacements_.push_back({tokens[site.close].offset, 3, "))"});
+            const std::size_t end = partner[site.arguments];
+            for (std::size_t i = site.arguments + 1; i < end && end != Outline::npos; ++i)
+                if (tokens[i].is("NULL")) // an integer as soon as it is bound
+                    replacements_.push_back({tokens[i].offset, 4, "nullptr"});
+        }
+    }
+
+    void rewriteMacro(const Token &directive) {
+        auto parts = lexDirective(directive);
+        if (parts.empty() || !parts[0].is("define"))
+            return;
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            keepAttribute(parts, i);
+        rewriteLaunches(parts, partnersOf(parts));
+    }
+
+    /// The C++ library says `__attribute__((__noinline__))`, so that word cannot be a macro.
+    void keepAttribute(const std::vector<Token> &tokens, std::size_t i) {
+        if (tokens[i].is("__noinline__") && !(i > 0 && tokens[i - 1].is("(")))
+            replacements_.push_back({tokens[i].offset, tokens[i].text.size(), "__CAH_NOINLINE"});
+    }
+
+    /// Host functions like to call their variables blockDim and gridDim.
+    void renameIndices(const ChunkOutline &chunk) {
+        for (std::size_t i = chunk.begin; i < chunk.end; ++i)
+            if (isIndex(token(i).text))
+                insert(token(i).offset, "__cah_host_");
+    }
+
     std::vector<Diagnostic> checkEntries() {
         std::vector<Diagnostic> problems;
         if (source_.entries.empty() && result_.kernels.empty())
@@ -250,7 +372,10 @@ class Rewriter {
         advance(text_.size());
         if (!result_.text.ends_with('\n'))
             result_.text += '\n';
-        // From here on nothing is the candidate's.
+    }
+
+    /// From here on nothing is the candidate's.
+    void appendEntries() {
         result_.text += "#line 1 \"kernel entries\"\n";
         for (const auto &kernel : result_.kernels)
             result_.text += fmt::format("__CAH_ENTRY({}, {})\n", kernel.name, kernel.qualified);
@@ -263,8 +388,10 @@ class Rewriter {
 
     const Source &source_;
     std::string_view text_;
+    ObjectFile *object_ = nullptr;
     Outline outline_;
     std::vector<Replacement> replacements_;
+    std::vector<Diagnostic> problems_;
     Rewritten result_;
 };
 
@@ -289,6 +416,62 @@ int Rewritten::sourceColumn(int line, int column) const {
 
 std::variant<Rewritten, std::vector<Diagnostic>> rewrite(const Source &source) {
     return Rewriter(source).run();
+}
+
+std::string findHeader(const Source &source, const std::string &from, std::string_view name) {
+    if (name.empty() || name.front() == '/')
+        return {};
+    for (const auto &folder :
+         {std::filesystem::path(from).parent_path(), std::filesystem::path()}) {
+        const auto path = (folder / name).lexically_normal().generic_string();
+        if (source.headers.contains(path))
+            return path;
+    }
+    return {};
+}
+
+std::variant<RewrittenFiles, std::vector<Diagnostic>> rewriteObject(const Source &source) {
+    std::map<std::string, ObjectFile> files;
+    std::vector<std::string> open = {source.path};
+    std::vector<Diagnostic> problems;
+    while (!open.empty()) {
+        const std::string path = std::move(open.back());
+        open.pop_back();
+        if (files.contains(path))
+            continue;
+        auto &file = files[path];
+        file.path = path;
+        file.text = *textOf(source, path);
+        file.tokens = lex(file.text);
+        markRegions(file.tokens, source.defines);
+        const Allowed allowed{
+            true, [&](std::string_view name) { return !findHeader(source, path, name).empty(); }};
+        std::ranges::move(findUnsupported(file.text, path, file.tokens, allowed),
+                          std::back_inserter(problems));
+        file.outline = outlineOf(file.tokens);
+        std::ranges::move(includesOf(source, file), std::back_inserter(open));
+    }
+    // Who mentions whom is known over all files: a device function that waits may be in a header.
+    std::map<std::string, Names, std::less<>> mentions;
+    Names macros;
+    for (const auto &[path, file] : files) {
+        for (const auto &[name, mentioned] : file.outline.mentions)
+            mentions[name].insert(mentioned.begin(), mentioned.end());
+        macros.insert(file.outline.macros.begin(), file.outline.macros.end());
+    }
+    RewrittenFiles result;
+    for (auto &[path, file] : files) {
+        file.outline.mentions = mentions;
+        file.outline.macros = macros;
+        auto rewritten = Rewriter(source, file).runObject();
+        if (auto *found = std::get_if<std::vector<Diagnostic>>(&rewritten))
+            std::ranges::move(*found, std::back_inserter(problems));
+        else
+            result[path] = std::move(std::get<Rewritten>(rewritten));
+    }
+    if (!problems.empty())
+        return problems;
+    return result;
 }
 
 } // namespace cuda_agent::toolchain::host

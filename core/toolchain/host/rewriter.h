@@ -4,6 +4,7 @@
 
 #include "core/toolchain/compiler.h"
 
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -41,10 +42,23 @@ struct Rewritten {
     int sourceColumn(int line, int column) const;
 };
 
+/// The same for a whole `.cu` file of a module candidate: host functions that launch kernels, and
+/// the headers of the candidate that it includes. By path; `kernels` names every kernel with a body
+/// of that file.
+using RewrittenFiles = std::map<std::string, Rewritten>;
+
 /// Turns CUDA C++ into C++ that the headers in host/include/ give a meaning, without compiling it:
 /// kernels become loops or fibers over their body, shared memory becomes storage of the block.
 /// The answer is diagnostics when the text uses what a host cannot run (tensor cores, PTX, ...), or
 /// lacks one of the wanted entries.
 std::variant<Rewritten, std::vector<Diagnostic>> rewrite(const Source &source);
+
+/// As rewrite() for `source` and its headers; `k<T><<<grid, block>>>(a)` in host functions becomes
+/// a call that binds the arguments and runs the kernel to its end. Launches in device code and
+/// kernels in macros are refused. Entries are not looked at.
+std::variant<RewrittenFiles, std::vector<Diagnostic>> rewriteObject(const Source &source);
+
+/// The header of the candidate that `#include "name"` in the file `from` means, or empty.
+std::string findHeader(const Source &source, const std::string &from, std::string_view name);
 
 } // namespace cuda_agent::toolchain::host

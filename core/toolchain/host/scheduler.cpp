@@ -11,6 +11,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <csetjmp>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -187,6 +188,12 @@ void runBlock(CudaAgentHostBlock *block, CudaAgentHostRunThread thread, void *cl
     std::longjmp(self.escape, 1);
 }
 
+/// Host code of a module candidate has only its own assertions.
+[[noreturn]] void raiseOutside(int line, const char *what) {
+    fprintf(stderr, "line %d: %s\n", line, what);
+    std::abort();
+}
+
 [[noreturn]] void raise(std::string problem) {
     Worker &self = *worker;
     if (self.fibers.active())
@@ -248,9 +255,18 @@ const CudaAgentHostRuntime &hostRuntime() {
                 if (worker->fibers.active())
                     worker->fibers.pause();
             },
-        .fault = [](int line, const char *what) { raise(atPlace(line, what)); },
+        .fault =
+            [](int line, const char *what) {
+                if (!insideLaunch())
+                    raiseOutside(line, what);
+                raise(atPlace(line, what));
+            },
     };
     return runtime;
+}
+
+bool insideLaunch() {
+    return worker && worker->job;
 }
 
 int hardwareThreads() {

@@ -10,6 +10,9 @@ namespace cuda_agent::toolchain::host {
 /// the process, and runs the threads of blocks that synchronise as fibers.
 const CudaAgentHostRuntime &hostRuntime();
 
+/// Whether the calling operating-system thread runs a kernel now.
+bool insideLaunch();
+
 /// Hardware threads this process may use.
 int hardwareThreads();
 

@@ -77,8 +77,32 @@ constexpr std::array headers = std::to_array<Header>({
     {"curand", "cuRAND's device functions"},
 });
 
+/// Libraries that host code calls.
+constexpr std::array hostLibraries = std::to_array<Header>({
+    {"cublas", "cuBLAS"},
+    {"cudnn", "cuDNN"},
+    {"cufft", "cuFFT"},
+    {"cusparse", "cuSPARSE"},
+    {"cusolver", "cuSOLVER"},
+    {"nccl", "NCCL"},
+    {"nvtx", "NVTX"},
+    {"nvToolsExt", "NVTX"},
+    {"nvrtc", "NVRTC"},
+    {"cuda.h", "the driver's interface (cuda.h)"},
+});
+
 /// What is wrong with an `#include` of `name`, or empty.
-std::string includeProblem(std::string_view name) {
+std::string includeProblem(std::string_view name, const Allowed &allowed) {
+    if (allowed.header && allowed.header(name))
+        return {};
+    for (const auto &library : hostLibraries)
+        if (name.starts_with(library.prefix))
+            return fmt::format("{} is not there on the cpu device (<{}>)", library.what, name);
+    for (const char *framework : {"torch/", "ATen/", "c10/"})
+        if (name.starts_with(framework))
+            return fmt::format("a .cu file includes nothing of PyTorch (<{}>); tensors belong into "
+                               "the binding",
+                               name);
     if (name.starts_with("/") || name.find("..") != name.npos || name.find('\\') != name.npos)
         return "a kernel file cannot include files by path; put the code into this file";
     for (const auto &header : headers)
@@ -89,7 +113,8 @@ std::string includeProblem(std::string_view name) {
 
 class Finder {
   public:
-    Finder(std::string_view source, const std::string &path) : source_(source), path_(path) {}
+    Finder(std::string_view source, const std::string &path, const Allowed &allowed)
+        : source_(source), path_(path), allowed_(allowed) {}
 
     void run(const std::vector<Token> &tokens) {
         for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -116,8 +141,11 @@ class Finder {
 
     void token(std::span<const Token> tokens, std::size_t i) {
         const Token &token = tokens[i];
-        if (token.is("<<<"))
+        if (token.is("<<<")) {
+            if (allowed_.launches)
+                return;
             return cannot(token, "kernel launches from device code");
+        }
         if (!token.isIdentifier())
             return;
         for (const auto &word : words) {
@@ -145,6 +173,10 @@ class Finder {
         const auto word = parts[0].text;
         const std::span<const Token> rest = std::span(parts).subspan(1);
         if (word == "define") {
+            for (std::size_t i = 1; i < rest.size() && allowed_.launches; ++i)
+                if (rest[i].is("__global__"))
+                    add(rest[i], "the CPU device cannot run a kernel that a macro writes; write "
+                                 "__global__ and the kernel out, or make it a template");
             for (std::size_t i = 1; i < rest.size(); ++i)
                 token(rest, i);
         } else if (word == "include" || word == "include_next" || word == "import") {
@@ -168,19 +200,20 @@ class Finder {
         } else {
             return add(line, "write the header's name in #include, not a macro");
         }
-        if (auto problem = includeProblem(name); !problem.empty())
+        if (auto problem = includeProblem(name, allowed_); !problem.empty())
             add(line, problem);
     }
 
     std::string_view source_;
     const std::string &path_;
+    const Allowed &allowed_;
 };
 
 } // namespace
 
 std::vector<Diagnostic> findUnsupported(std::string_view source, const std::string &path,
-                                        const std::vector<Token> &tokens) {
-    Finder finder(source, path);
+                                        const std::vector<Token> &tokens, const Allowed &allowed) {
+    Finder finder(source, path, allowed);
     finder.run(tokens);
     return std::move(finder.found);
 }

@@ -12,8 +12,12 @@ void *memcpy(void *, const void *, size_t) noexcept;
 void *memset(void *, int, size_t) noexcept;
 }
 
-/// Set by the first launch; the same for all launches of a process.
+/// The same for all launches of a process; a kernel library's is set by the first.
+#ifdef CUDA_AGENT_HOST_OBJECT
+static const CudaAgentHostRuntime *__cah_runtime = cuda_agent_host_runtime();
+#else
 static const CudaAgentHostRuntime *__cah_runtime;
+#endif
 
 struct __cah_any_pointer {
     void *p;

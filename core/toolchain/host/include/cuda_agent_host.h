@@ -29,12 +29,21 @@
 #define CAH_LAMBDA(capture, parameters) capture parameters mutable __attribute__((always_inline))
 #endif
 #define __host__
+#if defined(CUDA_AGENT_HOST_OBJECT) && defined(__clang__)
+#define __constant__ __attribute__((internal_linkage)) // each file has its own, as with nvcc
+#else
 #define __constant__
+#endif
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
+#ifdef CUDA_AGENT_HOST_OBJECT
+// The C++ library uses the word itself; the rewriter has put this one in its place.
+#define __CAH_NOINLINE __attribute__((noinline))
+#else
 #define __noinline__ __attribute__((noinline))
+#endif
 #define __forceinline__ inline __attribute__((always_inline))
 #define __inline_hint__ inline
 #define __align__(bytes) __attribute__((aligned(bytes)))
@@ -49,6 +58,10 @@
 #include "cuda_agent_device.h"
 
 #include "cuda_agent_launch.h"
+
+#ifdef CUDA_AGENT_HOST_OBJECT
+#include "cuda_agent_object.h"
+#endif
 
 // Last, since the headers above use these words for what they stand for.
 #define threadIdx (__cah_t.cah_threadIdx())
