@@ -89,12 +89,14 @@ Result<std::string> runLoop(tools::Workspace &workspace, TurnWriter &writer, pol
         if (options.resting)
             options.resting(resting);
     };
+    const auto done = [&] { return options.turnDone ? options.turnDone() : Result<void>(); };
     for (;;) {
         if (options.control) {
             CUDA_AGENT_ASSIGN(order, options.control->next(stop, [&] { rest(true); }));
             rest(false);
             if (order.engineer()) {
                 CUDA_AGENT_TRY(runEngineerTurn(workspace, writer, order, stop));
+                CUDA_AGENT_TRY(done());
                 continue;
             }
         }
@@ -103,8 +105,10 @@ Result<std::string> runLoop(tools::Workspace &workspace, TurnWriter &writer, pol
         if (auto what = usedUp(options.budget, state, policyTurns(turns), seconds); !what.empty())
             return what;
         CUDA_AGENT_ASSIGN(step, policy.next(turns, stop));
-        if (writer.underWay() || !step.calls.empty() || !step.finished)
+        if (writer.underWay() || !step.calls.empty() || !step.finished) {
             CUDA_AGENT_TRY(runTurn(workspace, writer, step, options.approve, stop));
+            CUDA_AGENT_TRY(done());
+        }
         if (step.finished)
             return step.reason;
     }

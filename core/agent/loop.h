@@ -24,6 +24,8 @@ struct LoopOptions {
     Control *control = nullptr;
     /// Called before the loop waits for the control, and when it goes on. On the loop's thread.
     std::function<void(bool resting)> resting;
+    /// Called after each turn, the engineer's too. An error ends the loop.
+    std::function<Result<void>()> turnDone;
     /// Asked before each call of the policy's; an answer other than empty is why it may not be.
     /// Blocks as long as it likes; on the loop's thread. Null: everything may be.
     /// Errors: stopped.

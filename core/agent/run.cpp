@@ -17,21 +17,40 @@ namespace {
 /// What makes two runs the same session: a resume must not mix tasks, devices or numerics.
 Json identityOf(const RunRequest &request, const device::Info &device,
                 const std::string &taskText) {
-    return {{"task",
-             {{"name", request.spec.name()},
-              {"file", request.spec.file.string()},
-              {"sha256", sha256Hex(taskText)}}},
-            {"overrides", request.spec.overrides},
-            {"device", device::toJson(device)},
-            {"numerics", task::nameOf(request.judge.numerics)},
-            {"rules", "published"},
-            {"policy", request.policy},
-            {"turns", request.budget.turns},
-            {"budget",
-             {{"seconds", request.budget.seconds},
-              {"tokens", request.budget.tokens},
-              {"cost", request.budget.cost}}},
-            {"program_version", CUDA_AGENT_VERSION}};
+    Json identity{{"task",
+                   {{"name", request.spec.name()},
+                    {"file", request.spec.file.string()},
+                    {"sha256", sha256Hex(taskText)}}},
+                  {"overrides", request.spec.overrides},
+                  {"device", device::toJson(device)},
+                  {"numerics", task::nameOf(request.judge.numerics)},
+                  {"rules", modules::nameOf(request.judge.rules)},
+                  {"policy", request.policy},
+                  {"turns", request.budget.turns},
+                  {"budget",
+                   {{"seconds", request.budget.seconds},
+                    {"tokens", request.budget.tokens},
+                    {"cost", request.budget.cost}}},
+                  {"program_version", CUDA_AGENT_VERSION}};
+    if (request.attempts > 1)
+        identity["attempt"] = {{"number", request.attempt}, {"of", request.attempts}};
+    return identity;
+}
+
+Result<std::unique_ptr<device::Device>> openDevice(const RunRequest &request) {
+    return request.device == "cuda" ? device::openCuda(request.gpu)
+                                    : device::openNamed(request.device);
+}
+
+/// Each attempt samples for itself, where the endpoint takes a seed.
+policy::EndpointConfig endpointOf(const RunRequest &request) {
+    auto config = request.endpoint;
+    if (request.attempts > 1) {
+        const Json seed = config.extra.is_object() ? config.extra.value("seed", Json(0)) : Json(0);
+        if (seed.is_number_integer())
+            config.extra["seed"] = seed.get<std::int64_t>() + request.attempt;
+    }
+    return config;
 }
 
 Result<void> checkResumable(const session::State &state, const Json &identity) {
@@ -102,6 +121,20 @@ Result<void> writeBest(const fs::path &session, const session::State &state) {
 Run::Run(RunRequest request, RunListener listener)
     : request_(std::move(request)), listener_(std::move(listener)) {}
 
+Result<std::optional<session::State>> Run::ended(const RunRequest &request) {
+    std::error_code error;
+    if (!fs::exists(request.session / "session.jsonl", error))
+        return std::nullopt;
+    CUDA_AGENT_ASSIGN(contents, session::readLog(request.session));
+    auto state = session::fold(contents.events);
+    if (!state.end || !state.end->value("complete", false))
+        return std::nullopt;
+    CUDA_AGENT_ASSIGN(text, readTextFile(request.spec.file));
+    CUDA_AGENT_ASSIGN(device, openDevice(request));
+    CUDA_AGENT_TRY(checkResumable(state, identityOf(request, device->info(), text)));
+    return state;
+}
+
 Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
     if (request.policy != "planner" && request.policy != "replay" && request.policy != "endpoint")
         return requestError("policy '{}' is not there yet; use planner, endpoint or replay",
@@ -115,7 +148,7 @@ Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
     if (request.session.empty())
         request.session = defaultSessionFolder(request.spec);
     CUDA_AGENT_ASSIGN(text, readTextFile(request.spec.file));
-    CUDA_AGENT_ASSIGN(device, device::openNamed(request.device));
+    CUDA_AGENT_ASSIGN(device, openDevice(request));
     const Json identity = identityOf(request, device->info(), text);
     const fs::path folder = request.session;
     Run run(std::move(request), std::move(listener));
@@ -132,6 +165,10 @@ Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
         auto state = session::fold(contents.events);
         CUDA_AGENT_TRY(checkResumable(state, identity));
         run.ended_ = state.end && state.end->value("complete", false);
+        // Which part of the work is its own was settled when it began.
+        const Json attempt = state.start.value("attempt", Json::object());
+        run.request_.attempt = attempt.value("number", 1);
+        run.request_.attempts = attempt.value("of", 1);
         if (run.ended_ && !reopen)
             return requestError("the session in {} has ended ({}); look at it with 'cuda-agent "
                                 "replay', or use another --session folder",
@@ -180,6 +217,11 @@ Result<void> Run::prepare(std::stop_token stop) {
     CUDA_AGENT_ASSIGN(workspace, tools::Workspace::open(std::move(parts)));
     workspace_ = std::make_unique<tools::Workspace>(std::move(workspace));
     writer_ = std::make_unique<TurnWriter>(*recorder_);
+    if (!request_.memory.empty() && request_.policy != "replay") {
+        memory_ = std::make_unique<Memory>(request_.memory, request_.sharedOffer, *recorder_);
+        CUDA_AGENT_TRY(memory_->offer(judge_->description(), judge_->deviceInfo(),
+                                      judge_->options().numerics));
+    }
     CUDA_AGENT_ASSIGN(policy, makePolicy());
     policy_ = std::move(policy);
     return {};
@@ -195,20 +237,36 @@ Result<std::unique_ptr<policy::Policy>> Run::makePolicy() {
     context.baselines = timing::toJson(judge_->baselines());
     context.numerics = judge_->options().numerics;
     context.turnLimit = request_.budget.turns;
+    context.attempt = request_.attempt;
+    context.attempts = request_.attempts;
+    // What the log says was offered, so that a resumed session goes on as it would have.
+    if (const Json &offered = state().knowledge; offered.is_object()) {
+        context.knowledge = offered.value("text", std::string());
+        for (const Json &schedule : offered.value("schedules", Json::array()))
+            if (schedule.is_string())
+                context.preferred.push_back(schedule.get<std::string>());
+    }
     if (request_.policy == "planner")
         return policy::makePlanner(std::move(context));
-    return policy::makeEndpoint(request_.endpoint, context, request_.skills,
+    return policy::makeEndpoint(endpointOf(request_), context, request_.skills,
                                 endpointVoice(*recorder_, *writer_, listener_.progress));
 }
 
 Result<std::string> Run::work(Control *control, std::stop_token stop) {
-    return runLoop(*workspace_, *writer_, *policy_,
-                   {request_.budget, control, listener_.resting, listener_.approve}, stop);
+    LoopOptions options;
+    options.budget = request_.budget;
+    options.control = control;
+    options.resting = listener_.resting;
+    options.approve = listener_.approve;
+    options.turnDone = [this] { return memory_ ? memory_->turnDone(*policy_) : Result<void>(); };
+    return runLoop(*workspace_, *writer_, *policy_, options, stop);
 }
 
 Result<void> Run::finish(const Result<std::string> &ended) {
     // A session that was stopped or lost its machine can be resumed; one that is done cannot.
     const bool complete = ended.has_value() || ended.error().kind == ErrorKind::failed;
+    if (memory_ && policy_)
+        CUDA_AGENT_TRY(memory_->ended(*policy_));
     CUDA_AGENT_TRY(recorder_->append(EventType::sessionEnded, 0,
                                      {{"reason", ended ? *ended : ended.error().message},
                                       {"best_turn", state().bestTurn},

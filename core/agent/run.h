@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/agent/loop.h"
+#include "core/agent/memory.h"
 #include "core/policy/endpoint/endpoint.h"
 
 #include <filesystem>
@@ -17,6 +18,7 @@ struct RunRequest {
     task::Spec spec;
     judge::Options judge;
     std::string device = "auto";     ///< "auto", "cuda" or "cpu"
+    int gpu = 0;                     ///< with "cuda": which one, of those that CUDA sees
     std::string policy = "planner";  ///< "planner", "endpoint" or "replay"
     std::filesystem::path recorded;  ///< session that the replay policy follows
     policy::EndpointConfig endpoint; ///< for the endpoint policy
@@ -25,6 +27,12 @@ struct RunRequest {
     /// The session folder; empty: `defaultSessionFolder`. One that holds an unfinished session of
     /// the same task is resumed.
     std::filesystem::path session;
+    /// File of what earlier sessions found; empty: nothing is offered or kept. Replay has no use
+    /// for it.
+    std::filesystem::path memory;
+    std::shared_ptr<SharedOffer> sharedOffer; ///< with other attempts at the task; may be null
+    int attempt = 1;  ///< of several at the task, which differ in what they try
+    int attempts = 1; ///< how many there are
 };
 
 /// Turns that a policy gets when nobody says how many: 200 for language models, as in the published
@@ -55,6 +63,10 @@ class Run {
     const std::filesystem::path &folder() const { return recorder_->folder(); }
     bool resumed() const { return resumed_; }
 
+    /// The state of the session in `request.session` if it has ended; nothing when there is none or
+    /// it can go on. Errors: as open().
+    static Result<std::optional<session::State>> ended(const RunRequest &request);
+
     /// From the description of the task to `sessionEnded`: prepares the judge, lets the policy take
     /// its turns, writes the best candidate to `<session>/best`. Returns why it ended. With a
     /// control the engineer goes on having turns after that, until a stop: the judge stays warm.
@@ -76,6 +88,7 @@ class Run {
     std::unique_ptr<tools::Workspace> workspace_;
     std::unique_ptr<TurnWriter> writer_;
     std::unique_ptr<policy::Policy> policy_;
+    std::unique_ptr<Memory> memory_; ///< null: none is wanted
     bool resumed_ = false;
     bool ended_ = false; ///< was opened after its end
 };

@@ -30,9 +30,18 @@ class Planner : public Policy {
     explicit Planner(Context context)
         : context_(std::move(context)),
           space_(SearchSpace::make(context_.task, context_.device, context_.ceilings,
-                                   context_.numerics)) {}
+                                   context_.numerics)) {
+        if (space_)
+            space_->setOrder({context_.preferred, context_.attempt - 1, context_.attempts});
+    }
 
     std::string name() const override { return "planner"; }
+    std::string describe(const std::string &candidate) const override {
+        return space_ && space_->kernels(candidate) + space_->expectedSeconds(candidate) > 0
+                   ? fmt::format("{} kernel(s); {}", space_->kernels(candidate),
+                                 space_->reason(candidate))
+                   : std::string();
+    }
 
     Result<Step> next(const std::vector<session::Turn> &turns, std::stop_token stop) override {
         if (stop.stop_requested())
@@ -109,6 +118,8 @@ class Planner : public Policy {
         }
         const double bytes = space_->expectedBytes(name);
         const double expected = space_->expectedSeconds(name);
+        if (std::ranges::find(context_.preferred, name) != context_.preferred.end())
+            text += "An earlier session won with this schedule on such a task and this device. ";
         text += fmt::format("{} {}: {}. I expect {} for {}", first ? "First" : "Next", name,
                             space_->reason(name), timeText(expected), bytesText(bytes));
         if (context_.ceilings.copyBytesPerSecond > 0)

@@ -11,6 +11,10 @@ namespace {
 
 constexpr double launchSeconds = 2.5e-6;
 constexpr std::size_t mostOptionsOnCpu = 3;
+/// Below this a kernel of its own costs more than scattered writes.
+constexpr std::int64_t leastReordered = 4 << 20, never = std::numeric_limits<std::int64_t>::max();
+/// Of the bandwidth, where cuDNN changes the layout before and after its kernels.
+constexpr double reorderingShare = 0.7;
 
 } // namespace
 
@@ -49,7 +53,7 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
     for (const auto &[form, longest] : forms) {
         const Program &program = *form;
         auto variant = std::make_shared<Variant>();
-        variant->fused = fuse(program, {longest});
+        variant->fused = fuse(program, {longest, cuda ? leastReordered : never});
         variant->groups = groupsOf(variant->fused, cuda);
         bool possible = true;
         std::string key;
@@ -73,6 +77,9 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
                 step.step.at("kind") == "convolution" ? convolutionRate : productRate;
             variant->librarySeconds +=
                 std::max(bytes / space.bytesPerSecond_, step.operations / rate) + launchSeconds;
+            // Its fast kernels know channels last only.
+            if (cuda && convolves(step) && !step.step.contains("layout"))
+                variant->librarySeconds += 2 * bytes / (reorderingShare * space.bytesPerSecond_);
         }
         space.variants_.push_back(std::move(variant));
     }
@@ -213,11 +220,44 @@ std::vector<std::string> SearchSpace::allSingleChanges() const {
     return names;
 }
 
+void SearchSpace::setOrder(const Order &order) {
+    preferred_.clear();
+    places_.clear();
+    const auto place = [&](const std::string &name) { places_.emplace(name, places_.size()); };
+    for (const std::string &name : order.preferred) {
+        if (parse(name)) {
+            preferred_.push_back(name);
+            place(name);
+        }
+    }
+    for (const std::string &name : allSingleChanges())
+        place(name);
+    // Nobody's part may be empty: what is left over does the same again.
+    parts_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(1, order.parts)), 1,
+                                     std::max<std::size_t>(1, places_.size()));
+    part_ = static_cast<std::size_t>(std::max(0, order.part)) % parts_;
+}
+
+bool SearchSpace::mine(const std::string &name) const {
+    if (parts_ == 1)
+        return true;
+    if (const auto found = places_.find(name); found != places_.end())
+        return found->second % parts_ == part_;
+    std::size_t sum = 0; // several groups changed at once: shared out by name
+    for (const char c : name)
+        sum = sum * 31 + static_cast<unsigned char>(c);
+    return sum % parts_ == part_;
+}
+
 std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) const {
     const auto tried = [&](const std::string &name) {
-        return std::any_of(trials.begin(), trials.end(),
-                           [&](const Trial &trial) { return trial.name == name; });
+        return !mine(name) || std::any_of(trials.begin(), trials.end(),
+                                          [&](const Trial &trial) { return trial.name == name; });
     };
+    for (const std::string &name : preferred_) {
+        if (!tried(name))
+            return name;
+    }
     // Every variant gets its first choices measured, unless it must be much slower.
     std::optional<Choice> best;
     double bestSeconds = 0;

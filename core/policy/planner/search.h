@@ -31,6 +31,14 @@ class SearchSpace {
     static Result<SearchSpace> make(const task::Description &task, const device::Info &device,
                                     const device::Ceilings &ceilings, task::Numerics numerics);
 
+    /// What a search of its own among several, or one that remembers, does otherwise.
+    struct Order {
+        std::vector<std::string> preferred; ///< tried first; names that are none here are left out
+        int part = 0;                       ///< of `parts` disjoint ones: which candidates it tries
+        int parts = 1; ///< more than there are single changes count as that many
+    };
+    void setOrder(const Order &order);
+
     /// The next candidate to try, given what is known; nothing when all promising ones are known.
     /// Goes through the schedules of the heaviest group first, the others at their best so far.
     std::optional<std::string> next(const std::vector<Trial> &trials) const;
@@ -51,6 +59,8 @@ class SearchSpace {
     const std::vector<std::string> &notes() const { return notes_; }
 
   private:
+    /// Whether the candidate is in this search's part.
+    bool mine(const std::string &name) const;
     struct Choice {
         std::size_t variant = 0;
         std::vector<std::size_t> options; ///< by group
@@ -64,6 +74,10 @@ class SearchSpace {
     std::vector<std::string> notes_;
     double bytesPerSecond_ = 1;
     bool cpu_ = false;
+    std::vector<std::string> preferred_;
+    std::map<std::string, std::size_t> places_; ///< of candidates in the order that parts share out
+    std::size_t part_ = 0;
+    std::size_t parts_ = 1;
 };
 
 } // namespace cuda_agent::policy

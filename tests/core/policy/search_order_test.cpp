@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/search.h"
+#include "core/policy/policy.h"
+#include "tests/core/policy/planner_graphs.h"
+
+#include <gtest/gtest.h>
+
+// What a search does that remembers earlier ones, or is one of several.
+
+namespace cuda_agent::policy::graphs {
+namespace {
+
+device::Info card() {
+    device::Info info;
+    info.kind = device::Kind::cuda;
+    info.architecture = "sm_90";
+    info.multiprocessors = 132;
+    info.sharedBytesPerBlock = 232448;
+    return info;
+}
+
+task::Description softmax() {
+    GraphWriter g;
+    const TensorType type = f32({4096, 3000});
+    return g.returning({g.op("_softmax.default", type, g.input(type), 1, false)});
+}
+
+SearchSpace space() {
+    auto made = SearchSpace::make(softmax(), card(), {}, task::Numerics::standard);
+    EXPECT_TRUE(made) << made.error().message;
+    return std::move(*made);
+}
+
+/// All that a search tries when each candidate is a little slower than the one before.
+std::vector<std::string> triesOf(const SearchSpace &search) {
+    std::vector<Trial> trials;
+    std::vector<std::string> names;
+    while (const auto name = search.next(trials)) {
+        names.push_back(*name);
+        trials.push_back({*name, false, 1e-3 * static_cast<double>(1 + trials.size())});
+    }
+    return names;
+}
+
+TEST(SearchOrder, WhatIsPreferredComesFirst) {
+    auto search = space();
+    const auto usual = triesOf(search);
+    ASSERT_GE(usual.size(), 4u);
+    search.setOrder({{usual[3], "0|not-a-schedule", "77|x", "", usual[2]}, 0, 1});
+    const auto tried = triesOf(search);
+    EXPECT_EQ(tried[0], usual[3]);
+    EXPECT_EQ(tried[1], usual[2]);
+    EXPECT_EQ(tried[2], usual[0]);
+    const std::set<std::string> all(usual.begin(), usual.end());
+    EXPECT_EQ(std::set<std::string>(tried.begin(), tried.end()), all);
+}
+
+TEST(SearchOrder, PartsAreDisjointAndLeaveNothingOut) {
+    const auto usual = triesOf(space());
+    std::multiset<std::string> together;
+    for (int part = 0; part < 3; ++part) {
+        auto search = space();
+        search.setOrder({{}, part, 3});
+        const auto tried = triesOf(search);
+        EXPECT_FALSE(tried.empty());
+        together.insert(tried.begin(), tried.end());
+    }
+    const std::set<std::string> all(usual.begin(), usual.end());
+    EXPECT_EQ(together.size(), std::set<std::string>(together.begin(), together.end()).size());
+    for (const auto &name : all)
+        EXPECT_TRUE(together.contains(name)) << name;
+}
+
+TEST(SearchOrder, NoPartIsEmpty) {
+    const auto count = static_cast<int>(space().allSingleChanges().size());
+    auto search = space();
+    search.setOrder({{}, count + 1, count + 5});
+    EXPECT_FALSE(triesOf(search).empty());
+}
+
+TEST(SearchOrder, ThePlannerBeginsWithWhatWonBefore) {
+    const auto usual = triesOf(space());
+    ASSERT_GE(usual.size(), 4u);
+    Context context;
+    context.task = softmax();
+    context.device = card();
+    context.preferred = {usual[3]};
+    const auto step = makePlanner(context)->next({}, {});
+    ASSERT_TRUE(step) << step.error().message;
+    EXPECT_NE(step->thought.find(usual[3]), std::string::npos) << step->thought;
+    EXPECT_NE(step->thought.find("An earlier session won"), std::string::npos);
+
+    context.preferred.clear();
+    std::set<std::string> first;
+    for (context.attempts = 2, context.attempt = 1; context.attempt <= 2; ++context.attempt) {
+        const auto planner = makePlanner(context);
+        const auto begun = planner->next({}, {});
+        ASSERT_TRUE(begun);
+        for (const auto &call : begun->calls)
+            if (call.tool == "Write" && call.arguments.value("path", "") == "plan.json")
+                first.insert(Json::parse(call.arguments.value("content", "")).value("name", ""));
+    }
+    EXPECT_EQ(first.size(), 2u) << "both attempts begin with the same";
+    EXPECT_FALSE(makePlanner(context)->describe(usual[0]).empty());
+    EXPECT_TRUE(makePlanner(context)->describe("relu, twice").empty());
+}
+
+} // namespace
+} // namespace cuda_agent::policy::graphs
