@@ -277,6 +277,24 @@ class Fusion {
         join(chosen, units);
     }
 
+    /// Whether what the group reads has its neighbours elsewhere than what would be stored.
+    bool reorders(const Group &group, const Store &store) {
+        if (group.reduces.empty() || program_.bytesOf(store.buffer) < options_.leastReordered)
+            return false;
+        Axes stored;
+        for (const Axes &dimension : store.dims) {
+            const Axes atoms = program_.axes.atoms(dimension);
+            stored.insert(stored.end(), atoms.begin(), atoms.end());
+        }
+        std::set<Axis> all = group.rows;
+        all.insert(group.reduced.begin(), group.reduced.end());
+        const Axes read = memoryOrder(program_, all, reachableFrom(program_, group.reduces), {});
+        constexpr std::int64_t run = 8; // shorter ones hardly matter
+        return !stored.empty() && !read.empty() && stored.back() != read.back() &&
+               std::find(stored.begin(), stored.end(), read.back()) != stored.end() &&
+               program_.axes.size(read.back()) >= run && program_.axes.size(stored.back()) >= run;
+    }
+
     void placeStore(const Store &store) {
         std::set<Axis> space;
         for (const Axes &dimension : store.dims) {
@@ -299,6 +317,8 @@ class Fusion {
                 continue;
             // Join what it depends on, or what works on the same space anyway.
             if (perRow && !units.contains(g))
+                continue;
+            if (reorders(group, store))
                 continue;
             chosen = g;
             if (units.contains(g))

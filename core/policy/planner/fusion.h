@@ -35,6 +35,9 @@ struct FusionOptions {
     /// each elementwise result becomes a kernel of its own, so that a row may be shared by blocks
     /// that do not wait for each other.
     std::int64_t longestFusedRow = std::numeric_limits<std::int64_t>::max();
+    /// A reduction's results that are written in another order than it reads in get a kernel of
+    /// their own, which changes the order in tiles, where at least so many bytes are written.
+    std::int64_t leastReordered = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Splits a program into units in an order in which they can run. Values that cross between groups

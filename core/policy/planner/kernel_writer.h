@@ -164,6 +164,8 @@ std::unique_ptr<KernelWriter> makeColumnWriter(const Program &, const Group &, c
 std::unique_ptr<KernelWriter> makeLoopWriter(const Program &, const Group &, const Nest &,
                                              const Schedule &, const std::string &name);
 
+std::unique_ptr<KernelWriter> makeTileWriter(const Program &, const Group &, const Nest &,
+                                             const Schedule &, const std::string &name);
 std::unique_ptr<KernelWriter> makeScanWriter(const Program &, const Group &, const Nest &,
                                              const Schedule &, const std::string &name);
 

@@ -167,6 +167,76 @@ Axis shortFastAxis(const Program &program, const std::vector<const RawAccess *> 
     return length <= longestLoop && length >= shortestLoop ? shorter : -1;
 }
 
+/// What of a group goes through tiles in shared memory: `across`, the axes along which the largest
+/// read that does not follow the writes has its neighbours, and `along`, those of the writes, both
+/// as far as they are one even walk. Nothing where all is in one order or a side is short.
+struct TileAxes {
+    Axes across, along;
+};
+std::optional<TileAxes> tileAxes(const Program &program, const std::map<int, RawAccess> &raws,
+                                 const std::vector<RawAccess> &stores) {
+    constexpr std::int64_t shortest = 16;
+    const auto sizeOfAccess = [&](const RawAccess &raw) {
+        std::int64_t size = 1;
+        for (const auto &[atom, stride] : raw.strides)
+            size *= stride == 0 ? 1 : program.axes.size(atom);
+        return size;
+    };
+    const auto fast = [&](const RawAccess &raw) -> Axis {
+        for (const auto &[atom, stride] : raw.strides) {
+            if (stride == 1 && program.axes.size(atom) > 1)
+                return atom;
+        }
+        return -1;
+    };
+    const auto larger = [&](const RawAccess *best, const RawAccess &raw) {
+        return best == nullptr || sizeOfAccess(raw) > sizeOfAccess(*best);
+    };
+    const RawAccess *near = nullptr, *far = nullptr;
+    for (const RawAccess &raw : stores) {
+        if (larger(near, raw))
+            near = &raw;
+    }
+    if (near == nullptr || fast(*near) < 0)
+        return std::nullopt;
+    for (const auto &[id, raw] : raws) {
+        const Value &value = program.values[id];
+        if (value.kind == Kind::load && value.args.empty() && fast(raw) >= 0 &&
+            fast(raw) != fast(*near) && raw.strides.contains(fast(*near)) &&
+            raw.strides.at(fast(*near)) != 0 && larger(far, raw))
+            far = &raw;
+    }
+    if (far == nullptr || sizeOfAccess(*far) * 4 < sizeOfAccess(*near))
+        return std::nullopt;
+    // The run of an access from its neighbours outwards, up to an axis of the other side.
+    const auto run = [&](const RawAccess &raw, const Axes &other) {
+        Axes result{fast(raw)};
+        std::int64_t expected = program.axes.size(result[0]);
+        for (bool more = true; more;) {
+            more = false;
+            for (const auto &[atom, stride] : raw.strides) {
+                if (stride != expected || program.axes.size(atom) == 1 ||
+                    std::find(other.begin(), other.end(), atom) != other.end() ||
+                    std::find(result.begin(), result.end(), atom) != result.end())
+                    continue;
+                result.insert(result.begin(), atom);
+                expected *= program.axes.size(atom);
+                more = true;
+                break;
+            }
+        }
+        return result;
+    };
+    TileAxes tile;
+    tile.across = run(*far, {fast(*near)});
+    // What lies outside of both belongs to the rows: the run along must leave it alone.
+    tile.along = run(*near, tile.across);
+    tile.across = run(*far, tile.along);
+    if (program.axes.size(tile.across) < shortest || program.axes.size(tile.along) < shortest)
+        return std::nullopt;
+    return tile;
+}
+
 } // namespace
 
 Nest makeNest(const Program &program, const Group &group, std::int64_t shortestRun,
@@ -216,14 +286,28 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
         everything.push_back(&raw);
     for (const RawAccess &raw : rawStores)
         everything.push_back(&raw);
-    const Axis loop = transpose && !group.hasReductions() ? shortFastAxis(program, everything) : -1;
+    const bool reorders = transpose && !group.hasReductions();
+    const auto tile = reorders ? tileAxes(program, raws, rawStores) : std::nullopt;
+    const auto among = [](const Axes &axes, Axis atom) {
+        return std::find(axes.begin(), axes.end(), atom) != axes.end();
+    };
+    const auto side = [&](Axis atom) { // 1: along, 2: across, of a tile
+        return !tile ? 0 : among(tile->along, atom) ? 1 : among(tile->across, atom) ? 2 : 0;
+    };
+    if (tile) {
+        std::erase_if(order, [&](Axis atom) { return side(atom) != 0; });
+        order.insert(order.end(), tile->along.begin(), tile->along.end());
+        order.insert(order.end(), tile->across.begin(), tile->across.end());
+    }
+    const Axis loop = reorders && !tile ? shortFastAxis(program, everything) : -1;
     if (loop >= 0) {
         nest.transposing = true;
         std::stable_partition(order.begin(), order.end(), [&](Axis atom) { return atom != loop; });
     }
     for (const Axis atom : order) {
-        const bool element = group.reduced.contains(atom) || atom == loop;
-        bool merge = !nest.dims.empty() && nest.dims.back().element == element;
+        const bool element = group.reduced.contains(atom) || atom == loop || side(atom) != 0;
+        bool merge = !nest.dims.empty() && nest.dims.back().element == element &&
+                     side(nest.dims.back().axes.back()) == side(atom);
         if (merge) {
             const Axis outer = nest.dims.back().axes.back();
             merge = std::all_of(everything.begin(), everything.end(), [&](const RawAccess *raw) {
@@ -232,12 +316,15 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
         }
         if (!merge)
             nest.dims.push_back({{}, 1, {}, element});
+        if (!merge && side(atom) != 0)
+            (side(atom) == 1 ? nest.along : nest.across)
+                .push_back(static_cast<int>(nest.dims.size()) - 1);
         nest.dims.back().axes.push_back(atom);
         nest.dims.back().size *= program.axes.size(atom);
     }
     for (NestDim &dim : nest.dims)
         dim.expression = program.axes.expression(dim.axes);
-    if (!group.hasReductions() && !nest.transposing) {
+    if (!group.hasReductions() && !nest.transposing && !tile) {
         std::int64_t run = 1;
         for (std::size_t d = nest.dims.size(); d-- > 0 && run < shortestRun;) {
             nest.dims[d].element = true;
@@ -271,6 +358,8 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
                 }
                 return true;
             });
+        if (tile && nest.dims[0].element)
+            nest.runtimeOuter = false;
         // A reduced outermost loop is only open when there are no rows: then it is the length.
         if (nest.dims[0].element && (!nest.rowDims().empty() || !group.scans.empty()))
             nest.runtimeOuter = false;

@@ -31,6 +31,11 @@ struct Nest {
     /// Neighbours of one access are far apart in another: rows are neighbours in the one, their
     /// elements, a short loop, in the other.
     bool transposing = false;
+    /// The same where both loops are long, so that tiles of them go through shared memory: element
+    /// loops along which reads have their neighbours, and those along which writes have theirs,
+    /// outermost first. Empty otherwise.
+    std::vector<int> across, along;
+    bool tiled() const { return !across.empty(); }
 
     std::vector<int> rowDims() const;
     std::vector<int> elementDims() const;
@@ -49,7 +54,7 @@ struct Nest {
 
 /// `shortestRun`: for groups without reductions, how many elements at least make a row (the
 /// innermost loops together); everything is one row when that takes all loops.
-/// `transpose`: groups that change the order of dimensions may get `transposing` nests.
+/// `transpose`: groups that change the order of dimensions may get `transposing` or tiled nests.
 Nest makeNest(const Program &program, const Group &group, std::int64_t shortestRun,
               bool transpose = false);
 

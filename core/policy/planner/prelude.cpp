@@ -239,6 +239,9 @@ KernelSource writeKernels(const Program &program, const Group &group, const Nest
     case Schedule::Form::row:
         writer = makeRowWriter(program, group, nest, schedule, name);
         break;
+    case Schedule::Form::tile:
+        writer = makeTileWriter(program, group, nest, schedule, name);
+        break;
     case Schedule::Form::column:
         writer = makeColumnWriter(program, group, nest, schedule, name);
         break;

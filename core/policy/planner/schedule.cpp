@@ -7,7 +7,8 @@
 namespace cuda_agent::policy {
 
 namespace {
-constexpr std::array<std::string_view, 4> formNames{"row", "column", "loopRow", "loopColumn"};
+constexpr std::array<std::string_view, 5> formNames{"row", "column", "loopRow", "loopColumn",
+                                                    "tile"};
 }
 
 std::string Schedule::text() const {
@@ -17,7 +18,9 @@ std::string Schedule::text() const {
         result += fmt::format("-m{}", team);
     if (form == Form::column && lanesY != 1)
         result += fmt::format("-y{}", lanesY);
-    if (form == Form::row || form == Form::column)
+    if (form == Form::tile)
+        result += fmt::format("-x{}-a{}-v{}", across, along, vector);
+    else if (form == Form::row || form == Form::column)
         result += fmt::format("-v{}-u{}", vector, unroll);
     else
         result += fmt::format("-c{}", chunk);
@@ -72,6 +75,12 @@ Result<Schedule> Schedule::fromText(std::string_view text) {
                 break;
             case 'u':
                 schedule.unroll = static_cast<int>(number);
+                break;
+            case 'x':
+                schedule.across = static_cast<int>(number);
+                break;
+            case 'a':
+                schedule.along = static_cast<int>(number);
                 break;
             case 'c':
                 schedule.chunk = static_cast<int>(number);

@@ -13,15 +13,19 @@ namespace cuda_agent::policy {
 /// - row: a team of threads (part of a block, a block, or several blocks) owns a row whose elements
 ///   lie next to each other.
 /// - column: a thread owns `vector` neighbouring rows whose elements lie far apart.
+/// - tile: a block takes a piece of two loops through shared memory; reads are neighbours along
+///   the one, writes along the other.
 /// - loopRow: one thread owns a whole row, or a part of one, in a plain loop.
 /// - loopColumn: one thread owns a strip of neighbouring rows, in plain loops.
 struct Schedule {
-    enum class Form { row, column, loopRow, loopColumn } form = Form::row;
+    enum class Form { row, column, loopRow, loopColumn, tile } form = Form::row;
     int threads = 256; ///< per block
     int team = 256;    ///< row: threads of one block that share a row
     int lanesY = 1;    ///< column: threads of a block that share a column
     int vector = 1;    ///< elements a load takes at once; column: rows a thread owns
     int unroll = 1;    ///< vectors in flight for each thread
+    int across = 32;   ///< tile: elements along which reads are neighbours
+    int along = 32;    ///< tile: elements along which writes are neighbours
     /// Parts of a row that different blocks (loop forms: threads) take. 0 for groups without
     /// reductions: as many as there are tiles.
     std::int64_t parts = 1;
