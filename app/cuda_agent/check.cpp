@@ -71,14 +71,18 @@ Result<int> check(const Options &options, std::stop_token stop) {
         CUDA_AGENT_ASSIGN(json, readJsonFile(options.baseline));
         stored = std::move(json);
     }
-    CUDA_AGENT_ASSIGN(candidate, plan::readCandidate(options.candidate));
-    std::optional<plan::Candidate> other;
+    CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(options.candidate));
+    std::optional<judge::Candidate> other;
     if (!options.against.empty()) {
-        CUDA_AGENT_ASSIGN(read, plan::readCandidate(options.against));
+        CUDA_AGENT_ASSIGN(read, judge::readCandidate(options.against));
         other = std::move(read);
     }
     CUDA_AGENT_ASSIGN(request, openTask(options.task));
     CUDA_AGENT_ASSIGN(device, device::openNamed(options.task.device));
+    // Before the task is prepared, which takes a while.
+    for (const auto *each : {&candidate, other ? &*other : nullptr})
+        if (const auto *module = each ? std::get_if<modules::Candidate>(each) : nullptr)
+            CUDA_AGENT_TRY(modules::checkForm(*module, request.judge.rules, device->info().kind));
     Printer printer(options.task.json);
     CUDA_AGENT_ASSIGN(judge, judge::Judge::prepare(
                                  request.spec, std::move(device), request.judge,
@@ -111,7 +115,9 @@ Result<int> check(const Options &options, std::stop_token stop) {
 Run addCheck(CLI::App &app) {
     auto options = std::make_shared<Options>();
     options->task.add(app);
-    app.add_option("CANDIDATE", options->candidate, "Folder with plan.json and its kernels")
+    app.add_option("CANDIDATE", options->candidate,
+                   "Folder with plan.json and its kernels, or with model_new.py and kernels/; or a "
+                   "Python file with ModelNew (--rules kernelbench)")
         ->required();
     app.add_option("--against", options->against,
                    "Another candidate folder: time both in turns and compare");

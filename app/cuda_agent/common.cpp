@@ -14,6 +14,11 @@ void TaskOptions::add(CLI::App &app) {
     app.add_option("--numerics", numerics, "Precision that both sides declare")
         ->check(CLI::IsMember({"default", "tf32", "published"}))
         ->capture_default_str();
+    app.add_option("--rules", rules,
+                   "What a module candidate may use: published refuses framework operators, "
+                   "kernelbench flags them")
+        ->check(CLI::IsMember({"published", "kernelbench"}))
+        ->capture_default_str();
     app.add_option("--set", sets, "NAME=VALUE: override a module-level constant of the task")
         ->allow_extra_args(false);
     app.add_flag("--max-autotune", maxAutotune, "Also time torch.compile with max-autotune");
@@ -26,6 +31,8 @@ Result<TaskRequest> openTask(const TaskOptions &options) {
     request.spec = std::move(spec);
     CUDA_AGENT_ASSIGN(numerics, task::numericsFromName(options.numerics));
     request.judge.numerics = numerics;
+    CUDA_AGENT_ASSIGN(rules, modules::rulesFromName(options.rules));
+    request.judge.rules = rules;
     request.judge.maxAutotune = options.maxAutotune;
     return request;
 }

@@ -15,6 +15,7 @@ struct TaskOptions {
     std::string task;
     std::string device = "auto";
     std::string numerics = "default";
+    std::string rules = "published";
     std::vector<std::string> sets;
     bool maxAutotune = false;
     bool json = false;

@@ -54,6 +54,21 @@ plan::Signature signatureOf(const task::Description &description) {
     return signature;
 }
 
+/// A module shares its process with the clock that times it. Where that clock says less than the
+/// engine's own rules out, the engine's figure stands.
+void letEngineDecide(timing::CandidateTimes &times) {
+    const bool disagrees = std::find(times.flags.begin(), times.flags.end(),
+                                     "host clock disagrees") != times.flags.end();
+    if (!disagrees || times.hostSecondsPerCall <= times.estimate.median)
+        return;
+    const double factor = times.hostSecondsPerCall / times.estimate.median;
+    for (auto *value : {&times.estimate.median, &times.estimate.low, &times.estimate.high})
+        *value *= factor;
+    for (auto &sample : times.samples)
+        sample *= factor;
+    times.flags.push_back("the engine's clock decides");
+}
+
 template <typename T>
 void append(std::vector<T> &to, const std::vector<T> &from) {
     for (const auto &item : from)
@@ -72,15 +87,22 @@ struct Judge::State {
     timing::Baselines baselines;
     std::unique_ptr<reference::Worker> timingWorker;
     std::unique_ptr<toolchain::Compiler> compiler;
+    std::unique_ptr<modules::Builder> builder; ///< made for the first module
     std::vector<std::string> unenforced;
     std::string compiledCode;
 
     /// A started candidate with its private buffers bound under number 0.
     struct Started {
         std::unique_ptr<plan::CandidateProcess> process;
+        plan::LinkedCandidate *module = nullptr; ///< the same process, where it is a module's
         verify::GuardedSet set;
+        std::vector<std::string> flags;
     };
-    Result<Started> startCandidate(const plan::CompiledPlan &compiled, std::stop_token stop);
+    using StartOutcome = std::variant<Started, toolchain::Rejection>;
+    Result<CompileOutcome> compile(const Candidate &candidate, std::stop_token stop);
+    Result<StartOutcome> startCandidate(const Compiled &compiled, std::stop_token stop);
+    Result<verify::Check> checkOrigin(const Compiled &compiled, plan::LinkedCandidate &process,
+                                      Verdict &verdict);
     Result<verify::Check> timeCandidate(plan::CandidateProcess &process, verify::GuardedSet &set,
                                         const timing::Protocol &protocol, Verdict &verdict,
                                         std::stop_token stop);
@@ -185,22 +207,98 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     return std::unique_ptr<Judge>(new Judge(std::move(state)));
 }
 
-Result<plan::CompileOutcome> Judge::compile(const plan::Candidate &candidate,
-                                            std::stop_token stop) {
-    return plan::compile(candidate, *state_->compiler, stop);
+Result<CompileOutcome> Judge::State::compile(const Candidate &candidate, std::stop_token stop) {
+    Compiled compiled;
+    if (const auto *module = std::get_if<modules::Candidate>(&candidate)) {
+        CUDA_AGENT_TRY(modules::checkForm(*module, options.rules, device->info().kind));
+        if (!builder) {
+            CUDA_AGENT_ASSIGN(made, modules::Builder::make(device->info(), stop));
+            builder = std::move(made);
+        }
+        CUDA_AGENT_ASSIGN(outcome, builder->compile(*module, stop));
+        if (auto *rejection = std::get_if<toolchain::Rejection>(&outcome))
+            return CompileOutcome(std::move(*rejection));
+        auto &built = std::get<modules::Compiled>(outcome);
+        compiled.kernels = built.kernels;
+        compiled.warnings = built.warnings;
+        compiled.work = std::move(built);
+        return CompileOutcome(std::move(compiled));
+    }
+    CUDA_AGENT_ASSIGN(outcome,
+                      plan::compile(std::get<plan::Candidate>(candidate), *compiler, stop));
+    if (auto *rejection = std::get_if<toolchain::Rejection>(&outcome))
+        return CompileOutcome(std::move(*rejection));
+    auto &built = std::get<plan::CompiledPlan>(outcome);
+    for (const auto &[path, binary] : built.binaries) {
+        compiled.warnings.insert(compiled.warnings.end(), binary.warnings.begin(),
+                                 binary.warnings.end());
+        compiled.kernels.insert(compiled.kernels.end(), binary.entries.begin(),
+                                binary.entries.end());
+    }
+    compiled.work = std::move(built);
+    return CompileOutcome(std::move(compiled));
 }
 
-Result<Judge::State::Started> Judge::State::startCandidate(const plan::CompiledPlan &compiled,
-                                                           std::stop_token stop) {
+Result<CompileOutcome> Judge::compile(const Candidate &candidate, std::stop_token stop) {
+    return state_->compile(candidate, std::move(stop));
+}
+
+Result<Judge::State::StartOutcome> Judge::State::startCandidate(const Compiled &compiled,
+                                                                std::stop_token stop) {
     std::vector<TensorType> outputs;
     for (const auto &port : pool.description.outputs)
         outputs.push_back(contiguousType(port.type.dtype, port.type.shape));
-    CUDA_AGENT_ASSIGN(process, plan::startRunner(compiled, signatureOf(pool.description), *device,
-                                                 plan::RunnerOptions{}, stop));
+    const auto signature = signatureOf(pool.description);
+    std::unique_ptr<plan::CandidateProcess> process;
+    plan::LinkedCandidate *module = nullptr;
+    std::vector<std::string> flags;
+    if (const auto *built = std::get_if<modules::Compiled>(&compiled.work)) {
+        modules::ProcessOptions processOptions;
+        processOptions.numerics = options.numerics;
+        processOptions.rules = options.rules;
+        CUDA_AGENT_ASSIGN(outcome, modules::start(*built, spec, pool.description, signature,
+                                                  *device, processOptions, stop));
+        if (auto *rejection = std::get_if<toolchain::Rejection>(&outcome))
+            return StartOutcome(std::move(*rejection));
+        auto &started = std::get<modules::Started>(outcome);
+        module = started.process.get();
+        process = std::move(started.process);
+        flags = std::move(started.flags);
+    } else {
+        CUDA_AGENT_ASSIGN(runner,
+                          plan::startRunner(std::get<plan::CompiledPlan>(compiled.work), signature,
+                                            *device, plan::RunnerOptions{}, stop));
+        process = std::move(runner);
+    }
     CUDA_AGENT_ASSIGN(set, verify::GuardedSet::create(*device, pool.random.front().inputs.tensors,
                                                       pool.parameters, outputs));
     CUDA_AGENT_TRY(process->bind(0, set.buffers()));
-    return Started{std::move(process), std::move(set)};
+    return StartOutcome(Started{std::move(process), module, std::move(set), std::move(flags)});
+}
+
+/// Which operators and kernels did the work, and what the rules say to that.
+Result<verify::Check> Judge::State::checkOrigin(const Compiled &compiled,
+                                                plan::LinkedCandidate &process, Verdict &verdict) {
+    constexpr const char *name = "origin of the work";
+    auto audit = modules::audit(process, 0);
+    if (!audit) {
+        if (audit.error().kind != ErrorKind::failed)
+            return tl::unexpected(audit.error());
+        return verify::Check{name, false, false, audit.error().message, {}};
+    }
+    const auto &built = std::get<modules::Compiled>(compiled.work);
+    const auto finding =
+        modules::judgeOrigin(options.rules, *audit, *built.candidate, built.kernels);
+    append(verdict.flags, finding.flags);
+    verdict.audit = std::move(*audit);
+    if (!finding.refused.empty())
+        return verify::Check{name, false, false, finding.refused, modules::toJson(*verdict.audit)};
+    return verify::Check{
+        name,
+        true,
+        false,
+        fmt::format("nothing ran that --rules {} refuses", modules::nameOf(options.rules)),
+        {}};
 }
 
 /// Times the candidate on private copies of the random cases and verifies what the timed calls
@@ -250,6 +348,8 @@ Result<verify::Check> Judge::State::timeCandidate(plan::CandidateProcess &proces
         return verify::Check{"timed calls", false, false, times.error().message, {}};
     }
     verdict.times = std::move(*times);
+    if (verdict.kind == "module")
+        letEngineDecide(*verdict.times);
     for (std::size_t i = 0; i < sets.size(); ++i) {
         const auto &buffers = i == 0 ? set.buffers() : more[i - 1].buffers();
         CUDA_AGENT_ASSIGN(evidence, verify::compareOutputs(*device, buffers, pool.random[i], pool));
@@ -306,7 +406,7 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
     return {};
 }
 
-Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength strength,
+Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength strength,
                              std::stop_token stop) {
     const auto start = Clock::now();
     auto &state = *state_;
@@ -314,6 +414,8 @@ Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength 
     verdict.strength = strength;
     verdict.device = state.device->info().kind;
     verdict.numerics = state.options.numerics;
+    verdict.kind = kindOf(candidate);
+    verdict.rules = modules::nameOf(state.options.rules);
     verdict.baselines = state.baselines;
     verdict.unenforced = state.unenforced;
     verdict.limit = limitOf(state.pool.description, state.ceilings, state.options.numerics);
@@ -327,22 +429,21 @@ Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength 
         return std::move(verdict);
     };
 
-    CUDA_AGENT_ASSIGN(outcome, plan::compile(candidate, *state.compiler, stop));
-    verdict.compileSeconds = secondsSince(start);
-    if (const auto *rejection = std::get_if<toolchain::Rejection>(&outcome)) {
-        verdict.problem = "does not compile: " + rejection->summary;
-        verdict.diagnostics = rejection->diagnostics;
-        verdict.compilerOutput = rejection->log;
+    const auto reject = [&](const toolchain::Rejection &rejection) {
+        verdict.compiled = false;
+        verdict.problem = "does not compile: " + rejection.summary;
+        verdict.diagnostics = rejection.diagnostics;
+        verdict.compilerOutput = rejection.log;
         return conclude();
-    }
-    const auto &compiled = std::get<plan::CompiledPlan>(outcome);
+    };
+    CUDA_AGENT_ASSIGN(outcome, state.compile(candidate, stop));
+    verdict.compileSeconds = secondsSince(start);
+    if (const auto *rejection = std::get_if<toolchain::Rejection>(&outcome))
+        return reject(*rejection);
+    const auto &compiled = std::get<Compiled>(outcome);
     verdict.compiled = true;
-    for (const auto &[path, binary] : compiled.binaries) {
-        verdict.diagnostics.insert(verdict.diagnostics.end(), binary.warnings.begin(),
-                                   binary.warnings.end());
-        for (const auto &entry : binary.entries)
-            verdict.kernels.push_back(entry);
-    }
+    verdict.diagnostics = compiled.warnings;
+    verdict.kernels = compiled.kernels;
 
     std::optional<device::Lease> lease;
     {
@@ -356,12 +457,20 @@ Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength 
         verdict.problem = started.error().message; // its kernels cannot even be called
         return conclude();
     }
-    auto &[process, set] = *started;
+    if (const auto *rejection = std::get_if<toolchain::Rejection>(&*started))
+        return reject(*rejection);
+    auto &[process, module, set, startFlags] = std::get<State::Started>(*started);
+    append(verdict.flags, startFlags);
     CUDA_AGENT_ASSIGN(report,
                       verify::verify(*process, set, state.pool, *state.device, strength, stop));
     verdict.verification = std::move(report);
     append(verdict.flags, verdict.verification.flags);
     verdict.correct = verdict.verification.correct;
+    if (verdict.correct && module) {
+        CUDA_AGENT_ASSIGN(origin, state.checkOrigin(compiled, *module, verdict));
+        verdict.correct = origin.passed;
+        verdict.verification.checks.push_back(std::move(origin));
+    }
     lease.reset();
     if (verdict.correct) {
         const auto protocol = strength == verify::Strength::full ? timing::fullProtocol()
@@ -383,8 +492,7 @@ Result<Verdict> Judge::judge(const plan::Candidate &candidate, verify::Strength 
     return conclude();
 }
 
-Result<Comparison> Judge::compare(const plan::Candidate &a, const plan::Candidate &b,
-                                  std::stop_token stop) {
+Result<Comparison> Judge::compare(const Candidate &a, const Candidate &b, std::stop_token stop) {
     auto &state = *state_;
     Comparison comparison;
     CUDA_AGENT_ASSIGN(verdictA, judge(a, verify::Strength::training, stop));
@@ -394,14 +502,16 @@ Result<Comparison> Judge::compare(const plan::Candidate &a, const plan::Candidat
     if (!comparison.a.correct || !comparison.b.correct)
         return comparison;
     std::vector<Judge::State::Started> started;
-    std::vector<plan::CompileOutcome> outcomes; // the runners read the binaries these name
+    std::vector<CompileOutcome> outcomes; // the runners read the binaries these name
     for (const auto *candidate : {&a, &b}) {
-        CUDA_AGENT_ASSIGN(outcome, plan::compile(*candidate, *state.compiler, stop));
+        CUDA_AGENT_ASSIGN(outcome, state.compile(*candidate, stop));
         outcomes.push_back(std::move(outcome));
-        CUDA_AGENT_ASSIGN(
-            one, state.startCandidate(std::get<plan::CompiledPlan>(outcomes.back()), stop));
-        CUDA_AGENT_TRY(one.set.load(state.pool.random.front().inputs.tensors));
-        started.push_back(std::move(one));
+        CUDA_AGENT_ASSIGN(one, state.startCandidate(std::get<Compiled>(outcomes.back()), stop));
+        if (const auto *rejection = std::get_if<toolchain::Rejection>(&one))
+            return failedError("a candidate that was correct before no longer compiles: {}",
+                               rejection->summary);
+        started.push_back(std::get<Judge::State::Started>(std::move(one)));
+        CUDA_AGENT_TRY(started.back().set.load(state.pool.random.front().inputs.tensors));
     }
     CUDA_AGENT_ASSIGN(lease, device::Lease::take(state.device->info(), stop));
     (void)lease;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/plan/runner.h"
+#include "core/judge/candidate.h"
 #include "core/timing/timing.h"
 #include "core/verify/verify.h"
 
@@ -14,6 +14,7 @@ namespace cuda_agent::judge {
 struct Options {
     task::Numerics numerics = task::Numerics::standard;
     bool maxAutotune = false;
+    modules::Rules rules = modules::Rules::published; ///< for module candidates
     /// Measure the baselines once more after the candidate, in full strength (baseline, candidate,
     /// baseline). Off, the baselines of prepare() stand.
     bool interleaveBaselines = true;
@@ -38,6 +39,8 @@ Limit limitOf(const task::Description &task, const device::Ceilings &ceilings,
 
 /// What was found out about one candidate; toJson gives the verdict object of the contract.
 struct Verdict {
+    std::string kind = "plan"; ///< "plan" | "module"
+    std::string rules = "published";
     bool compiled = false;
     bool correct = false;
     int reward = -1;
@@ -54,6 +57,7 @@ struct Verdict {
     std::vector<std::string> flags;
     std::vector<std::string> unenforced;
     std::vector<toolchain::EntryInfo> kernels;
+    std::optional<modules::Audit> audit; ///< of a correct module: what ran during one call
     verify::Strength strength = verify::Strength::full;
     double compileSeconds = 0;
     double seconds = 0; ///< wall time of this verdict
@@ -92,11 +96,13 @@ class Judge {
     /// What the sealed cases leave out, and why.
     const std::vector<std::string> &notes() const;
 
-    /// Compiles only. Errors: machine, stopped, request (plan.json unusable).
-    Result<plan::CompileOutcome> compile(const plan::Candidate &candidate, std::stop_token stop);
-    /// Compiles, verifies, times. A wrong candidate is a verdict, not an error.
-    /// Errors: machine, stopped, request (plan.json unusable).
-    Result<Verdict> judge(const plan::Candidate &candidate, verify::Strength strength,
+    /// Compiles only. Errors: as judge().
+    Result<CompileOutcome> compile(const Candidate &candidate, std::stop_token stop);
+    /// Compiles, verifies, times. A wrong candidate is a verdict, not an error. A module's times
+    /// are tamper-evident, not tamper-proof: it shares a process with its clock, which the engine's
+    /// own checks and overrules. Errors: machine, stopped, request (plan.json unusable, a module of
+    /// a form that this device or these rules do not take).
+    Result<Verdict> judge(const Candidate &candidate, verify::Strength strength,
                           std::stop_token stop);
 
     /// What `torch.compile` generates for the task, as text; asked for once, then kept.
@@ -104,8 +110,7 @@ class Judge {
     Result<std::string> compiledCode(std::stop_token stop);
 
     /// Judges both in training strength, then times them in turns. Errors: as judge().
-    Result<Comparison> compare(const plan::Candidate &a, const plan::Candidate &b,
-                               std::stop_token stop);
+    Result<Comparison> compare(const Candidate &a, const Candidate &b, std::stop_token stop);
 
   private:
     struct State;

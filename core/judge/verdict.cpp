@@ -112,7 +112,8 @@ Limit limitOf(const task::Description &task, const device::Ceilings &ceilings,
 }
 
 Json toJson(const Verdict &verdict) {
-    Json json{{"compiled", verdict.compiled},
+    Json json{{"kind", verdict.kind},
+              {"compiled", verdict.compiled},
               {"correct", verdict.correct},
               {"reward", verdict.reward},
               {"device", device::nameOf(verdict.device)},
@@ -122,6 +123,13 @@ Json toJson(const Verdict &verdict) {
               {"unenforced", verdict.unenforced},
               {"compile_seconds", verdict.compileSeconds},
               {"seconds", verdict.seconds}};
+    if (verdict.kind == "module") {
+        json["rules"] = verdict.rules;
+        // In-process events, held against the engine's clock.
+        json["clock"] = "tamper-evident";
+        if (verdict.audit)
+            json["audit"] = modules::toJson(*verdict.audit);
+    }
     if (!verdict.problem.empty())
         json["problem"] = verdict.problem;
     if (!verdict.diagnostics.empty()) {

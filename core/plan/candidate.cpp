@@ -70,6 +70,7 @@ Result<Candidate> readCandidate(const std::filesystem::path &folder) {
     Candidate candidate;
     candidate.folder = folder;
     candidate.plan = std::move(*plan);
+    candidate.planText = std::move(text);
     for (std::size_t i = 0; i < candidate.plan.steps.size(); ++i) {
         const auto *kernel = std::get_if<KernelStep>(&candidate.plan.steps[i]);
         if (kernel == nullptr || candidate.files.contains(kernel->source))

@@ -45,6 +45,9 @@ class CandidateProcess {
     virtual Result<void> unbind(int set) = 0;
     /// One call, complete when it returns.
     virtual Result<void> call(int set) = 0;
+    /// Copies what the last call on that set returned to its lent outputs once more, for processes
+    /// whose candidate returns tensors of its own: shows whether a later call changed them.
+    virtual Result<void> publish(int /*set*/) { return {}; }
     /// Errors as above. `hostSeconds` of the whole batch is measured by the engine outside.
     virtual Result<std::vector<Sample>> time(const SampleRequest &request) = 0;
     /// Ends the process and says how it went.

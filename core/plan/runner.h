@@ -14,6 +14,7 @@ namespace cuda_agent::plan {
 struct Candidate {
     std::filesystem::path folder;
     Plan plan;
+    std::string planText;                     ///< of plan.json, as its author wrote it
     std::map<std::string, std::string> files; ///< kernel path -> text
 };
 /// Reads and validates a candidate folder. Errors: request.

@@ -31,21 +31,6 @@ bool under(const fs::path &path, const fs::path &folder) {
            folder.end();
 }
 
-/// Shows a folder where it is called and where it really lies; /usr is there already.
-void addFolder(std::vector<sandbox::Mount> &mounts, const fs::path &folder) {
-    std::error_code error;
-    const auto real = fs::canonical(folder, error);
-    if (error)
-        return;
-    for (const auto &inside : {folder, real}) {
-        const bool known = std::any_of(mounts.begin(), mounts.end(), [&](const auto &mount) {
-            return under(inside, mount.inside);
-        });
-        if (!known && !under(inside, "/usr"))
-            mounts.push_back({real, inside, false});
-    }
-}
-
 /// The value of `key = value` in pyvenv.cfg, or empty.
 std::string configured(const std::string &text, std::string_view key) {
     std::istringstream in(text);
@@ -76,6 +61,20 @@ std::uint64_t memoryLimit(std::uint64_t wanted) {
 
 } // namespace
 
+void showFolder(std::vector<sandbox::Mount> &mounts, const fs::path &folder) {
+    std::error_code error;
+    const auto real = fs::canonical(folder, error);
+    if (error)
+        return;
+    for (const auto &inside : {folder, real}) {
+        const bool known = std::any_of(mounts.begin(), mounts.end(), [&](const auto &mount) {
+            return under(inside, mount.inside);
+        });
+        if (!known && !under(inside, "/usr"))
+            mounts.push_back({real, inside, false});
+    }
+}
+
 Result<std::vector<sandbox::Mount>> pythonMounts(const fs::path &program) {
     std::error_code error;
     if (program.empty() || !fs::exists(program, error))
@@ -86,17 +85,17 @@ Result<std::vector<sandbox::Mount>> pythonMounts(const fs::path &program) {
     const auto root = program.parent_path().parent_path();
     const auto config = root / "pyvenv.cfg";
     if (fs::exists(config, error)) {
-        addFolder(mounts, root);
+        showFolder(mounts, root);
         CUDA_AGENT_ASSIGN(text, readTextFile(config, 1u << 20));
         if (const fs::path home = configured(text, "home"); home.is_absolute())
-            addFolder(mounts, home.filename() == "bin" ? home.parent_path() : home);
+            showFolder(mounts, home.filename() == "bin" ? home.parent_path() : home);
     } else {
-        addFolder(mounts, root);
+        showFolder(mounts, root);
     }
     // The interpreter may be a link out of both.
     const auto real = fs::canonical(program, error);
     if (!error && real.parent_path().filename() == "bin")
-        addFolder(mounts, real.parent_path().parent_path());
+        showFolder(mounts, real.parent_path().parent_path());
     for (const auto &mount : mounts)
         if (mount.inside == "/" || mount.inside == "/tmp" || mount.inside == "/etc")
             return machineError("the Python {} belongs to the folder {}, which cannot be shown to "
@@ -105,29 +104,12 @@ Result<std::vector<sandbox::Mount>> pythonMounts(const fs::path &program) {
     return mounts;
 }
 
-Result<Launch> prepareLaunch(const task::Spec &spec, const device::Info &device,
-                             const Options &options) {
-    Launch launch;
-    auto &policy = launch.policy;
-    policy.name = "task";
-    const auto program = pythonProgram();
-    CUDA_AGENT_ASSIGN(mounts, pythonMounts(program));
+Result<sandbox::Policy> pythonPolicy(const device::Info &device, const fs::path &cache,
+                                     std::uint64_t hostMemoryBytes) {
+    sandbox::Policy policy;
+    CUDA_AGENT_ASSIGN(mounts, pythonMounts(pythonProgram()));
     policy.mounts = std::move(mounts);
-
     std::error_code error;
-    const auto worker = shareDir() / "worker";
-    if (!fs::exists(worker / "main.py", error))
-        return machineError("the reference worker is missing at {}; build or install the program "
-                            "again",
-                            worker.string());
-    policy.mounts.push_back({worker, "/reference/worker", false});
-    CUDA_AGENT_ASSIGN(text, readTextFile(spec.file, 4u << 20));
-    launch.taskFile = "/task/" + spec.file.filename().string();
-    policy.mounts.push_back({spec.file, launch.taskFile, false});
-
-    const auto key =
-        sha256Hex(fmt::format("{}\n{}\n{}", program.string(), device.name, text)).substr(0, 32);
-    const auto cache = cacheDir() / "inductor" / key;
     fs::create_directories(cache, error);
     if (error)
         return machineError("cannot create the compile cache {}: {}", cache.string(),
@@ -145,16 +127,39 @@ Result<Launch> prepareLaunch(const task::Spec &spec, const device::Info &device,
     if (device.kind == device::Kind::cuda) {
         policy.gpu = device.index;
         if (const auto toolkit = cudaToolkitDir(); !toolkit.empty()) {
-            addFolder(policy.mounts, toolkit);
+            showFolder(policy.mounts, toolkit);
             policy.environment.emplace_back("CUDA_HOME", toolkit.string());
         }
     }
-
     policy.limits.wall = {}; // every request has a limit of its own
-    policy.limits.memoryBytes = memoryLimit(options.hostMemoryBytes);
+    policy.limits.memoryBytes = memoryLimit(hostMemoryBytes);
     policy.limits.processes = mostProcesses;
     policy.limits.fileBytes = largestFile;
     policy.limits.scratchBytes = scratchBytes;
+    return policy;
+}
+
+Result<Launch> prepareLaunch(const task::Spec &spec, const device::Info &device,
+                             const Options &options) {
+    Launch launch;
+    const auto program = pythonProgram();
+    CUDA_AGENT_ASSIGN(text, readTextFile(spec.file, 4u << 20));
+    const auto key =
+        sha256Hex(fmt::format("{}\n{}\n{}", program.string(), device.name, text)).substr(0, 32);
+    CUDA_AGENT_ASSIGN(policy,
+                      pythonPolicy(device, cacheDir() / "inductor" / key, options.hostMemoryBytes));
+    launch.policy = std::move(policy);
+    launch.policy.name = "task";
+
+    std::error_code error;
+    const auto worker = shareDir() / "worker";
+    if (!fs::exists(worker / "main.py", error))
+        return machineError("the reference worker is missing at {}; build or install the program "
+                            "again",
+                            worker.string());
+    launch.policy.mounts.push_back({worker, "/reference/worker", false});
+    launch.taskFile = "/task/" + spec.file.filename().string();
+    launch.policy.mounts.push_back({spec.file, launch.taskFile, false});
     // -I: nothing of the user's Python settings and folders takes part.
     launch.argv = {program.string(), "-I", "/reference/worker/main.py"};
     return launch;

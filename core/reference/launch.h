@@ -19,6 +19,17 @@ struct Launch {
 Result<Launch> prepareLaunch(const task::Spec &spec, const device::Info &device,
                              const Options &options);
 
+/// The sandbox of a Python process with PyTorch: the environment's folders, threads, on cuda the
+/// GPU and the toolkit, limits that a task needs. `cache`: a folder of the process's own, made here
+/// and shown as /cache, where Inductor and Triton keep what they compile.
+/// Errors: machine.
+Result<sandbox::Policy> pythonPolicy(const device::Info &device, const std::filesystem::path &cache,
+                                     std::uint64_t hostMemoryBytes);
+
+/// Shows a folder, read-only, where it is called and where it really lies; nothing to do for what
+/// is below /usr or shown already, or is not there.
+void showFolder(std::vector<sandbox::Mount> &mounts, const std::filesystem::path &folder);
+
 /// Folders outside /usr that a Python program needs: its virtual environment and the installation
 /// behind it. Errors: machine.
 Result<std::vector<sandbox::Mount>> pythonMounts(const std::filesystem::path &program);

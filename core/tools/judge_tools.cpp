@@ -37,7 +37,7 @@ Json diagnosticsJson(const std::vector<toolchain::Diagnostic> &diagnostics) {
 
 Result<Observation> compile(Workspace &workspace, const Json &, std::stop_token stop) {
     const auto start = Clock::now();
-    CUDA_AGENT_ASSIGN(candidate, plan::readCandidate(workspace.folder().path()));
+    CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(workspace.folder().path()));
     CUDA_AGENT_ASSIGN(judge, judgeOf(workspace));
     CUDA_AGENT_ASSIGN(outcome, judge->compile(candidate, std::move(stop)));
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -58,7 +58,7 @@ Result<Observation> compile(Workspace &workspace, const Json &, std::stop_token 
 /// Judges what the workspace holds and logs it. Errors: request (no candidate there, the plan does
 /// not fit the task), machine, stopped.
 Result<Json> judgeNow(Workspace &workspace, verify::Strength strength, std::stop_token stop) {
-    CUDA_AGENT_ASSIGN(candidate, plan::readCandidate(workspace.folder().path()));
+    CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(workspace.folder().path()));
     CUDA_AGENT_ASSIGN(judge, judgeOf(workspace));
     CUDA_AGENT_ASSIGN(verdict, judge->judge(candidate, strength, std::move(stop)));
     Json json = judge::toJson(verdict);
@@ -67,10 +67,7 @@ Result<Json> judgeNow(Workspace &workspace, verify::Strength strength, std::stop
                               verdict.compileSeconds));
     auto &recorder = workspace.recorder();
     Json files = Json::object();
-    CUDA_AGENT_ASSIGN(planText, workspace.read("plan.json"));
-    CUDA_AGENT_ASSIGN(planBlob, recorder.putBlob(planText));
-    files["plan.json"] = planBlob;
-    for (const auto &[path, text] : candidate.files) {
+    for (const auto &[path, text] : judge::filesOf(candidate)) {
         CUDA_AGENT_ASSIGN(blob, recorder.putBlob(text));
         files[path] = blob;
     }
@@ -112,8 +109,8 @@ Result<Observation> baselineCode(Workspace &workspace, const Json &, std::stop_t
 std::vector<Tool> judgeTools() {
     return {
         {"Compile",
-         "Compiles the candidate in the workspace (plan.json and the kernels that it "
-         "names) and reports diagnostics.",
+         "Compiles the candidate in the workspace (plan.json and the kernels that it names, or "
+         "model_new.py with kernels/X.cu and kernels/X_binding.cpp) and reports diagnostics.",
          objectOf(Json::object(), {}), compile, false},
         {"Verify",
          "Compiles, verifies and times the candidate in the workspace; answers with the "

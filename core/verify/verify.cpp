@@ -165,6 +165,13 @@ class Verification {
         if (!good)
             return {};
         pass("misaligned storage", "inputs moved by one element give the same answer");
+        // A candidate that returns its own tensors may have reused the earlier ones.
+        if (auto published = candidate_.publish(0); !published) {
+            if (published.error().kind != ErrorKind::failed)
+                return tl::unexpected(published.error());
+            fail("no aliasing", published.error().message);
+            return {};
+        }
         CUDA_AGENT_ASSIGN(after, set_.outputDigest());
         CUDA_AGENT_ASSIGN(changed, set_.changedInput());
         CUDA_AGENT_ASSIGN(broken, set_.brokenGuard());

@@ -29,6 +29,7 @@ LARGE = {
     "layer_norm_warp": ["rows=65536", "features=1024"],
     "linear_gelu": ["rows=8192", "inner=512", "features=4096"],
     "mse_mean": ["rows=65536", "columns=1024"],
+    "residual_scale": ["rows=65536", "features=768"],
     "row_peak": ["rows=65536", "columns=1024"],
     "row_variance": ["rows=65536", "columns=1024"],
     "scaled_bias_relu": ["rows=65536", "features=1000"],
@@ -50,12 +51,12 @@ def main():
     parser.add_argument("--results", type=pathlib.Path)
     arguments = parser.parse_args()
     chosen = [e for e in examples.find(arguments.skills)
-              if not arguments.only or e.name in arguments.only.split(",")]
+              if not arguments.only or e.folder.name in arguments.only.split(",")]
     if not chosen:
         print(f"no example in {arguments.skills}")
         return 1
     jobs = [functools.partial(examples.check, arguments.program, e, "cuda", arguments.strength,
-                              () if arguments.small else LARGE[e.name]) for e in chosen]
+                              () if arguments.small else LARGE[e.folder.name]) for e in chosen]
     # The first alone: it measures the card's ceilings, which the others then find.
     outcomes = [jobs[0](), *examples.run_all(jobs[1:], arguments.jobs)]
     if arguments.results:

@@ -45,6 +45,11 @@ def encode_number(value):
     return value
 
 
+def decode_number(value):
+    """The reverse of encode_number; other values as they are."""
+    return float(value["float"]) if isinstance(value, dict) and "float" in value else value
+
+
 class Channel:
     """Blocking, one thread at a time."""
 
@@ -62,6 +67,17 @@ class Channel:
         if size > LARGEST_PAYLOAD or descriptors:
             raise Closed(f"malformed frame: {size} bytes, {descriptors} descriptors")
         return json.loads(self._exactly(size))
+
+    def receive_with_descriptors(self):
+        """A message and the descriptors that came with it, which the caller owns."""
+        head, fds, _, _ = socket.recv_fds(self.socket, HEADER.size, MOST_DESCRIPTORS)
+        if not head:
+            raise Closed("the engine closed the channel")
+        head += self._exactly(HEADER.size - len(head))
+        size, descriptors = HEADER.unpack(head)
+        if size > LARGEST_PAYLOAD or descriptors != len(fds):
+            raise Closed(f"malformed frame: {size} bytes, {len(fds)} of {descriptors} descriptors")
+        return json.loads(self._exactly(size)), list(fds)
 
     def send(self, body, fds=()):
         payload = json.dumps(body, allow_nan=False).encode()

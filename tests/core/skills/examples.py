@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The worked examples of the skills: found, run one process each, told as a table.
 
-An example is a folder skills/<skill>/candidates/<name> with a task.py beside its plan.json.
+An example is a candidate beside a task.py in a folder skills/<skill>/candidates/<name>: a plan
+(plan.json), a module (model_new.py), or a single file (single_*.py).
 """
 import concurrent.futures
 import dataclasses
@@ -14,7 +15,9 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 # What a CPU device has no way to run; its compiler has to say so.
-GPU_ONLY = {"wmma_matmul": "tensor-core instructions"}
+GPU_ONLY = {"wmma_matmul": (1, "tensor-core instructions"),
+            "residual_scale/single_inline.py": (2, "needs a GPU"),
+            "residual_scale/single_triton.py": (2, "needs a GPU")}
 
 
 @dataclasses.dataclass
@@ -22,16 +25,28 @@ class Example:
     skill: str
     name: str
     folder: pathlib.Path
+    candidate: pathlib.Path
 
     @property
     def task(self):
         return self.folder / "task.py"
 
+    @property
+    def rules(self):
+        return "kernelbench" if self.candidate.suffix == ".py" else "published"
+
 
 def find(skills=ROOT / "skills"):
-    """All examples that are plan candidates, in order."""
-    return [Example(plan.parent.parents[1].name, plan.parent.name, plan.parent)
-            for plan in sorted(pathlib.Path(skills).glob("*/candidates/*/plan.json"))]
+    """All examples, in order."""
+    found = []
+    for path in sorted(pathlib.Path(skills).glob("*/candidates/*/*")):
+        folder = path.parent
+        if path.name in ("plan.json", "model_new.py"):
+            found.append(Example(folder.parents[1].name, folder.name, folder, folder))
+        elif path.match("single_*.py"):
+            found.append(Example(folder.parents[1].name, f"{folder.name}/{path.name}", folder,
+                                 path))
+    return found
 
 
 @dataclasses.dataclass
@@ -46,16 +61,17 @@ class Outcome:
         """Why this is not what it should be, or None."""
         refused = GPU_ONLY.get(self.example.name) if device == "cpu" else None
         if refused:
-            told = self.code == 1 and refused in self.said
-            return None if told else f"exit {self.code}, expected to be refused: {refused}"
+            code, words = refused
+            told = self.code == code and words in self.said
+            return None if told else f"exit {self.code}, expected to be refused: {words}"
         if self.code == 0 and self.verdict.get("correct") is True:
             return None
         return self.verdict.get("problem") or self.said.strip()[-300:] or f"exit {self.code}"
 
 
 def check(program, example, device, strength, settings=(), timeout=300, environment=None):
-    command = [str(program), "check", str(example.task), str(example.folder), "--device", device,
-               "--strength", strength, "--json"]
+    command = [str(program), "check", str(example.task), str(example.candidate),
+               "--device", device, "--strength", strength, "--rules", example.rules, "--json"]
     for setting in settings:
         command += ["--set", setting]
     start = time.monotonic()
@@ -93,13 +109,13 @@ def row(outcome, device):
         result = ", ".join(outcome.verdict.get("flags", [])) or "ok"
     else:
         result = "refused, as it should"
-    return (f"{outcome.example.skill:30} {outcome.example.name:18}"
+    return (f"{outcome.example.skill:30} {outcome.example.name:32}"
             f" {microseconds('candidate')} {microseconds('eager')} {microseconds('compile')}"
             f" {'     -' if speedup is None else f'{speedup:6.2f}'}"
             f" {'     -' if limit is None else f'{100 * limit:5.0f}%'} {outcome.seconds:6.1f} {result}")
 
 
-HEAD = (f"{'skill':30} {'example':18}  candidate us   eager us compile us  times  limit"
+HEAD = (f"{'skill':30} {'example':32}  candidate us   eager us compile us  times  limit"
         "      s result")
 
 

@@ -1,0 +1,274 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/modules/build.h"
+
+#include "core/base/hash.h"
+#include "core/base/json.h"
+#include "core/base/paths.h"
+#include "core/base/temporary_folder.h"
+#include "core/modules/commands.h"
+#include "core/modules/ptxas.h"
+#include "core/toolchain/binary_cache.h"
+
+#include <optional>
+
+namespace cuda_agent::modules {
+
+namespace fs = std::filesystem;
+using toolchain::Binary;
+using toolchain::Diagnostic;
+using toolchain::Rejection;
+
+namespace {
+
+constexpr std::size_t logLimit = 64u << 10;
+constexpr std::size_t mostDiagnostics = 50;
+
+void add(std::optional<Rejection> &all, Rejection &&more) {
+    if (!all) {
+        all = std::move(more);
+        return;
+    }
+    all->diagnostics.insert(all->diagnostics.end(), more.diagnostics.begin(),
+                            more.diagnostics.end());
+    all->log += more.log;
+}
+
+std::string lineOf(const Diagnostic &d) {
+    if (d.file.empty())
+        return d.message;
+    if (d.line < 1)
+        return fmt::format("{}: {}", d.file, d.message);
+    return d.column < 1 ? fmt::format("{}:{}: {}", d.file, d.line, d.message)
+                        : fmt::format("{}:{}:{}: {}", d.file, d.line, d.column, d.message);
+}
+
+/// What a compiler said, about the candidate's own files.
+std::vector<Diagnostic> diagnosticsOf(const std::string &output) {
+    std::vector<Diagnostic> kept;
+    for (auto &diagnostic : toolchain::parseDiagnostics(output)) {
+        if (diagnostic.file.starts_with("./"))
+            diagnostic.file.erase(0, 2);
+        const bool foreign = diagnostic.file.starts_with('/');
+        if (foreign && diagnostic.severity != "error")
+            continue;
+        if (foreign) { // a template of PyTorch's, given something wrong
+            diagnostic.message += " (in " + diagnostic.file + ")";
+            diagnostic.file.clear();
+            diagnostic.line = diagnostic.column = 0;
+        }
+        if (kept.size() < mostDiagnostics)
+            kept.push_back(std::move(diagnostic));
+    }
+    return kept;
+}
+
+Rejection rejectionOf(const std::string &file, const sandbox::Record &record) {
+    Rejection rejection;
+    rejection.log = record.standardError;
+    if (rejection.log.size() > logLimit)
+        rejection.log = rejection.log.substr(0, logLimit) + "\n(cut)\n";
+    rejection.diagnostics = diagnosticsOf(record.standardError);
+    const auto error =
+        std::find_if(rejection.diagnostics.begin(), rejection.diagnostics.end(),
+                     [](const Diagnostic &each) { return each.severity == "error"; });
+    if (!record.limitsHit.empty())
+        rejection.summary = fmt::format("{}: the compiler was stopped: {}", file, record.summary());
+    else if (error != rejection.diagnostics.end())
+        rejection.summary = lineOf(*error);
+    else
+        rejection.summary = fmt::format("{}: the compiler failed: {}", file, record.summary());
+    if (error == rejection.diagnostics.end())
+        rejection.diagnostics.push_back({"error", file, 0, 0, rejection.summary});
+    return rejection;
+}
+
+} // namespace
+
+struct Builder::State {
+    Tools tools;
+    std::unique_ptr<toolchain::Compiler> hostKernels; ///< cpu only
+    std::string bindingText, registryText;            ///< the engine's own
+    toolchain::BinaryCache cache;
+
+    using Object = std::variant<Binary, Rejection>;
+
+    /// Runs one command on the candidate's files; `produced` is what it leaves in /out.
+    Result<Object> run(const Candidate &candidate, const std::string &file, const Command &command,
+                       const std::string &key, const std::string &produced,
+                       const std::vector<fs::path> &objects, std::stop_token stop);
+    Result<Object> kernel(const Candidate &candidate, const std::string &file,
+                          std::stop_token stop);
+    Result<Object> binding(const Candidate &candidate, const std::string &file,
+                           std::stop_token stop);
+    Result<std::optional<Rejection>> checkSyntax(const Candidate &candidate, std::stop_token stop);
+
+    std::string keyOf(std::string_view kind, const std::string &file, const std::string &text,
+                      const std::map<std::string, std::string> &headers) const {
+        Json key{{"kind", kind},
+                 {"identity", sha256Hex(tools.identity)},
+                 {"file", file},
+                 {"text", sha256Hex(text)}};
+        for (const auto &[path, header] : headers)
+            key["headers"][path] = sha256Hex(header);
+        return sha256Hex(key.dump());
+    }
+};
+
+Builder::Builder(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Builder::~Builder() = default;
+
+Result<std::unique_ptr<Builder>> Builder::make(const device::Info &device, std::stop_token stop) {
+    auto state = std::make_unique<State>();
+    CUDA_AGENT_ASSIGN(tools, Tools::find(device, stop));
+    state->tools = std::move(tools);
+    if (device.kind == device::Kind::cpu) {
+        CUDA_AGENT_ASSIGN(kernels, toolchain::makeHostObjectCompiler());
+        state->hostKernels = std::move(kernels);
+    }
+    const auto folder = shareDir() / "extension";
+    CUDA_AGENT_ASSIGN(binding, readTextFile(folder / "binding.cpp"));
+    CUDA_AGENT_ASSIGN(registry, readTextFile(folder / "binding_registry.h"));
+    state->bindingText = std::move(binding);
+    state->registryText = std::move(registry);
+    return std::unique_ptr<Builder>(new Builder(std::move(state)));
+}
+
+Result<Builder::State::Object>
+Builder::State::run(const Candidate &candidate, const std::string &file, const Command &command,
+                    const std::string &key, const std::string &produced,
+                    const std::vector<fs::path> &objects, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make("module"));
+    const auto in = folder.path() / "in";
+    const auto out = folder.path() / "out";
+    std::error_code error;
+    fs::create_directories(out, error);
+    fs::create_directories(in / "kernels", error);
+    for (const auto &[path, text] : candidate.files)
+        CUDA_AGENT_TRY(writeFileAtomically(in / path, text));
+    CUDA_AGENT_TRY(writeFileAtomically(in / "binding.cpp", bindingText));
+    CUDA_AGENT_TRY(writeFileAtomically(in / "binding_registry.h", registryText));
+    CUDA_AGENT_ASSIGN(policy, tools.policy());
+    policy.mounts.push_back({in, "/candidate"});
+    policy.mounts.push_back({out, "/out", true});
+    for (std::size_t i = 0; i < objects.size(); ++i)
+        policy.mounts.push_back({objects[i], fmt::format("/objects/{}.o", i)});
+    CUDA_AGENT_ASSIGN(record, sandbox::run(policy, command, {}, std::move(stop)));
+    if (!record.clean())
+        return Object(rejectionOf(file, record));
+    if (fs::symlink_status(out / produced, error).type() != fs::file_type::regular)
+        return machineError("{} ended without a result", command.front());
+    Binary facts;
+    facts.seconds = record.wallSeconds;
+    facts.entries = entriesFromPtxas(record.standardError);
+    for (auto &diagnostic : diagnosticsOf(record.standardError))
+        if (diagnostic.severity == "warning")
+            facts.warnings.push_back(std::move(diagnostic));
+    CUDA_AGENT_ASSIGN(binary, cache.store(key, facts, out / produced));
+    cache.prune();
+    return Object(std::move(binary));
+}
+
+Result<Builder::State::Object>
+Builder::State::kernel(const Candidate &candidate, const std::string &file, std::stop_token stop) {
+    const auto &text = candidate.files.at(file);
+    if (hostKernels) {
+        toolchain::Source source;
+        source.path = file;
+        source.text = text;
+        source.headers = candidate.headers();
+        CUDA_AGENT_ASSIGN(outcome, hostKernels->compile(source, std::move(stop)));
+        if (auto *rejection = std::get_if<Rejection>(&outcome))
+            return Object(std::move(*rejection));
+        return Object(std::move(std::get<Binary>(outcome)));
+    }
+    const auto key = keyOf("kernel", file, text, candidate.headers());
+    if (auto known = cache.find(key))
+        return Object(std::move(*known));
+    return run(candidate, file, tools.kernel(file), key, "object.o", {}, std::move(stop));
+}
+
+Result<Builder::State::Object>
+Builder::State::binding(const Candidate &candidate, const std::string &file, std::stop_token stop) {
+    const bool own = file == "binding.cpp";
+    const auto &text = own ? bindingText : candidate.files.at(file);
+    auto headers = own ? std::map<std::string, std::string>() : candidate.headers();
+    headers["binding_registry.h"] = registryText;
+    const auto key = keyOf("binding", file, text, headers);
+    if (auto known = cache.find(key))
+        return Object(std::move(*known));
+    return run(candidate, file, tools.binding(file), key, "object.o", {}, std::move(stop));
+}
+
+Result<std::optional<Rejection>> Builder::State::checkSyntax(const Candidate &candidate,
+                                                             std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(policy, tools.policy());
+    policy.workingDirectory = "/tmp";
+    CUDA_AGENT_ASSIGN(record, sandbox::run(policy, tools.syntax(), candidate.files.at(modelFile),
+                                           std::move(stop)));
+    if (record.clean())
+        return std::optional<Rejection>();
+    return std::optional<Rejection>(rejectionOf(modelFile, record));
+}
+
+Result<CompileOutcome> Builder::compile(const Candidate &candidate, std::stop_token stop) {
+    auto &state = *state_;
+    std::optional<Rejection> rejection;
+    CUDA_AGENT_ASSIGN(syntax, state.checkSyntax(candidate, stop));
+    if (syntax)
+        add(rejection, std::move(*syntax));
+    Compiled compiled;
+    compiled.candidate = &candidate;
+    std::vector<fs::path> objects;
+    std::string hashes;
+    const auto take = [&](State::Object &&outcome) {
+        if (auto *refused = std::get_if<Rejection>(&outcome)) {
+            add(rejection, std::move(*refused));
+            return;
+        }
+        auto &binary = std::get<Binary>(outcome);
+        objects.push_back(binary.file);
+        hashes += binary.hash;
+        compiled.seconds += binary.cached ? 0 : binary.seconds;
+        compiled.kernels.insert(compiled.kernels.end(), binary.entries.begin(),
+                                binary.entries.end());
+        compiled.warnings.insert(compiled.warnings.end(), binary.warnings.begin(),
+                                 binary.warnings.end());
+    };
+    for (const auto &file : candidate.kernels()) {
+        CUDA_AGENT_ASSIGN(object, state.kernel(candidate, file, stop));
+        take(std::move(object));
+    }
+    // A binding takes long: what is wrong with the kernels is told first.
+    if (rejection)
+        return CompileOutcome(std::move(*rejection));
+    if (candidate.form == Form::workspace) {
+        for (const auto &file : candidate.bindings()) {
+            CUDA_AGENT_ASSIGN(object, state.binding(candidate, file, stop));
+            take(std::move(object));
+        }
+        CUDA_AGENT_ASSIGN(own, state.binding(candidate, "binding.cpp", stop));
+        take(std::move(own));
+    }
+    if (rejection)
+        return CompileOutcome(std::move(*rejection));
+    if (candidate.form == Form::singleFile)
+        return CompileOutcome(std::move(compiled));
+
+    const auto key = state.keyOf("extension", "cuda_extension", hashes, {});
+    auto linked = state.cache.find(key);
+    if (!linked) {
+        std::vector<std::string> inside;
+        for (std::size_t i = 0; i < objects.size(); ++i)
+            inside.push_back(fmt::format("/objects/{}.o", i));
+        CUDA_AGENT_ASSIGN(outcome, state.run(candidate, "cuda_extension", state.tools.link(inside),
+                                             key, "cuda_extension.so", objects, stop));
+        if (auto *refused = std::get_if<Rejection>(&outcome))
+            return CompileOutcome(std::move(*refused));
+        linked = std::move(std::get<Binary>(outcome));
+    }
+    compiled.extension = linked->file;
+    return CompileOutcome(std::move(compiled));
+}
+
+} // namespace cuda_agent::modules

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/device/device.h"
+#include "core/modules/candidate.h"
+#include "core/toolchain/compiler.h"
+
+#include <memory>
+#include <stop_token>
+#include <variant>
+
+namespace cuda_agent::modules {
+
+/// A candidate that is ready to be loaded.
+struct Compiled {
+    const Candidate *candidate = nullptr;      ///< borrowed
+    std::filesystem::path extension;           ///< `cuda_extension.so` in the cache, or empty
+    std::vector<toolchain::EntryInfo> kernels; ///< none on cpu
+    std::vector<toolchain::Diagnostic> warnings;
+    double seconds = 0; ///< spent by compilers now; cached objects cost nothing
+};
+using CompileOutcome = std::variant<Compiled, toolchain::Rejection>;
+
+/// Compiles module candidates for one device, each file by itself, inside the sandbox, with the
+/// cache of the plan compilers: a changed kernel costs its own compile (nvcc 1 s) and the link; a
+/// changed binding 10 s and more, as PyTorch's headers are large. One thread.
+class Builder {
+  public:
+    /// Errors: machine (no Python with PyTorch, no g++, no nvcc on cuda), stopped.
+    static Result<std::unique_ptr<Builder>> make(const device::Info &device, std::stop_token stop);
+    ~Builder();
+
+    /// Checks the syntax of `model_new.py`; compiles and links a workspace. What a single file
+    /// compiles by itself shows only when it is loaded.
+    /// Errors: machine, stopped. Sources that do not compile are a Rejection with all files'
+    /// diagnostics.
+    Result<CompileOutcome> compile(const Candidate &candidate, std::stop_token stop);
+
+  private:
+    struct State;
+    explicit Builder(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+} // namespace cuda_agent::modules

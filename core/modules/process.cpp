@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/modules/process.h"
+
+#include "core/base/hash.h"
+#include "core/base/paths.h"
+#include "core/reference/launch.h"
+
+namespace cuda_agent::modules {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds helloTimeout{180'000}; ///< Python, PyTorch and a cold disk; the task's model
+constexpr milliseconds auditTimeout{120'000}; ///< the first use of CUPTI takes seconds
+constexpr const char *insideModel = "/candidate/model_new.py";
+
+/// Where a candidate's Python file lies on disk, and what it compiles itself. One folder for each
+/// text, so that a load that compiles is paid once.
+fs::path ownFolder(const Candidate &candidate, const device::Info &device) {
+    const auto key = sha256Hex(fmt::format("{}\n{}\n{}", device.name, pythonProgram().string(),
+                                           candidate.files.at(modelFile)));
+    return cacheDir() / "modules" / key.substr(0, 32);
+}
+
+Result<sandbox::Policy> makePolicy(const Compiled &compiled, const task::Spec &spec,
+                                   const device::Info &device, const ProcessOptions &options) {
+    const auto folder = ownFolder(*compiled.candidate, device);
+    CUDA_AGENT_ASSIGN(policy,
+                      reference::pythonPolicy(device, folder / "cache", options.memoryBytes));
+    policy.name = "candidate";
+    // Calls have limits of their own; this one only bounds a verdict that nobody ends.
+    policy.limits.wall = std::chrono::hours(1);
+    for (const auto &[name, inside] : {std::pair{"worker", "/reference/worker"},
+                                       std::pair{"module-worker", "/reference/modules"}}) {
+        std::error_code error;
+        if (!fs::exists(shareDir() / name, error))
+            return machineError("the module worker is missing at {}; build or install the program "
+                                "again",
+                                (shareDir() / name).string());
+        policy.mounts.push_back({shareDir() / name, inside});
+    }
+    policy.mounts.push_back({spec.file, "/task/" + spec.file.filename().string()});
+    const auto model = folder / modelFile;
+    CUDA_AGENT_TRY(writeFileAtomically(model, compiled.candidate->files.at(modelFile)));
+    policy.mounts.push_back({model, insideModel});
+    if (!compiled.extension.empty())
+        policy.mounts.push_back({compiled.extension, "/candidate/cuda_extension.so"});
+    if (device.kind == device::Kind::cpu)
+        policy.mounts.push_back(
+            {workerDir() / "libcuda-agent-host.so", "/candidate/libcuda-agent-host.so"});
+    else if (!device.architecture.empty()) { // for what the candidate compiles itself
+        const auto digits = device.architecture.substr(3);
+        policy.environment.emplace_back("TORCH_CUDA_ARCH_LIST",
+                                        fmt::format("{}.{}{}", digits.substr(0, digits.size() - 1),
+                                                    digits.back(), digits >= "90" ? "a" : ""));
+        policy.environment.emplace_back("TORCH_EXTENSIONS_DIR", "/cache/extensions");
+        if (const auto toolkit = cudaToolkitDir(); !toolkit.empty())
+            policy.environment.emplace_back("PATH", "/usr/bin:/bin:" + (toolkit / "bin").string());
+    }
+    return policy;
+}
+
+std::vector<plan::Slot> slotsOf(const task::Description &description) {
+    std::vector<plan::Slot> slots;
+    for (std::size_t i = 0; i < description.inputs.size(); ++i)
+        slots.push_back({fmt::format("input {}", i), plan::Role::input, static_cast<int>(i), {}});
+    for (const auto &port : description.parameters)
+        slots.push_back({port.name, plan::Role::parameter, -1, port.name});
+    for (std::size_t i = 0; i < description.outputs.size(); ++i)
+        slots.push_back({fmt::format("output {}", i), plan::Role::output, static_cast<int>(i), {}});
+    return slots;
+}
+
+/// How a single file's own compile failed.
+Result<toolchain::Rejection> rejectionOf(const Json &rejected) {
+    const auto text = [&](const char *field) {
+        const auto found = rejected.find(field);
+        return found != rejected.end() && found->is_string() ? found->get<std::string>()
+                                                             : std::string();
+    };
+    toolchain::Rejection rejection;
+    rejection.summary = plan::tamed(text("summary"));
+    rejection.log = text("log").substr(0, 64u << 10);
+    rejection.diagnostics = toolchain::parseDiagnostics(rejection.log);
+    std::erase_if(rejection.diagnostics, [](const auto &each) { return each.severity != "error"; });
+    if (rejection.diagnostics.size() > 20)
+        rejection.diagnostics.resize(20);
+    if (rejection.diagnostics.empty())
+        rejection.diagnostics.push_back({"error", modelFile, 0, 0, rejection.summary});
+    return rejection;
+}
+
+} // namespace
+
+Result<StartOutcome> start(const Compiled &compiled, const task::Spec &spec,
+                           const task::Description &description, const plan::Signature &signature,
+                           device::Device &device, const ProcessOptions &options,
+                           std::stop_token stop) {
+    const auto &info = device.info();
+    CUDA_AGENT_ASSIGN(policy, makePolicy(compiled, spec, info, options));
+    const auto program = pythonProgram().string();
+    CUDA_AGENT_ASSIGN(process,
+                      sandbox::start(policy, {program, "-I", "/reference/modules/main.py"}));
+    auto link = std::make_unique<plan::LinkedCandidate>(
+        std::move(process), slotsOf(description), signature,
+        plan::LinkOptions{"module worker", options.callTimeout}, std::move(stop));
+
+    Json positions = Json::array();
+    for (const auto &port : description.inputs)
+        positions.push_back(port.inputIndex);
+    Json parameters = Json::array();
+    for (const auto &port : description.parameters)
+        parameters.push_back(port.name);
+    CUDA_AGENT_TRY(link->ask({{"op", "hello"},
+                              {"task", "/task/" + spec.file.filename().string()},
+                              {"overrides", spec.overrides},
+                              {"device", device::nameOf(info.kind)},
+                              {"tf32", options.numerics != task::Numerics::standard},
+                              {"scalars", description.scalars},
+                              {"positions", positions},
+                              {"parameters", parameters}},
+                             helloTimeout, "load"));
+    Json load{
+        {"op", "load"}, {"candidate", insideModel}, {"strict", options.rules == Rules::published}};
+    if (info.kind == device::Kind::cpu)
+        load["host_layer"] = "/candidate/libcuda-agent-host.so";
+    CUDA_AGENT_ASSIGN(answer, link->ask(load, options.loadTimeout, "loading model_new.py"));
+    if (const auto rejected = answer.find("rejected");
+        rejected != answer.end() && rejected->is_object()) {
+        CUDA_AGENT_ASSIGN(rejection, rejectionOf(*rejected));
+        return StartOutcome(std::move(rejection));
+    }
+    Started started;
+    if (const auto flags = answer.find("flags"); flags != answer.end() && flags->is_array())
+        for (const auto &flag : *flags)
+            if (flag.is_string() && started.flags.size() < 10)
+                started.flags.push_back(plan::tamed(flag.get<std::string>()));
+    started.process = std::move(link);
+    return StartOutcome(std::move(started));
+}
+
+Result<Audit> audit(plan::LinkedCandidate &process, int set) {
+    CUDA_AGENT_ASSIGN(answer,
+                      process.ask({{"op", "audit"}, {"set", set}}, auditTimeout, "the audit"));
+    return auditFromJson(answer);
+}
+
+} // namespace cuda_agent::modules

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/plan/candidate_process.h"
+#include "core/plan/plan.h"
+
+#include <chrono>
+#include <optional>
+#include <span>
+
+namespace cuda_agent::plan {
+
+/// A tensor that a candidate's process is lent with each bind, in the order it expects.
+struct Slot {
+    std::string name; ///< for messages
+    Role role = Role::input;
+    int index = -1;  ///< input, output: position
+    std::string key; ///< parameter: its name in the task description
+};
+
+struct LinkOptions {
+    std::string what = "plan runner";              ///< for messages about the process itself
+    std::chrono::milliseconds callTimeout{10'000}; ///< one call; a hang is killed
+};
+
+/// The engine's end of a candidate's process: the messages that the plan runner and the module
+/// worker understand (core/plan/README.md), their time limits, and what it means when one ends.
+/// Nothing that comes back is believed beyond its form.
+class LinkedCandidate : public CandidateProcess {
+  public:
+    LinkedCandidate(sandbox::Process process, std::vector<Slot> slots, Signature signature,
+                    LinkOptions options, std::stop_token stop);
+
+    /// Sends one request under a fresh random number and takes its answer: what a candidate put on
+    /// the channel ahead of time answers nothing. After the first failure the process is ended and
+    /// the same error comes back. `doing` completes "... during".
+    /// Errors: failed, machine, stopped.
+    Result<Json> ask(const Json &body, std::chrono::milliseconds timeout, std::string_view doing,
+                     std::span<const int> fds = {});
+
+    Result<void> bind(int set, const CallBuffers &buffers) override;
+    Result<void> unbind(int set) override;
+    Result<void> call(int set) override;
+    Result<void> publish(int set) override;
+    Result<std::vector<Sample>> time(const SampleRequest &request) override;
+    sandbox::Record finish() override;
+
+  private:
+    tl::unexpected<Error> fail(Error error);
+    tl::unexpected<Error> gone(std::string_view doing);
+    void endedWithin(std::chrono::milliseconds timeout);
+    Result<const device::TensorView *> viewOf(const Slot &slot, const CallBuffers &buffers) const;
+    std::chrono::milliseconds timeoutOf(const SampleRequest &request) const;
+
+    sandbox::Process process_;
+    std::vector<Slot> slots_;
+    Signature signature_;
+    LinkOptions options_;
+    std::stop_token stop_;
+    std::optional<Error> failure_; ///< after the first one the process is not asked again
+    std::optional<sandbox::Record> record_;
+    double slowestCall_ = 0; ///< seconds, seen from here
+};
+
+/// Text from an untrusted process, made fit for a message: at most 1000 characters, no control
+/// characters but line ends.
+std::string tamed(std::string text);
+
+} // namespace cuda_agent::plan

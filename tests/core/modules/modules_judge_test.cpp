@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/base/hash.h"
+#include "core/base/json.h"
+#include "core/judge/judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+// Module candidates on the cpu device: the published workspace of the skill's example, real
+// compilers, real Python, real sandbox; then what a careless or hostile author would change in it.
+
+namespace cuda_agent::judge {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string replaced(std::string text, const std::string &what, const std::string &by) {
+    const auto at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return at == std::string::npos ? text : text.replace(at, what.size(), by);
+}
+
+class ModuleTest : public testing::Test {
+  protected:
+    static constexpr const char *forwardCall =
+        "return cuda_extension.residual_scale_forward(x, residual, self.scale, 0)";
+
+    static Judge *prepare(modules::Rules rules) {
+        Options options;
+        options.rules = rules;
+        options.interleaveBaselines = false;
+        const fs::path task =
+            fs::path(CUDA_AGENT_SKILLS) / "module-candidates/candidates/residual_scale/task.py";
+        auto spec = task::openSpec(task, {"rows=64", "features=96"});
+        EXPECT_TRUE(spec) << spec.error().message;
+        auto prepared = Judge::prepare(*spec, device::openCpu().value(), options, {}, {});
+        EXPECT_TRUE(prepared) << (prepared ? "" : prepared.error().message);
+        return prepared ? prepared->release() : nullptr;
+    }
+    static void SetUpTestSuite() { judge_ = prepare(modules::Rules::published); }
+    static void TearDownTestSuite() {
+        delete judge_;
+        judge_ = nullptr;
+    }
+    void SetUp() override {
+        ASSERT_NE(judge_, nullptr);
+        folder_ = fs::path(testing::TempDir()) / fmt::format("module-{:x}", randomSeed());
+        fs::create_directories(folder_ / "kernels");
+        const fs::path example =
+            fs::path(CUDA_AGENT_SKILLS) / "module-candidates/candidates/residual_scale";
+        for (const auto *path :
+             {"model_new.py", "kernels/residual_scale.cu", "kernels/residual_scale_binding.cpp"})
+            fs::copy_file(example / path, folder_ / path);
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    void change(const std::string &path, const std::string &what, const std::string &by) {
+        const auto text = readTextFile(folder_ / path);
+        ASSERT_TRUE(text);
+        std::ofstream(folder_ / path) << replaced(*text, what, by);
+    }
+    Result<Verdict> verdict(Judge *judge = nullptr) {
+        CUDA_AGENT_ASSIGN(candidate, readCandidate(folder_));
+        return (judge ? judge : judge_)->judge(candidate, verify::Strength::training, {});
+    }
+    /// The verdict of a candidate that is judged wrong, not an error.
+    Verdict wrong() {
+        auto given = verdict();
+        EXPECT_TRUE(given) << (given ? "" : given.error().message);
+        if (!given)
+            return {};
+        EXPECT_FALSE(given->correct);
+        EXPECT_EQ(given->reward, -1);
+        return *given;
+    }
+
+    static inline Judge *judge_ = nullptr;
+    fs::path folder_;
+};
+
+TEST_F(ModuleTest, JudgesThePublishedWorkspace) {
+    auto candidate = readCandidate(folder_);
+    ASSERT_TRUE(candidate) << candidate.error().message;
+    EXPECT_EQ(kindOf(*candidate), "module");
+    auto given = judge_->judge(*candidate, verify::Strength::full, {});
+    ASSERT_TRUE(given) << given.error().message;
+    EXPECT_TRUE(given->correct) << given->problem << given->compilerOutput;
+    EXPECT_GE(given->reward, 1);
+    const auto json = toJson(*given);
+    EXPECT_EQ(json["kind"], "module");
+    EXPECT_EQ(json["clock"], "tamper-evident");
+    EXPECT_GT(json["times"]["candidate"]["seconds"].get<double>(), 0);
+    bool origin = false;
+    for (const auto &check : json["checks"])
+        origin = origin || check["name"] == "origin of the work";
+    EXPECT_TRUE(origin);
+    ASSERT_TRUE(given->audit);
+    bool empty = false;
+    for (const auto &each : given->audit->operators)
+        empty = empty || each.name.find("empty") != std::string::npos;
+    EXPECT_TRUE(empty) << modules::toJson(*given->audit).dump();
+    const auto files = filesOf(*candidate);
+    EXPECT_EQ(files.size(), 3u);
+}
+
+TEST_F(ModuleTest, NamesLinesThatDoNotCompile) {
+    change("kernels/residual_scale.cu", "const float4 s = scale[column];",
+           "const float4 s = scales[column];");
+    auto given = wrong();
+    EXPECT_FALSE(given.compiled);
+    ASSERT_FALSE(given.diagnostics.empty());
+    EXPECT_EQ(given.diagnostics[0].file, "kernels/residual_scale.cu");
+    EXPECT_GT(given.diagnostics[0].line, 20);
+    EXPECT_THAT(given.problem, HasSubstr("scales"));
+
+    SetUp();
+    change("model_new.py", "def forward(", "def forward(]");
+    given = wrong();
+    ASSERT_FALSE(given.diagnostics.empty());
+    EXPECT_EQ(given.diagnostics[0].file, "model_new.py");
+    EXPECT_GT(given.diagnostics[0].line, 0);
+}
+
+TEST_F(ModuleTest, NamesTheLineOfABindingThatDoesNotCompile) {
+    change("kernels/residual_scale_binding.cpp", "auto out = torch::empty_like(x);",
+           "auto out = torch::empty_like(y);");
+    const auto given = wrong();
+    EXPECT_FALSE(given.compiled);
+    ASSERT_FALSE(given.diagnostics.empty()) << given.compilerOutput;
+    EXPECT_EQ(given.diagnostics[0].file, "kernels/residual_scale_binding.cpp");
+    EXPECT_GT(given.diagnostics[0].line, 20);
+}
+
+TEST_F(ModuleTest, RefusesWhatAHostCannotRun) {
+    change("kernels/residual_scale.cu", "const float4 s = scale[column];",
+           "asm volatile(\"\");\n    const float4 s = scale[column];");
+    const auto given = wrong();
+    EXPECT_FALSE(given.compiled);
+    EXPECT_THAT(given.problem, HasSubstr("residual_scale.cu"));
+}
+
+TEST_F(ModuleTest, FindsAWrongResult) {
+    change("kernels/residual_scale.cu", "a.x + s.x * b.x", "a.x + s.x * b.x * 1.001f");
+    const auto given = wrong();
+    EXPECT_TRUE(given.compiled);
+    ASSERT_NE(given.verification.failed(), nullptr);
+    EXPECT_EQ(given.verification.failed()->name, "random inputs");
+}
+
+TEST_F(ModuleTest, FindsWorkLeftToTheFramework) {
+    change("model_new.py", forwardCall, "return x + self.scale * residual");
+    const auto given = wrong();
+    ASSERT_NE(given.verification.failed(), nullptr);
+    EXPECT_EQ(given.verification.failed()->name, "origin of the work");
+    EXPECT_THAT(given.problem, HasSubstr("aten.mul.Tensor"));
+    // Another way to the same operator is the same operator.
+    SetUp();
+    change("model_new.py", forwardCall,
+           "return getattr(torch._C._VariableFunctions, 'add')(x, torch.ops.aten.mul(self.scale, "
+           "residual))");
+    EXPECT_THAT(wrong().problem, HasSubstr("aten.add"));
+}
+
+TEST_F(ModuleTest, WantsTheParametersByName) {
+    std::string text = readTextFile(folder_ / "model_new.py").value();
+    text = replaced(text, "self.scale = nn", "self.weight = nn");
+    text = replaced(text, "self.scale, 0", "self.weight, 0");
+    std::ofstream(folder_ / "model_new.py") << text;
+    const auto given = wrong();
+    EXPECT_THAT(given.problem, HasSubstr("load_state_dict"));
+    EXPECT_THAT(given.problem, HasSubstr("scale"));
+}
+
+TEST_F(ModuleTest, FindsAResultThatIsReused) {
+    change("model_new.py", forwardCall,
+           "result = cuda_extension.residual_scale_forward(x, residual, self.scale, 0)\n"
+           "        if not hasattr(ModelNew, 'kept'):\n"
+           "            ModelNew.kept = result\n"
+           "        ModelNew.kept.copy_(result)\n"
+           "        return ModelNew.kept");
+    auto candidate = readCandidate(folder_);
+    ASSERT_TRUE(candidate);
+    const auto given = judge_->judge(*candidate, verify::Strength::full, {});
+    ASSERT_TRUE(given) << given.error().message;
+    ASSERT_NE(given->verification.failed(), nullptr);
+    EXPECT_EQ(given->verification.failed()->name, "no aliasing") << given->problem;
+}
+
+TEST_F(ModuleTest, FindsAResultThatIsRemembered) {
+    change("model_new.py", forwardCall,
+           "if not hasattr(self, 'kept'):\n"
+           "            self.kept = cuda_extension.residual_scale_forward(x, residual, self.scale, "
+           "0)\n"
+           "        return self.kept");
+    const auto given = wrong();
+    EXPECT_EQ(given.verification.failed()->name, "random inputs") << given.problem;
+}
+
+TEST_F(ModuleTest, BlamesErrorsOnTheirLine) {
+    change("model_new.py", forwardCall, "raise ValueError('not today')");
+    auto given = wrong();
+    EXPECT_THAT(given.problem, HasSubstr("model_new.py:"));
+    EXPECT_THAT(given.problem, HasSubstr("ValueError: not today"));
+    SetUp();
+    change("model_new.py", forwardCall, "return x[:1]");
+    EXPECT_THAT(wrong().problem, HasSubstr("output 0 has the shape"));
+    SetUp();
+    change("model_new.py", "class ModelNew", "class Other");
+    EXPECT_THAT(wrong().problem, HasSubstr("ModelNew"));
+}
+
+TEST_F(ModuleTest, SurvivesProcessesThatEndOrHang) {
+    change("model_new.py", forwardCall, "import os; os._exit(0)");
+    EXPECT_THAT(wrong().problem, HasSubstr("ended"));
+    SetUp();
+    change("model_new.py", "import torch\n", "import torch\nimport sys; sys.exit(0)\n");
+    EXPECT_THAT(wrong().problem, HasSubstr("SystemExit"));
+    SetUp();
+    change("model_new.py", forwardCall, "import ctypes; ctypes.string_at(8)");
+    EXPECT_THAT(wrong().problem, HasSubstr("SEGV"));
+    SetUp();
+    change("model_new.py", forwardCall, "while True:\n            pass");
+    EXPECT_THAT(wrong().problem, HasSubstr("did not finish"));
+}
+
+TEST_F(ModuleTest, FindsMemoryWrittenOutside) {
+    change("kernels/residual_scale_binding.cpp", "auto out = torch::empty_like(x);",
+           "x.data_ptr<float>()[x.numel()] = 1;\n    auto out = torch::empty_like(x);");
+    EXPECT_THAT(wrong().problem, HasSubstr("after the end of input 0"));
+}
+
+TEST_F(ModuleTest, TakesNoSingleFileOnACpu) {
+    std::ofstream(folder_ / "single.py") << "class ModelNew: pass\n";
+    auto candidate = readCandidate(folder_ / "single.py");
+    ASSERT_TRUE(candidate);
+    auto given = judge_->judge(*candidate, verify::Strength::training, {});
+    ASSERT_FALSE(given);
+    EXPECT_EQ(given.error().kind, ErrorKind::request);
+    EXPECT_THAT(given.error().message, HasSubstr("--rules kernelbench"));
+}
+
+TEST_F(ModuleTest, KnowsWhichKindIsMeant) {
+    std::ofstream(folder_ / "plan.json") << "{}";
+    EXPECT_THAT(readCandidate(folder_).error().message, HasSubstr("both plan.json and model_new"));
+    EXPECT_THAT(readCandidate(folder_ / "gone").error().message, HasSubstr("there is no"));
+    EXPECT_THAT(readCandidate(folder_ / "plan.json").error().message, HasSubstr("is not a folder"));
+}
+
+TEST_F(ModuleTest, FlagsFrameworkWorkUnderTheBenchmarksRules) {
+    const std::unique_ptr<Judge> judge(prepare(modules::Rules::kernelbench));
+    ASSERT_NE(judge, nullptr);
+    change("model_new.py", forwardCall, "return x + self.scale * residual");
+    auto given = verdict(judge.get());
+    ASSERT_TRUE(given) << given.error().message;
+    EXPECT_TRUE(given->correct) << given->problem;
+    EXPECT_THAT(given->flags, testing::Contains(HasSubstr("aten.mul.Tensor")));
+    // Other names for the same parameters are taken there, as the seed is the same.
+    SetUp();
+    std::ofstream(folder_ / "single.py") << "class ModelNew: pass\n";
+    auto single = readCandidate(folder_ / "single.py");
+    auto refused = judge->judge(*single, verify::Strength::training, {});
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("needs a GPU"));
+}
+
+} // namespace
+} // namespace cuda_agent::judge
