@@ -45,8 +45,8 @@ struct Ceilings {
     double tf32FlopsPerSecond = 0; ///< 0 where the device has none or it was not measured
     /// Large fp16 or bf16 matrix product that adds up in fp32, the faster of both; 0 as for TF32.
     double halfFlopsPerSecond = 0;
-    std::vector<MemoryLevel> levels =
-        {}; ///< nearest to the arithmetic first; without the main memory
+    /// Nearest to the arithmetic first; without the main memory.
+    std::vector<MemoryLevel> levels = {};
 };
 /// {"copy_bytes_per_second", "fp32_flops_per_second", "tf32_flops_per_second",
 /// "half_flops_per_second", "levels": [{"name", "bytes", "bytes_per_second"}]}

@@ -1596,65 +1596,6 @@ Press Run, or open a session.</source>
     </message>
 </context>
 <context>
-    <name>cuda_agent::widgets::FiguresModel</name>
-    <message>
-        <source>Time of a call</source>
-        <translation>单次调用时间</translation>
-    </message>
-    <message>
-        <source>Bandwidth, counted bytes</source>
-        <translation>带宽（按计数字节）</translation>
-    </message>
-    <message>
-        <source>Rate, counted operations</source>
-        <translation>速率（按计数运算）</translation>
-    </message>
-    <message>
-        <source>Share of the machine&apos;s limit</source>
-        <translation>占机器极限的比例</translation>
-    </message>
-    <message>
-        <source>Bytes that must move</source>
-        <translation>必须搬运的字节</translation>
-    </message>
-    <message>
-        <source>Operations counted</source>
-        <translation>计数的运算</translation>
-    </message>
-    <message>
-        <source>%1: %2</source>
-        <translation>%1：%2</translation>
-    </message>
-    <message>
-        <source>registers a thread</source>
-        <translation>每线程寄存器</translation>
-    </message>
-    <message>
-        <source>static shared memory</source>
-        <translation>静态共享内存</translation>
-    </message>
-    <message>
-        <source>spilled</source>
-        <translation>寄存器溢出</translation>
-    </message>
-    <message>
-        <source>Figure</source>
-        <translation>数值</translation>
-    </message>
-    <message>
-        <source>Candidate</source>
-        <translation>候选</translation>
-    </message>
-    <message>
-        <source>Best stock</source>
-        <translation>最佳基线</translation>
-    </message>
-    <message>
-        <source>Change</source>
-        <translation>变化</translation>
-    </message>
-</context>
-<context>
     <name>cuda_agent::widgets::FilePage</name>
     <message>
         <source>%1 is not a text: it is shown in part and cannot be edited.</source>
@@ -2558,10 +2499,6 @@ Press Run: each correct candidate is timed and adds a point.</source>
         <translation>选择下一个已计时轮次</translation>
     </message>
     <message>
-        <source>From counted bytes and operations; hardware counters arrive with the profiler.</source>
-        <translation>来自计数的字节和运算；硬件计数器将随性能分析器提供。</translation>
-    </message>
-    <message>
         <source>The log does not say how many bytes the task moves.</source>
         <translation>日志没有说明任务搬运多少字节。</translation>
     </message>
@@ -2578,16 +2515,8 @@ Press Run: each correct candidate is timed and adds a point.</source>
         <translation>上限取自判定中的极限。</translation>
     </message>
     <message>
-        <source>memory copy %1</source>
-        <translation>内存拷贝 %1</translation>
-    </message>
-    <message>
         <source>fp32 %1</source>
         <translation>fp32 %1</translation>
-    </message>
-    <message>
-        <source>tensor cores (TF32) %1</source>
-        <translation>Tensor Core（TF32）%1</translation>
     </message>
     <message>
         <source>turns</source>
@@ -2634,6 +2563,27 @@ Press Run: each correct candidate is timed and adds a point.</source>
     <message>
         <source>Turn %1</source>
         <translation>第 %1 轮</translation>
+    </message>
+    <message>
+        <source>Counted bytes and operations, no hardware counters.</source>
+        <translation>按计数的字节和运算，不含硬件计数器。</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>memory level: bandwidth</comment>
+        <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>memory %1</source>
+        <translation>内存 %1</translation>
+    </message>
+    <message>
+        <source>TF32 %1</source>
+        <translation>TF32 %1</translation>
+    </message>
+    <message>
+        <source>16-bit %1</source>
+        <translation>16 位 %1</translation>
     </message>
 </context>
 <context>

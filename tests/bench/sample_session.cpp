@@ -71,13 +71,18 @@ Result<void> writeHead(session::Log &log) {
     CUDA_AGENT_TRY(
         log.append(EventType::taskDescribed, 0,
                    {{"name", "softmax"}, {"counted_bytes", bytes}, {"matmul_flops", 4e9}}));
-    CUDA_AGENT_TRY(log.append(EventType::baselinesMeasured, 0,
-                              {{"eager", times(eagerSeconds)},
-                               {"compile", times(compileSeconds)},
-                               {"ceilings",
-                                {{"copy_bytes_per_second", 4.2e12},
-                                 {"fp32_flops_per_second", 5.5e13},
-                                 {"tf32_flops_per_second", 4.4e14}}}}));
+    CUDA_AGENT_TRY(log.append(
+        EventType::baselinesMeasured, 0,
+        {{"eager", times(eagerSeconds)},
+         {"compile", times(compileSeconds)},
+         {"ceilings",
+          {{"copy_bytes_per_second", 4.2e12},
+           {"fp32_flops_per_second", 5.5e13},
+           {"tf32_flops_per_second", 4.4e14},
+           {"half_flops_per_second", 7.5e14},
+           {"levels",
+            {{{"name", "L1/shared"}, {"bytes", 30'818'304}, {"bytes_per_second", 3.3e13}},
+             {{"name", "L2"}, {"bytes", 62'914'560}, {"bytes_per_second", 6.5e12}}}}}}}));
     return {};
 }
 

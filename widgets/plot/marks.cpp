@@ -80,6 +80,15 @@ void addText(QCustomPlot &plot, double x, double y, const QColor &color, const Q
     label->setPositionAlignment(alignment);
 }
 
+void addTurnedText(QCustomPlot &plot, double x, double y, const QColor &color, const QString &text,
+                   double angle) {
+    QCPItemText *label = newText(plot, color, text);
+    label->position->setCoords(x, y);
+    label->setPositionAlignment(Qt::AlignCenter);
+    label->setRotation(angle);
+    label->setLayer(QStringLiteral("main")); // over curves that run close to each other
+}
+
 QString TextTicker::getTickLabel(double tick, const QLocale &, QChar, int) {
     return text_(tick);
 }

@@ -19,6 +19,10 @@ void addUpright(QCustomPlot &plot, double x, const QColor &color, const QString 
 void addText(QCustomPlot &plot, double x, double y, const QColor &color, const QString &text,
              Qt::Alignment alignment);
 
+/// The same, centred there and turned clockwise by `angle` degrees.
+void addTurnedText(QCustomPlot &plot, double x, double y, const QColor &color, const QString &text,
+                   double angle);
+
 /// Ticks labelled by a function of their value ("1.2 ms").
 class TextTicker : public QCPAxisTicker {
   public:

@@ -195,7 +195,7 @@ void Plot::rebuild() {
             graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, color, color, 7));
         if (series.x.size() > 20'000)
             graph->setAntialiased(false);
-        if (series.faint || series.name.isEmpty())
+        if (series.faint || series.name.isEmpty() || !series.inLegend)
             graph->removeFromLegend();
         else
             anyName = true;

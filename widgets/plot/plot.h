@@ -23,6 +23,7 @@ struct Series {
     bool points = false; ///< marks at the points
     bool line = true;
     bool step = false; ///< horizontal steps instead of straight lines
+    bool inLegend = true;
 };
 
 /// A themed plot around QCustomPlot, as every pane uses it: wheel zooms (Shift: x only, Ctrl: y

@@ -61,9 +61,14 @@ RooflineData rooflineOf(const SessionDocument &document) {
             data.baselines.back().baseline = QLatin1String(name);
         }
     const Json &measured = partOf(baselines, "ceilings");
-    data.ceilings = {std::max(0.0, numberOf(measured, "copy_bytes_per_second")),
-                     std::max(0.0, numberOf(measured, "fp32_flops_per_second")),
-                     std::max(0.0, numberOf(measured, "tf32_flops_per_second"))};
+    data.ceilings.bandwidth = std::max(0.0, numberOf(measured, "copy_bytes_per_second"));
+    data.ceilings.fp32 = std::max(0.0, numberOf(measured, "fp32_flops_per_second"));
+    data.ceilings.tf32 = std::max(0.0, numberOf(measured, "tf32_flops_per_second"));
+    data.ceilings.half = std::max(0.0, numberOf(measured, "half_flops_per_second"));
+    if (const Json &levels = partOf(measured, "levels"); levels.is_array())
+        for (const Json &level : levels)
+            if (const double rate = numberOf(level, "bytes_per_second"); rate > 0)
+                data.ceilings.levels.push_back({textOf(level, "name"), rate});
     for (const VerdictFigures *figures : document.index().verdicts(document.cursor())) {
         if (!(figures->seconds > 0))
             continue;

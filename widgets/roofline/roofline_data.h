@@ -8,11 +8,19 @@
 
 namespace cuda_agent::widgets {
 
+/// A memory between the arithmetic and the main memory.
+struct RoofLevel {
+    QString name; ///< as the device has it: "L2"
+    double bandwidth = 0;
+};
+
 /// What the device can do at most; 0 where the log does not say. Bytes and operations a second.
 struct RoofCeilings {
     double bandwidth = 0;
     double fp32 = 0;
     double tf32 = 0;
+    double half = 0;               ///< products of 16-bit types
+    std::vector<RoofLevel> levels; ///< innermost first; none in logs from before they were measured
     /// From the limit of a verdict, not from a measurement in the log (which older logs lack).
     bool derived = false;
 };

@@ -7,6 +7,7 @@
 #include "widgets/plot/marks.h"
 #include "widgets/plot/plot.h"
 #include "widgets/roofline/profile_model.h"
+#include "widgets/roofline/roof_labels.h"
 
 #include <QAction>
 #include <QApplication>
@@ -19,6 +20,7 @@
 #include <QTableView>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace cuda_agent::widgets {
@@ -63,8 +65,8 @@ RooflinePane::RooflinePane(SessionDocument *document, QWidget *parent)
     splitter_->addWidget(plot_);
     splitter_->addWidget(table_);
     splitter_->setStretchFactor(0, 3);
-    splitter_->setStretchFactor(1, 2);
-    splitter_->setSizes({600, 300});
+    splitter_->setStretchFactor(1, 1);
+    splitter_->setSizes({700, 250});
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -86,6 +88,16 @@ RooflinePane::RooflinePane(SessionDocument *document, QWidget *parent)
             document_->selectTurn(data_.turns[static_cast<std::size_t>(point)].turn);
     });
     connect(&Theme::instance(), &Theme::changed, this, &RooflinePane::retheme);
+    // A zoom along one axis turns the roofs, and their names with them.
+    labels_.setSingleShot(true);
+    labels_.setInterval(0);
+    connect(&labels_, &QTimer::timeout, this, [this] {
+        if (roofs_ > 0)
+            plot_->setDecoration([this](QCustomPlot &canvas) { decorate(canvas); });
+    });
+    for (QCPAxis *axis : {plot_->canvas().xAxis, plot_->canvas().yAxis})
+        connect(axis, qOverload<const QCPRange &>(&QCPAxis::rangeChanged), &labels_,
+                qOverload<>(&QTimer::start));
     makeActions();
     retheme();
     refresh();
@@ -158,13 +170,13 @@ void RooflinePane::refresh() {
     note_->setVisible(any);
     table_->setVisible(any && model_->rowCount() > 0);
     turnSeries_ = firstBaseline_ = -1;
+    roofs_ = 0;
     if (!any) {
         plot_->setDecoration({});
         plot_->setSeries({});
         return;
     }
-    QStringList notes{
-        tr("From counted bytes and operations; hardware counters arrive with the profiler.")};
+    QStringList notes{tr("Counted bytes and operations, no hardware counters.")};
     if (!(data_.bytes > 0))
         notes += tr("The log does not say how many bytes the task moves.");
     else if (data_.onlyBandwidth())
@@ -184,10 +196,15 @@ void RooflinePane::drawRoofs() {
     std::vector<Series> all;
     const RoofCeilings &roof = data_.ceilings;
     const double at = data_.intensity();
-    const double peak = std::max(roof.fp32, roof.tf32);
+    const double peak = std::max({roof.fp32, roof.tf32, roof.half});
     const double ridge = roof.bandwidth > 0 && peak > 0 ? peak / roof.bandwidth : at;
-    const double from = std::min(at, ridge) / 10;
-    const double to = std::max(at, ridge) * 10;
+    double fastest = roof.bandwidth;
+    for (const RoofLevel &level : roof.levels)
+        fastest = std::max(fastest, level.bandwidth);
+    const double nearRidge = fastest > 0 && peak > 0 ? peak / fastest : at;
+    // Enough to either side of the ridges for names along the roofs.
+    const double from = std::min({at / 4, ridge / 40, nearRidge / 25});
+    const double to = std::max(at, ridge) * 6;
     const auto add = [&](const QString &name, std::vector<double> x, std::vector<double> y,
                          int color) {
         Series series;
@@ -197,19 +214,27 @@ void RooflinePane::drawRoofs() {
         series.color = color;
         all.push_back(std::move(series));
     };
-    if (roof.bandwidth > 0) {
-        const double end = peak > 0 ? ridge : to;
-        add(tr("memory copy %1").arg(bandwidthText(roof.bandwidth)), {from, end},
-            {from * roof.bandwidth, end * roof.bandwidth}, 6);
-    }
-    const auto flat = [&](const QString &name, double rate, int color) {
-        const double start = roof.bandwidth > 0 ? rate / roof.bandwidth : from;
-        add(name, {start, to}, {rate, rate}, color);
+    const auto slope = [&](const QString &name, double bandwidth, int color) {
+        const double end = peak > 0 ? peak / bandwidth : to;
+        add(name, {from, end}, {from * bandwidth, end * bandwidth}, color);
+        all.back().inLegend = false;
     };
-    if (roof.fp32 > 0)
-        flat(tr("fp32 %1").arg(rateText(roof.fp32)), roof.fp32, 2);
-    if (roof.tf32 > 0)
-        flat(tr("tensor cores (TF32) %1").arg(rateText(roof.tf32)), roof.tf32, 3);
+    for (const RoofLevel &level : roof.levels)
+        slope(
+            tr("%1 %2", "memory level: bandwidth").arg(level.name, bandwidthText(level.bandwidth)),
+            level.bandwidth, 5);
+    if (roof.bandwidth > 0)
+        slope(tr("memory %1").arg(bandwidthText(roof.bandwidth)), roof.bandwidth, 6);
+    const auto flat = [&](const QString &name, double rate, int color) {
+        if (!(rate > 0))
+            return;
+        add(name, {fastest > 0 ? rate / fastest : from, to}, {rate, rate}, color);
+        all.back().inLegend = false;
+    };
+    flat(tr("fp32 %1").arg(rateText(roof.fp32)), roof.fp32, 2);
+    flat(tr("TF32 %1").arg(rateText(roof.tf32)), roof.tf32, 3);
+    flat(tr("16-bit %1").arg(rateText(roof.half)), roof.half, 7);
+    roofs_ = static_cast<int>(all.size());
     turnSeries_ = static_cast<int>(all.size());
     Series turns;
     turns.name = tr("turns");
@@ -264,23 +289,35 @@ void RooflinePane::decorate(QCustomPlot &canvas) const {
         addRing(canvas, flat ? point.turn : data_.intensity(), flat ? point.bandwidth : point.rate,
                 colors.accent);
         if (!flat) // along x it is told already
-            addText(canvas, data_.intensity(), point.rate, colors.text,
-                    QStringLiteral("   ") + tr("turn %1").arg(shown),
+            addText(canvas, data_.intensity(), point.rate, colors.text, turnText(shown),
                     Qt::AlignLeft | Qt::AlignVCenter);
     }
     if (!flat) {
-        if (canvas.legend->visible())
-            return;
-        // Too small for the legend: the ceilings say themselves what they are.
-        for (const Series &series : plot_->series())
-            if (series.y.size() == 2 && series.y[0] == series.y[1])
-                addText(canvas, series.x[1], series.y[1], colors.muted, series.name,
-                        Qt::AlignRight | Qt::AlignBottom);
+        if (plot_->follow()) // room for the name of the highest roof
+            canvas.yAxis->setRangeUpper(
+                canvas.yAxis->range().upper *
+                std::pow(canvas.yAxis->range().upper / canvas.yAxis->range().lower,
+                         std::min(0.3, (QFontMetrics(canvas.font()).height() + 6.0) /
+                                           std::max(1, canvas.axisRect()->height()))));
+        nameRoofs(canvas);
         return;
     }
     if (data_.ceilings.bandwidth > 0)
         addLevel(canvas, data_.ceilings.bandwidth, colors.warning,
                  tr("memory copy of this device: %1").arg(bandwidthText(data_.ceilings.bandwidth)));
+    // Caches only where turns reach past the main memory: they are many times faster.
+    const double reached = most;
+    for (auto level = data_.ceilings.levels.rbegin(); level != data_.ceilings.levels.rend();
+         ++level) {
+        if (!(reached > data_.ceilings.bandwidth) || !(level->bandwidth > data_.ceilings.bandwidth))
+            continue;
+        addLevel(canvas, level->bandwidth, colors.warning,
+                 tr("%1 %2", "memory level: bandwidth")
+                     .arg(level->name, bandwidthText(level->bandwidth)));
+        most = std::max(most, level->bandwidth);
+        if (level->bandwidth >= reached)
+            break;
+    }
     const RoofPoint *best = nullptr;
     for (const RoofPoint &point : data_.baselines)
         if (!best || point.seconds < best->seconds)
@@ -297,6 +334,52 @@ void RooflinePane::decorate(QCustomPlot &canvas) const {
     const double last = data_.turns.empty() ? 1 : data_.turns.back().turn;
     canvas.xAxis->setRange(first - 0.5, std::max(last, first + 3) + 0.5);
     canvas.yAxis->setRange(0, most * 1.25);
+}
+
+void RooflinePane::nameRoofs(QCustomPlot &canvas) const {
+    const QFontMetrics metrics(canvas.font());
+    const QSizeF padding(8, 2);
+    const auto pixel = [&](double x, double y) {
+        return QPointF(canvas.xAxis->coordToPixel(x), canvas.yAxis->coordToPixel(y));
+    };
+    std::vector<RoofLine> lines;
+    std::vector<QRectF> taken;
+    const auto &all = plot_->series();
+    // "L2" where there is no room for "L2 6.5 TB/s".
+    const auto namesOf = [&](const QString &name) {
+        return std::array{name, name.section(QLatin1Char(' '), 0, 0)};
+    };
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Series &series = all[i];
+        if (static_cast<int>(i) < roofs_) {
+            RoofLine line{QLineF(pixel(series.x[0], series.y[0]), pixel(series.x[1], series.y[1])),
+                          {}};
+            for (const QString &name : namesOf(series.name))
+                line.names.push_back(QSizeF(metrics.size(Qt::TextSingleLine, name)) + padding);
+            lines.push_back(std::move(line));
+            continue;
+        }
+        for (std::size_t point = 0; point < series.x.size(); ++point)
+            taken.emplace_back(pixel(series.x[point], series.y[point]) - QPointF(8, 8),
+                               QSizeF(16, 16));
+    }
+    for (const RoofPoint &point : data_.turns)
+        if (point.turn == document_->shownTurn())
+            taken.emplace_back(pixel(data_.intensity(), point.rate) -
+                                   QPointF(8, metrics.height() / 2.0 + 1),
+                               QSizeF(metrics.size(Qt::TextSingleLine, turnText(point.turn))) +
+                                   padding + QSizeF(8, 0));
+    const auto places = placeLabels(lines, taken, QRectF(canvas.axisRect()->rect()));
+    const Colors &colors = Theme::instance().colors();
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (places[i])
+            addTurnedText(canvas, canvas.xAxis->pixelToCoord(places[i]->centre.x()),
+                          canvas.yAxis->pixelToCoord(places[i]->centre.y()), colors.text,
+                          namesOf(all[i].name)[places[i]->name], places[i]->angle);
+}
+
+QString RooflinePane::turnText(int turn) const {
+    return QStringLiteral("   ") + tr("turn %1").arg(turn);
 }
 
 QString RooflinePane::pointText(int series, int point) const {

@@ -41,6 +41,8 @@ class RooflinePane : public QWidget {
     void drawRoofs();
     void drawBandwidth();
     void decorate(QCustomPlot &plot) const;
+    void nameRoofs(QCustomPlot &canvas) const;
+    QString turnText(int turn) const;
     void retheme();
     QString pointText(int series, int point) const;
 
@@ -50,8 +52,10 @@ class RooflinePane : public QWidget {
     QLabel *note_ = nullptr;
     QSplitter *splitter_ = nullptr;
     QTableView *table_ = nullptr;
-    QTimer timer_; ///< many events are one change
+    QTimer timer_;  ///< many events are one change
+    QTimer labels_; ///< of the roofs, placed again after a zoom
     RooflineData data_;
+    int roofs_ = 0;       ///< of the plot: the first series are roofs
     int turnSeries_ = -1; ///< of the plot: points of the turns
     int firstBaseline_ = -1;
     bool dirty_ = true;

@@ -35,6 +35,16 @@ class Session {
                                      {"tf32_flops_per_second", 900e9}};
         return add(EventType::baselinesMeasured, 0, std::move(baselines));
     }
+    /// Adds what devices are asked for since their inner memories are measured.
+    Session &withLevels() {
+        Json &ceilings = events.back().data["ceilings"];
+        ceilings["half_flops_per_second"] = 1600e9;
+        ceilings["levels"] = {
+            {{"name", "L1/shared"}, {"bytes", 96 << 10}, {"bytes_per_second", 430e9}},
+            {{"name", "L2"}, {"bytes", 4 << 20}, {"bytes_per_second", 210e9}},
+            {{"name", "L3"}, {"bytes", 32 << 20}, {"bytes_per_second", 47e9}}};
+        return *this;
+    }
     Session &judge(int turn, Json verdict, const char *author = "policy") {
         add(EventType::turnStarted, turn, {{"author", author}});
         add(EventType::compiled, turn,
