@@ -6,6 +6,7 @@
 #include "core/base/paths.h"
 #include "core/sandbox/sandbox.h"
 #include "core/toolchain/binary_cache.h"
+#include "core/toolchain/host/launches.h"
 #include "core/toolchain/host/rewriter.h"
 
 #include <algorithm>
@@ -408,6 +409,7 @@ class HostCompiler : public Compiler {
                 diagnostic.column = file->second.sourceColumn(diagnostic.line, diagnostic.column);
         }
         std::vector<Diagnostic> result;
+        bool launch = false;
         for (std::size_t i = 0; i < all.size() && result.size() < diagnosticLimit; ++i) {
             auto diagnostic = all[i];
             if (!rewritten.contains(diagnostic.file)) {
@@ -423,16 +425,34 @@ class HostCompiler : public Compiler {
                         break;
                     }
             }
-            if (diagnostic.message.starts_with("expanded from macro"))
+            // Neither does what the rewriter has put around a launch say anything.
+            if (diagnostic.message.starts_with("expanded from macro") ||
+                (diagnostic.severity == "note" &&
+                 diagnostic.message.find("__cah_launcher<") != std::string::npos))
                 continue;
             // The compiler driver's last line only repeats that there were errors.
             if (diagnostic.file.empty() && !result.empty() &&
                 (diagnostic.message.starts_with("linker command failed") ||
                  diagnostic.message.starts_with("ld returned")))
                 continue;
+            if (diagnostic.severity == "error")
+                launch = isAboutKernel(diagnostic.message, rewritten);
+            else if (launch && diagnostic.message.starts_with("candidate function"))
+                diagnostic.message = host::withoutFirstArgument(diagnostic.message);
             result.push_back(std::move(diagnostic));
         }
         return result;
+    }
+
+    /// Only a launch calls a kernel.
+    bool isAboutKernel(const std::string &message, const host::RewrittenFiles &rewritten) const {
+        if (product_ != Product::object)
+            return false;
+        for (const auto &[path, file] : rewritten)
+            for (const auto &kernel : file.kernels)
+                if (message == fmt::format("no matching function for call to '{}'", kernel.name))
+                    return true;
+        return false;
     }
 
     Tool tool_;

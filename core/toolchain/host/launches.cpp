@@ -133,7 +133,45 @@ class Finder {
     const std::vector<std::size_t> &partner_;
 };
 
+std::string ordinal(int n) {
+    const int tens = n % 100 / 10;
+    const char *ending = tens == 1     ? "th"
+                         : n % 10 == 1 ? "st"
+                         : n % 10 == 2 ? "nd"
+                         : n % 10 == 3 ? "rd"
+                                       : "th";
+    return std::to_string(n) + ending;
+}
+
+bool isDigit(char c) {
+    return c >= '0' && c <= '9';
+}
+
 } // namespace
+
+std::string withoutFirstArgument(std::string_view note) {
+    std::string result;
+    bool quoted = false;
+    for (std::size_t i = 0; i < note.size();) {
+        quoted = quoted != (note[i] == '\'');
+        if (quoted || !isDigit(note[i]) || (i > 0 && note[i - 1] != ' ')) {
+            result += note[i++];
+            continue;
+        }
+        int number = 0;
+        while (i < note.size() && isDigit(note[i]) && number < 100'000)
+            number = number * 10 + (note[i++] - '0');
+        const auto rest = note.substr(i);
+        if (rest.starts_with("st ") || rest.starts_with("nd ") || rest.starts_with("rd ") ||
+            rest.starts_with("th ")) {
+            result += ordinal(number - 1);
+            i += 2;
+        } else {
+            result += std::to_string(number - 1);
+        }
+    }
+    return result;
+}
 
 LaunchSites findLaunches(const std::vector<Token> &tokens,
                          const std::vector<std::size_t> &partner) {

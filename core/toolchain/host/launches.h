@@ -4,6 +4,7 @@
 
 #include "core/toolchain/host/lexer.h"
 
+#include <string>
 #include <vector>
 
 namespace cuda_agent::toolchain::host {
@@ -20,6 +21,10 @@ struct LaunchSites {
     std::vector<LaunchSite> sites;
     std::vector<std::size_t> broken; ///< "<<<" that is no launch
 };
+
+/// A compiler's note on why a kernel does not fit a launch ("requires 3 arguments, but 2 were
+/// provided", "... for 2nd argument"), without the argument that the rewriter has put first.
+std::string withoutFirstArgument(std::string_view note);
 
 /// The launches among `tokens` (no directives; `partner` as of partnersOf), by position.
 LaunchSites findLaunches(const std::vector<Token> &tokens, const std::vector<std::size_t> &partner);

@@ -75,10 +75,8 @@ void work(Worker &self, Job &job) {
     const auto &launch = *job.launch;
     worker = &self;
     self.job = &job;
-    if (!prepareShared(self, launch.sharedBytes)) {
+    if (!prepareShared(self, launch.sharedBytes))
         report(job, "out of memory for dynamic shared memory");
-        return;
-    }
     self.block.dynamicShared = self.shared;
     self.block.launch = &launch;
     for (int i = 0; i < 3; ++i) {
@@ -97,6 +95,7 @@ void work(Worker &self, Job &job) {
         }
     }
     self.job = nullptr;
+    worker = nullptr; // the pool's own is lent to one calling thread after the other
 }
 
 /// Threads that wait for launches. Grows when a launch asks for more; one launch at a time.
@@ -266,7 +265,7 @@ const CudaAgentHostRuntime &hostRuntime() {
 }
 
 bool insideLaunch() {
-    return worker && worker->job;
+    return worker != nullptr;
 }
 
 int hardwareThreads() {

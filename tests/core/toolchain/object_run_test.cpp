@@ -173,3 +173,198 @@ __device__ __noinline__ float warpSum(float v) {
 )"}});
     EXPECT_EQ(record.standardOutput, "right\n") << record.summary() << record.standardError;
 }
+
+TEST(HostObject, FaultsComeOutWithTheirLine) {
+    const auto record = runObject(R"(#include <cassert>
+__global__ void divergent(int *x) {
+    if (threadIdx.x != 3)
+        __syncthreads();
+    *x = 1;
+}
+__global__ void trap(int *x) {
+    if (blockIdx.x == 5)
+        __trap();
+}
+__global__ void checked(int *x, int n) {
+    assert(n > 7);
+    *x = n;
+}
+extern "C" int run(int which, int *x, int n) {
+    if (which == 0)
+        divergent<<<4, 32>>>(x);
+    else if (which == 1)
+        trap<<<9, 64>>>(x);
+    else
+        checked<<<1, 1>>>(x, n);
+    return cudaGetLastError();
+}
+)",
+                                  R"(
+extern "C" int run(int, int *, int);
+int main() {
+    char text[300];
+    int x = 0;
+    for (int which : {0, 1, 2}) {
+        const int error = run(which, &x, 7);
+        const int taken = cuda_agent_host_take_fault(text, sizeof text);
+        printf("%d %d %s\n", error, taken, text);
+    }
+    run(0, &x, 0), run(1, &x, 0); // the first is kept
+    cuda_agent_host_take_fault(text, 30);
+    printf("%s %d\n", text, cuda_agent_host_take_fault(text, sizeof text));
+    const int fine = run(2, &x, 8); // and the process goes on
+    printf("%d %d\n", fine, x);
+    cuda_agent_host_report("seen elsewhere");
+    printf("%d ", cuda_agent_host_last_error(1));
+    printf("%d ", cuda_agent_host_last_error(0));
+    const int taken = cuda_agent_host_take_fault(text, sizeof text);
+    printf("%d %s\n", taken, text);
+}
+)");
+    EXPECT_TRUE(record.clean()) << record.summary() << record.standardError;
+    EXPECT_EQ(record.standardOutput,
+              "719 1 kernels/test.cu: line 4: divergent barrier: __syncthreads is reached by 31 of "
+              "32 threads of the block, while thread (3,0,0) has returned (block (0,0,0))\n"
+              "719 1 kernels/test.cu: line 9: __trap() (block (5,0,0), thread (0,0,0))\n"
+              "719 1 kernels/test.cu: line 12: assertion failed: n > 7 (block (0,0,0), thread "
+              "(0,0,0))\n"
+              "kernels/test.cu: line 4: dive 0\n"
+              "0 8\n"
+              "719 0 1 seen elsewhere\n");
+}
+
+TEST(HostObject, ImpossibleShapesAreErrorCodes) {
+    const auto record = runObject(R"(
+__global__ void k(int *x) { atomicAdd(x, 1); }
+extern "C" int run(int *x, unsigned gx, unsigned gy, unsigned bx, unsigned bz, size_t shared) {
+    k<<<dim3(gx, gy), dim3(bx, 1, bz), shared>>>(x);
+    const cudaError_t seen = cudaPeekAtLastError();
+    if (seen != cudaGetLastError() || cudaGetLastError() != cudaSuccess)
+        return -1;
+    return seen;
+}
+extern "C" const char *text(int code) { return cudaGetErrorString(cudaError_t(code)); }
+)",
+                                  R"(
+extern "C" int run(int *, unsigned, unsigned, unsigned, unsigned, size_t);
+extern "C" const char *text(int);
+int main() {
+    int x = 0;
+    const auto one = [&](unsigned gx, unsigned gy, unsigned bx, unsigned bz, size_t shared = 0) {
+        printf("%d ", run(&x, gx, gy, bx, bz, shared));
+    };
+    one(0, 1, 32, 1), one(1, 0, 32, 1), one(1, 1, 0, 1), one(1, 1, 1025, 1), one(1, 1, 1, 65);
+    one(1, 1, 512, 4), one(1, 65536, 1, 1), one(0x80000000u, 1, 1, 1);
+    one(1, 1, 1, 1, 228 << 10), one(1, 1, 1, 1, size_t(1) << 40);
+    printf("ran %d\n", x);
+    one(1, 65535, 1, 1), one(1, 1, 1024, 1), one(1, 1, 16, 64), one(1, 1, 1, 1, 227 << 10);
+    char message[10];
+    printf("ran %d, faults %d, %s\n", x, cuda_agent_host_take_fault(message, 10), text(9));
+}
+)");
+    EXPECT_EQ(record.standardOutput,
+              "9 9 9 9 9 9 9 9 1 1 ran 0\n"
+              "0 0 0 0 ran 67584, faults 0, invalid configuration argument\n")
+        << record.summary() << record.standardError;
+}
+
+TEST(HostObject, TheRuntimeInterface) {
+    const auto record = runObject(R"(
+#include <cuda_runtime.h>
+#include <cstdio>
+#define CHECK(call) do { if (cudaError_t e = (call)) { printf("%s\n", cudaGetErrorName(e)); return 1; } } while (0)
+#define FILL(T, ...) fill<T><<<2, 64>>>(__VA_ARGS__)
+template <class T>
+__global__ void fill(T *x, T value, int n = 128) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] += value;
+}
+__global__ void sum(const float *x, const int *weights, float *out) {
+    float s = 0;
+    for (int i = 0; i < 128; ++i)
+        s += x[i];
+    *out = s + (weights ? 1 : 0);
+}
+static int calls = 0;
+static float next() { return float(++calls); }
+template <class T>
+struct Launcher {
+    T *data;
+    int threads = 64;
+    void go(T value) const { fill<<<2, threads>>>(data, value); }
+};
+extern "C" int run() {
+    float *x = nullptr, *out = nullptr, result = 0;
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaMalloc(&x, 128 * sizeof(float)));
+    CHECK(cudaMallocAsync(&out, sizeof *out, stream));
+    CHECK(cudaMemsetAsync(x, 0, 128 * sizeof(float), stream));
+    FILL(float, x, 1.f, 100);       // 100
+    fill<<<2, 64, 0, stream>>>(x, next()); // 128, evaluated once
+    Launcher<float>{x}.go(0.5f);    // 64
+    auto chosen = &fill<float>;
+    chosen<<<1, 32>>>(x, 0.25f, 32); // 8
+    float value = 2;
+    int n = 64;
+    void *arguments[] = {&x, &value, &n};
+    CHECK(cudaLaunchKernel(fill<float>, dim3(2), dim3(64), arguments, 0, stream)); // 128
+    CHECK(cudaFuncSetAttribute(fill<float>, cudaFuncAttributeMaxDynamicSharedMemorySize, 99 << 10));
+    sum<<<1, 1, 0, stream>>>(x, NULL, out);
+    CHECK(cudaMemcpyAsync(&result, out, sizeof result, cudaMemcpyDeviceToHost, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFree(x));
+    CHECK(cudaFreeAsync(out, stream));
+    printf("%g after %d\n", result, calls);
+    int device = -1, threads = 0, blocks = 0, processors = 0;
+    cudaDeviceProp p;
+    CHECK(cudaGetDevice(&device));
+    CHECK(cudaGetDeviceProperties(&p, device));
+    CHECK(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerBlock, device));
+    CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fill<float>, 256, 0));
+    printf("%d %d %d %d %zu %d\n", device, threads, p.warpSize, blocks, p.sharedMemPerBlock,
+           processors == p.multiProcessorCount && processors > 0);
+    printf("%s ", cudaGetErrorName(cudaMalloc(&x, size_t(1) << 60)));
+    printf("%s\n", cudaGetErrorName(cudaGetLastError()));
+    return 0;
+}
+)",
+                                  "extern \"C\" int run();\nint main() { return run(); }\n");
+    EXPECT_TRUE(record.clean()) << record.summary() << record.standardError;
+    EXPECT_EQ(record.standardOutput, "428 after 1\n"
+                                     "0 1024 32 8 49152 1\n"
+                                     "cudaErrorMemoryAllocation cudaErrorMemoryAllocation\n");
+}
+
+TEST(HostObject, LaunchesFromSeveralThreadsTakeTurns) {
+    const auto record = runObject(R"(
+#include <thread>
+#include <vector>
+__global__ void add(int *x) {
+    __shared__ int own;
+    own = 1;
+    __syncthreads();
+    atomicAdd(x, own);
+}
+extern "C" int run() {
+    std::vector<int> sums(4);
+    std::vector<std::thread> threads;
+    for (int &sum : sums)
+        threads.emplace_back([&sum] {
+            for (int i = 0; i < 50; ++i)
+                add<<<8, 32>>>(&sum);
+        });
+    for (auto &thread : threads)
+        thread.join();
+    for (int sum : sums)
+        if (sum != 50 * 8 * 32)
+            return 1;
+    return 0;
+}
+)",
+                                  "extern \"C\" int run();\nint main() { return run(); }\n");
+    EXPECT_TRUE(record.clean()) << record.summary() << record.standardError;
+}

@@ -1,0 +1,5 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#error "cuBLAS is not there on the cpu device"
