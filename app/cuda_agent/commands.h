@@ -23,5 +23,6 @@ Run addCheck(CLI::App &app);
 Run addEndpoint(CLI::App &app);
 Run addExport(CLI::App &app);
 Run addReplay(CLI::App &app);
+Run addKnowledge(CLI::App &app);
 
 } // namespace cuda_agent::app

@@ -28,6 +28,7 @@ int main(int argc, char **argv) {
     add(app::addEndpoint, "endpoint", "Test the language model that --policy endpoint asks");
     add(app::addExport, "export", "Write a candidate as a plain PyTorch extension");
     add(app::addReplay, "replay", "Show a recorded session");
+    add(app::addKnowledge, "knowledge", "Show what earlier sessions found, or forget it");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {

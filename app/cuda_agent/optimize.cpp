@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "app/cuda_agent/attempts.h"
 #include "app/cuda_agent/commands.h"
 #include "app/cuda_agent/common.h"
+#include "app/cuda_agent/memory_options.h"
 #include "app/cuda_agent/printer.h"
 
 #include "core/agent/run.h"
@@ -21,6 +23,9 @@ struct Options {
     agent::Budget budget{0, 0, 0, 0};
     EndpointOptions endpoint;
     std::vector<std::string> skills;
+    MemoryOptions memory;
+    int attempts = 1;
+    int parallel = 0; ///< attempts at once; 0: as many as cores or GPUs allow
 };
 
 Result<int> optimize(const Options &options, std::stop_token stop) {
@@ -41,6 +46,11 @@ Result<int> optimize(const Options &options, std::stop_token stop) {
     }
     wanted.session = options.session.empty() ? agent::defaultSessionFolder(request.spec)
                                              : fs::path(options.session);
+    CUDA_AGENT_ASSIGN(memory, options.memory.file());
+    wanted.memory = std::move(memory);
+    if (options.attempts > 1)
+        return runAttempts({std::move(wanted), options.attempts, options.parallel},
+                           options.task.json, stop);
     const auto folder = wanted.session;
     Printer printer(options.task.json);
     agent::RunListener listener;
@@ -99,6 +109,19 @@ Run addOptimize(CLI::App &app) {
     app.add_option("--session", options->session,
                    "Folder of the session log; one that was stopped or killed is resumed "
                    "(default: cuda-agent-sessions/TASK-TIME)");
+    auto *attempts =
+        app.add_option("--attempts", options->attempts,
+                       "Attempts at the task that differ in what they try, each a session of its "
+                       "own below the session folder (attempt-1, ...); budgets are per attempt. "
+                       "The best candidates are compared at the end")
+            ->check(CLI::Range(1, agent::mostAttempts))
+            ->capture_default_str();
+    app.add_option("--parallel", options->parallel,
+                   "Attempts at once (default: one on each GPU; on a CPU one for four hardware "
+                   "threads); the others wait")
+        ->check(CLI::Range(1, agent::mostAttempts))
+        ->needs(attempts);
+    options->memory.add(app);
     return [options](std::stop_token stop) { return optimize(*options, std::move(stop)); };
 }
 

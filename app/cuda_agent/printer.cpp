@@ -31,7 +31,8 @@ std::string firstLine(const std::string &text) {
 
 using session::EventType;
 
-Printer::Printer(bool json) : out_(json ? stderr : stdout), terminal_(::isatty(fileno(out_))) {}
+Printer::Printer(bool json, std::string prefix)
+    : out_(json ? stderr : stdout), prefix_(std::move(prefix)), terminal_(::isatty(fileno(out_))) {}
 Printer::~Printer() {
     clearStatus();
 }
@@ -52,12 +53,21 @@ void Printer::clearStatus() {
 
 void Printer::line(const std::string &text) {
     clearStatus();
-    fmt::print(out_, "{}\n", text);
+    if (prefix_.empty()) {
+        fmt::print(out_, "{}\n", text);
+    } else {
+        for (std::size_t at = 0; at <= text.size();) {
+            const std::size_t end = std::min(text.find('\n', at), text.size());
+            if (end > at) // an empty line sets apart what others write in between anyway
+                fmt::print(out_, "{}{}\n", prefix_, text.substr(at, end - at));
+            at = end + 1;
+        }
+    }
     std::fflush(out_);
 }
 
 void Printer::progress(const std::string &what) {
-    if (!terminal_)
+    if (!terminal_ || !prefix_.empty())
         return line("... " + what);
     clearStatus();
     fmt::print(out_, "\033[2m{} ...\033[0m", what);

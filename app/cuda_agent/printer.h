@@ -14,7 +14,8 @@ namespace cuda_agent::app {
 /// One thread.
 class Printer {
   public:
-    explicit Printer(bool json);
+    /// `prefix` stands before every line ("[2] "), for one of several that write in turns.
+    explicit Printer(bool json, std::string prefix = {});
     ~Printer();
 
     /// A passing state ("torch.compile"): a status line on a terminal, a line in a pipe.
@@ -31,6 +32,7 @@ class Printer {
     void clearStatus();
 
     std::FILE *out_;
+    std::string prefix_;
     bool terminal_;
     bool status_ = false;
 };

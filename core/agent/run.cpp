@@ -42,17 +42,6 @@ Result<std::unique_ptr<device::Device>> openDevice(const RunRequest &request) {
                                     : device::openNamed(request.device);
 }
 
-/// Each attempt samples for itself, where the endpoint takes a seed.
-policy::EndpointConfig endpointOf(const RunRequest &request) {
-    auto config = request.endpoint;
-    if (request.attempts > 1) {
-        const Json seed = config.extra.is_object() ? config.extra.value("seed", Json(0)) : Json(0);
-        if (seed.is_number_integer())
-            config.extra["seed"] = seed.get<std::int64_t>() + request.attempt;
-    }
-    return config;
-}
-
 Result<void> checkResumable(const session::State &state, const Json &identity) {
     for (const auto *key : {"overrides", "numerics", "policy"})
         if (state.start.value(key, Json()) != identity.at(key))
@@ -92,6 +81,16 @@ policy::EndpointVoice endpointVoice(session::Recorder &recorder, TurnWriter &wri
         return session::readBlob(recorder.folder(), name);
     };
     return voice;
+}
+
+policy::EndpointConfig endpointOf(const RunRequest &request) {
+    auto config = request.endpoint;
+    if (request.attempts <= 1)
+        return config;
+    const Json seed = config.extra.is_object() ? config.extra.value("seed", Json(0)) : Json(0);
+    if (seed.is_number_integer())
+        config.extra["seed"] = seed.get<std::int64_t>() + request.attempt;
+    return config;
 }
 
 int usualTurns(const std::string &policy) {
@@ -212,6 +211,10 @@ Result<void> Run::prepare(std::stop_token stop) {
         task,
         session::readBlob(
             folder(), state().start.value("task", Json::object()).value("blob", std::string())));
+    if (request_.policy == "endpoint") { // may write modules, whose bindings include these
+        CUDA_AGENT_ASSIGN(fixed, modules::fixedFiles());
+        parts.protectedFiles = std::move(fixed);
+    }
     parts.protectedFiles["model.py"] = task;
     parts.skills = request_.skills;
     CUDA_AGENT_ASSIGN(workspace, tools::Workspace::open(std::move(parts)));

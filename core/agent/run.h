@@ -39,6 +39,9 @@ struct RunRequest {
 /// evaluation; 20 for the rest.
 int usualTurns(const std::string &policy);
 
+/// The endpoint of the request; each of several attempts samples with a seed of its own.
+policy::EndpointConfig endpointOf(const RunRequest &request);
+
 /// "cuda-agent-sessions/TASK-YYYYmmdd-HHMMSS" below the current folder.
 std::filesystem::path defaultSessionFolder(const task::Spec &spec);
 

@@ -35,7 +35,7 @@ OUTCOMES = ("correct", "refused", "wrong", "machine")
 
 def optimize(arguments, task, session, environment):
     """One verdict, with what was printed while it came about."""
-    command = [arguments.program, "optimize", str(task), "--device", arguments.device, "--json",
+    command = [arguments.program, "optimize", str(task), "--device", arguments.device, "--json", "--no-memory",
                "--session", str(session), "--turns", str(arguments.turns)]
     start = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)

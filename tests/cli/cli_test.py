@@ -43,6 +43,8 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.temporary.name)
+        # Each test has a record of its own: what one finds would change what the next tries.
+        os.environ["CUDA_AGENT_DATA"] = str(self.folder / "data")
 
     def tearDown(self):
         self.temporary.cleanup()
@@ -62,10 +64,10 @@ class Case(unittest.TestCase):
 class Options(Case):
     def test_help_names_every_command(self):
         self.expect(run("--help"), 0, "doctor", "optimize", "check", "endpoint", "export", "replay",
-                    "Exit codes")
+                    "knowledge", "Exit codes")
 
     def test_every_command_has_help_and_json(self):
-        for command in ("doctor", "optimize", "check", "endpoint", "export", "replay"):
+        for command in ("doctor", "optimize", "check", "endpoint", "export", "replay", "knowledge"):
             self.expect(run(command, "--help"), 0, "--json")
 
     def test_wrong_use_exits_2(self):

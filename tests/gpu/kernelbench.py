@@ -48,7 +48,7 @@ def optimize(arguments, gpu, task, file, deadline):
     if left < 20:
         return None
     folder = pathlib.Path(arguments.sessions) / task.replace("/", "-")
-    command = [arguments.program, "optimize", str(file), "--device", "cuda", "--json", "--session", str(folder),
+    command = [arguments.program, "optimize", str(file), "--device", "cuda", "--json", "--no-memory", "--session", str(folder),
                "--turns", str(arguments.turns), "--numerics", arguments.numerics]
     environment = dict(os.environ)
     if arguments.gpus > 1:

@@ -79,6 +79,20 @@ TEST(Messages, TellTheWholeConversation) {
     expectWellFormed(built.messages);
 }
 
+TEST(Messages, TheFirstSaysWhatEarlierSessionsFoundAndWhichAttemptItIs) {
+    Context context;
+    EXPECT_EQ(taskMessage(context, "class Model").find("attempt"), std::string::npos);
+    context.knowledge = "Worked:\n- a warp per row: 1.90x eager";
+    context.attempt = 2;
+    context.attempts = 3;
+    const auto text = taskMessage(context, "class Model");
+    EXPECT_NE(text.find(context.knowledge), std::string::npos);
+    EXPECT_NE(text.find("attempt 2 of 3"), std::string::npos);
+    EXPECT_NE(text.find("differs in kind"), std::string::npos);
+    context.attempt = 1;
+    EXPECT_EQ(taskMessage(context, "class Model").find("differs in kind"), std::string::npos);
+}
+
 TEST(Messages, LeaveOutOldTextsFirst) {
     const auto whole = Conversation(20, 4000).build(1'000'000);
     const auto built = Conversation(20, 4000).build(whole.tokens / 2);

@@ -118,7 +118,7 @@ def main():
                 test = call("endpoint", "--endpoint-config", config, "--json")
                 print(test.stdout or test.stderr)
                 session = scratch / "session"
-                run = call("optimize", task, "--device", "cpu", "--policy", "endpoint", "--endpoint-config",
+                run = call("optimize", task, "--device", "cpu", "--no-memory", "--policy", "endpoint", "--endpoint-config",
                            config, "--session", session)
                 answers = [json.loads(line)["data"] for line in
                            (session / "session.jsonl").read_text().splitlines()[1:]

@@ -93,7 +93,7 @@ class Handwritten(Case):
 class Session(Case):
     def test_a_sample_sessions_best_candidate(self):
         session = self.folder / "session"
-        self.run_well(PROGRAM, "optimize", SAMPLES / "fused_norm.py", "--set", "rows=200",
+        self.run_well(PROGRAM, "optimize", SAMPLES / "fused_norm.py", "--no-memory", "--set", "rows=200",
                       "--device", "cpu", "--turns", "1", "--session", session)
         project, facts = self.export(session)
         self.assertTrue(facts["verified"])
