@@ -88,7 +88,7 @@ Rejection rejectionOf(const std::string &file, const sandbox::Record &record) {
 struct Builder::State {
     Tools tools;
     std::unique_ptr<toolchain::Compiler> hostKernels; ///< cpu only
-    std::string bindingText, registryText;            ///< the engine's own
+    std::map<std::string, std::string> fixed;         ///< the engine's own files
     toolchain::BinaryCache cache;
 
     using Object = std::variant<Binary, Rejection>;
@@ -115,6 +115,15 @@ struct Builder::State {
     }
 };
 
+Result<std::map<std::string, std::string>> fixedFiles() {
+    std::map<std::string, std::string> files;
+    for (const char *name : {"binding.cpp", "binding_registry.h"}) {
+        CUDA_AGENT_ASSIGN(text, readTextFile(shareDir() / "extension" / name));
+        files[name] = std::move(text);
+    }
+    return files;
+}
+
 Builder::Builder(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Builder::~Builder() = default;
 
@@ -126,11 +135,8 @@ Result<std::unique_ptr<Builder>> Builder::make(const device::Info &device, std::
         CUDA_AGENT_ASSIGN(kernels, toolchain::makeHostObjectCompiler());
         state->hostKernels = std::move(kernels);
     }
-    const auto folder = shareDir() / "extension";
-    CUDA_AGENT_ASSIGN(binding, readTextFile(folder / "binding.cpp"));
-    CUDA_AGENT_ASSIGN(registry, readTextFile(folder / "binding_registry.h"));
-    state->bindingText = std::move(binding);
-    state->registryText = std::move(registry);
+    CUDA_AGENT_ASSIGN(fixed, fixedFiles());
+    state->fixed = std::move(fixed);
     return std::unique_ptr<Builder>(new Builder(std::move(state)));
 }
 
@@ -144,10 +150,9 @@ Builder::State::run(const Candidate &candidate, const std::string &file, const C
     std::error_code error;
     fs::create_directories(out, error);
     fs::create_directories(in / "kernels", error);
-    for (const auto &[path, text] : candidate.files)
-        CUDA_AGENT_TRY(writeFileAtomically(in / path, text));
-    CUDA_AGENT_TRY(writeFileAtomically(in / "binding.cpp", bindingText));
-    CUDA_AGENT_TRY(writeFileAtomically(in / "binding_registry.h", registryText));
+    for (const auto *files : {&candidate.files, &std::as_const(fixed)})
+        for (const auto &[path, text] : *files)
+            CUDA_AGENT_TRY(writeFileAtomically(in / path, text));
     CUDA_AGENT_ASSIGN(policy, tools.policy());
     policy.mounts.push_back({in, "/candidate"});
     policy.mounts.push_back({out, "/out", true});
@@ -191,9 +196,9 @@ Builder::State::kernel(const Candidate &candidate, const std::string &file, std:
 Result<Builder::State::Object>
 Builder::State::binding(const Candidate &candidate, const std::string &file, std::stop_token stop) {
     const bool own = file == "binding.cpp";
-    const auto &text = own ? bindingText : candidate.files.at(file);
+    const auto &text = (own ? fixed : candidate.files).at(file);
     auto headers = own ? std::map<std::string, std::string>() : candidate.headers();
-    headers["binding_registry.h"] = registryText;
+    headers["binding_registry.h"] = fixed.at("binding_registry.h");
     const auto key = keyOf("binding", file, text, headers);
     if (auto known = cache.find(key))
         return Object(std::move(*known));

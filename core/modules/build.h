@@ -12,6 +12,10 @@
 
 namespace cuda_agent::modules {
 
+/// The engine's own files of the published workspace: "binding_registry.h", which bindings include,
+/// and "binding.cpp", which makes the Python module. Errors: machine.
+Result<std::map<std::string, std::string>> fixedFiles();
+
 /// A candidate that is ready to be loaded.
 struct Compiled {
     const Candidate *candidate = nullptr;      ///< borrowed

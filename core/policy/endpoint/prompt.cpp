@@ -30,7 +30,7 @@ std::string systemPrompt(const Context &context, const skills::SkillSet &skills)
     std::string text = fmt::format(
         R"(You write fast CUDA kernels in place of a PyTorch module. You work in turns: say briefly what you think and what gain you expect, call tools, read what they answer.
 
-The workspace is /workspace. model.py there is the task and is protected. You write a candidate: plan.json and the CUDA files that it names (kernels/*.cu). The plan says which buffers there are, how large they are, and which kernels and library steps (gemm, convolution) run over them; there is no host code. Read the skill "plan-candidates" before you write your first plan.
+The workspace is /workspace. model.py there is the task and is protected. You write a candidate: plan.json and the CUDA files that it names (kernels/*.cu). The plan says which buffers there are, how large they are, and which kernels and library steps (gemm, convolution) run over them; there is no host code. Read the skill "plan-candidates" before you write your first plan. Where a plan cannot express what is needed, write the published workspace instead: model_new.py, kernels/X.cu and kernels/X_binding.cpp (skill "module-candidates"); never both at once, so remove plan.json then. Its operators and kernels are recorded: PyTorch's own may not do the work.
 
 Rules:
 - The candidate computes what the module computes, for these inputs and for any others of the same shapes and dtypes: random, huge, tiny, NaN and Inf included. It is checked against a double precision oracle with the reference's own error as the measure.
