@@ -13,6 +13,24 @@ namespace cuda_agent::app {
 
 namespace {
 
+/// "at most 20 turns, 600 s, 100000 tokens, cost 2.5", of what is limited.
+std::string budgetText(const Json &data) {
+    const Json budget = data.value("budget", Json::object());
+    const auto number = [](const Json &of, const char *name) {
+        const auto found = of.is_object() ? of.find(name) : of.end();
+        return of.is_object() && found != of.end() && found->is_number() ? found->get<double>()
+                                                                         : 0.0;
+    };
+    std::string text = fmt::format("at most {:.0f} turns", number(data, "turns"));
+    if (const double seconds = number(budget, "seconds"); seconds > 0)
+        text += fmt::format(", {:g} s", seconds);
+    if (const double tokens = number(budget, "tokens"); tokens > 0)
+        text += fmt::format(", {:.0f} tokens", tokens);
+    if (const double cost = number(budget, "cost"); cost > 0)
+        text += fmt::format(", cost {:g}", cost);
+    return text;
+}
+
 /// What an action acts on, for its line.
 std::string detailOf(const Json &arguments) {
     for (const auto *name : {"file_path", "path", "command", "pattern", "strength"}) {
@@ -83,6 +101,12 @@ void Printer::event(const session::Event &event) {
                          event.data.value("task", Json::object()).value("name", "?"),
                          event.data.value("device", Json::object()).value("name", "?"),
                          text("numerics"), text("policy")));
+        if (const Json recorded = event.data.value("recorded", Json()); recorded.is_object())
+            line(fmt::format("replays {} ({:.12})", recorded.value("path", "?"),
+                             recorded.value("id", "?")));
+        break;
+    case EventType::budgetSet:
+        line("budget: " + budgetText(event.data));
         break;
     case EventType::taskDescribed: {
         const auto graph = event.data.value("graph", Json::object());

@@ -5,6 +5,7 @@
 
 #include "core/base/hash.h"
 
+#include <algorithm>
 #include <ctime>
 
 namespace cuda_agent::agent {
@@ -13,6 +14,25 @@ namespace fs = std::filesystem;
 using session::EventType;
 
 namespace {
+
+Json budgetJson(const Budget &budget) {
+    return {{"turns", budget.turns},
+            {"budget",
+             {{"seconds", budget.seconds}, {"tokens", budget.tokens}, {"cost", budget.cost}}}};
+}
+
+/// The session that a replay follows: where it is, and the hash of how its log begins, by which it
+/// is known again wherever it is moved to.
+Result<Json> recordedOf(const fs::path &folder) {
+    CUDA_AGENT_ASSIGN(contents, session::readLog(folder));
+    if (contents.events.empty())
+        return requestError("the session in {} has no events to replay", folder.string());
+    const auto &first = contents.events.front();
+    std::error_code error;
+    const auto path = fs::weakly_canonical(folder, error);
+    return Json{{"path", (error ? folder : path).string()},
+                {"id", sha256Hex(fmt::format("{:.6f} {}", first.time, first.data.dump()))}};
+}
 
 /// What makes two runs the same session: a resume must not mix tasks, devices or numerics.
 Json identityOf(const RunRequest &request, const device::Info &device,
@@ -26,12 +46,8 @@ Json identityOf(const RunRequest &request, const device::Info &device,
                   {"numerics", task::nameOf(request.judge.numerics)},
                   {"rules", modules::nameOf(request.judge.rules)},
                   {"policy", request.policy},
-                  {"turns", request.budget.turns},
-                  {"budget",
-                   {{"seconds", request.budget.seconds},
-                    {"tokens", request.budget.tokens},
-                    {"cost", request.budget.cost}}},
                   {"program_version", CUDA_AGENT_VERSION}};
+    identity.update(budgetJson(request.budget));
     if (request.attempts > 1)
         identity["attempt"] = {{"number", request.attempt}, {"of", request.attempts}};
     return identity;
@@ -93,6 +109,30 @@ policy::EndpointConfig endpointOf(const RunRequest &request) {
     return config;
 }
 
+Budget resumedBudget(const RunRequest &request, const Json &start) {
+    if (request.wholeBudget)
+        return request.budget;
+    const auto logged = [](const Json &of, const char *name) {
+        const auto found = of.is_object() ? of.find(name) : of.end();
+        return of.is_object() && found != of.end() && found->is_number()
+                   ? std::clamp(found->get<double>(), 0.0, 1e15)
+                   : 0.0;
+    };
+    const Json before = start.value("budget", Json::object());
+    Budget budget = request.budget;
+    if (budget.turns <= 0)
+        budget.turns = static_cast<int>(std::min(logged(start, "turns"), 1e6));
+    if (budget.turns <= 0)
+        budget.turns = usualTurns(request.policy);
+    if (budget.seconds <= 0)
+        budget.seconds = logged(before, "seconds");
+    if (budget.tokens <= 0)
+        budget.tokens = static_cast<std::int64_t>(logged(before, "tokens"));
+    if (budget.cost <= 0)
+        budget.cost = logged(before, "cost");
+    return budget;
+}
+
 int usualTurns(const std::string &policy) {
     return policy == "endpoint" ? 200 : 20;
 }
@@ -140,12 +180,19 @@ Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
                             request.policy);
     if (request.policy == "endpoint")
         CUDA_AGENT_TRY(policy::checkEndpoint(request.endpoint));
-    if (request.budget.turns <= 0)
-        request.budget.turns = usualTurns(request.policy);
-    if (request.policy == "replay" && request.recorded.empty())
-        return requestError("the replay policy needs a recorded session (--recorded SESSION)");
     if (request.session.empty())
         request.session = defaultSessionFolder(request.spec);
+    std::error_code error;
+    const bool resumed = fs::exists(request.session / "session.jsonl", error);
+    if (request.budget.turns <= 0 && !resumed)
+        request.budget.turns = usualTurns(request.policy);
+    Json recorded;
+    if (request.policy == "replay" && !request.recorded.empty()) {
+        CUDA_AGENT_ASSIGN(source, recordedOf(request.recorded));
+        recorded = std::move(source);
+    } else if (request.policy == "replay" && !resumed) {
+        return requestError("the replay policy needs a recorded session (--recorded SESSION)");
+    }
     CUDA_AGENT_ASSIGN(text, readTextFile(request.spec.file));
     CUDA_AGENT_ASSIGN(device, openDevice(request));
     const Json identity = identityOf(request, device->info(), text);
@@ -156,8 +203,7 @@ Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
         run.recorder_ = std::make_unique<session::Recorder>(std::move(log), std::move(state));
         run.recorder_->log().setListener(run.listener_.event);
     };
-    std::error_code error;
-    run.resumed_ = fs::exists(folder / "session.jsonl", error);
+    run.resumed_ = resumed;
     if (run.resumed_) {
         CUDA_AGENT_ASSIGN(log, session::Log::open(folder));
         CUDA_AGENT_ASSIGN(contents, session::readLog(folder));
@@ -168,14 +214,28 @@ Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
         const Json attempt = state.start.value("attempt", Json::object());
         run.request_.attempt = attempt.value("number", 1);
         run.request_.attempts = attempt.value("of", 1);
-        if (run.ended_ && !reopen)
+        // More of a budget is a reason to go on with what had ended.
+        const Budget &given = run.request_.budget;
+        const bool extends = !run.request_.wholeBudget && (given.turns > 0 || given.seconds > 0 ||
+                                                           given.tokens > 0 || given.cost > 0);
+        if (run.ended_ && !reopen && !extends)
             return requestError("the session in {} has ended ({}); look at it with 'cuda-agent "
-                                "replay', or use another --session folder",
+                                "replay', give it another budget (--turns), or use another "
+                                "--session folder",
                                 folder.string(), state.end->value("reason", ""));
+        if (run.request_.policy == "replay")
+            CUDA_AGENT_TRY(run.followRecorded(state, recorded));
         record(std::move(log), std::move(state));
+        run.request_.budget = resumedBudget(run.request_, run.state().start);
         CUDA_AGENT_TRY(run.recorder_->append(
             EventType::note, 0,
             {{"text", fmt::format("resumed after {} turns", run.state().endedTurns().size())}}));
+        Json budget = budgetJson(run.request_.budget);
+        for (const auto &[key, value] : budget.items())
+            if (run.state().start.value(key, Json()) != value) {
+                CUDA_AGENT_TRY(run.recorder_->append(EventType::budgetSet, 0, std::move(budget)));
+                break;
+            }
         return run;
     }
     CUDA_AGENT_ASSIGN(log, session::Log::create(folder));
@@ -184,9 +244,26 @@ Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
     Json start = identity;
     if (run.request_.policy == "endpoint")
         start["endpoint"] = policy::describeEndpoint(run.request_.endpoint);
+    if (!recorded.is_null())
+        start["recorded"] = std::move(recorded);
     start["task"]["blob"] = blob;
     CUDA_AGENT_TRY(run.recorder_->append(EventType::sessionStarted, 0, std::move(start)));
     return run;
+}
+
+Result<void> Run::followRecorded(const session::State &state, const Json &given) {
+    const Json logged = state.start.value("recorded", Json::object());
+    if (given.is_null()) {
+        request_.recorded = logged.value("path", std::string());
+        if (request_.recorded.empty())
+            return requestError("the log does not say which session it follows; give --recorded");
+        return {};
+    }
+    if (logged.contains("id") && logged.at("id") != given.at("id"))
+        return requestError("the session follows the one recorded in {}, not {}; use another "
+                            "--session folder",
+                            logged.value("path", std::string()), request_.recorded.string());
+    return {};
 }
 
 Result<void> Run::prepare(std::stop_token stop) {

@@ -23,7 +23,10 @@ struct RunRequest {
     std::filesystem::path recorded;  ///< session that the replay policy follows
     policy::EndpointConfig endpoint; ///< for the endpoint policy
     skills::SkillSet skills;         ///< for the policy and its tools
-    Budget budget{0, 0, 0, 0};       ///< turns: 0 takes the policy's usual number
+    /// Parts that are 0 are not given: a new session takes the policy's usual number of turns and
+    /// no limit else, a resumed one keeps what its log says.
+    Budget budget{0, 0, 0, 0};
+    bool wholeBudget = false; ///< every part of the budget is given, 0 means no limit
     /// The session folder; empty: `defaultSessionFolder`. One that holds an unfinished session of
     /// the same task is resumed.
     std::filesystem::path session;
@@ -38,6 +41,9 @@ struct RunRequest {
 /// Turns that a policy gets when nobody says how many: 200 for language models, as in the published
 /// evaluation; 20 for the rest.
 int usualTurns(const std::string &policy);
+
+/// What a session that is resumed may take: the logged budget where the request does not say.
+Budget resumedBudget(const RunRequest &request, const Json &start);
 
 /// The endpoint of the request; each of several attempts samples with a seed of its own.
 policy::EndpointConfig endpointOf(const RunRequest &request);
@@ -59,6 +65,7 @@ class Run {
   public:
     /// Opens the device and creates the session folder, or opens the one that is there.
     /// `reopen`: a session that has ended may be opened too; the policy then rests until asked.
+    /// A request that gives a part of a budget goes on with one that has ended.
     /// Errors: request (bad task, another task's session, a session that has ended), machine.
     static Result<Run> open(RunRequest request, RunListener listener, bool reopen = false);
 
@@ -78,6 +85,8 @@ class Run {
 
   private:
     Run(RunRequest request, RunListener listener);
+    /// Which recorded session a resumed replay goes on with. `given`: null when none was named.
+    Result<void> followRecorded(const session::State &state, const Json &given);
     Result<void> prepare(std::stop_token stop);
     Result<std::unique_ptr<policy::Policy>> makePolicy();
     Result<std::string> work(Control *control, std::stop_token stop);

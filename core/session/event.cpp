@@ -12,10 +12,11 @@ struct Name {
     EventType type;
     std::string_view text;
 };
-constexpr std::array<Name, 17> names{{
+constexpr std::array<Name, 18> names{{
     {EventType::sessionStarted, "sessionStarted"},
     {EventType::taskDescribed, "taskDescribed"},
     {EventType::baselinesMeasured, "baselinesMeasured"},
+    {EventType::budgetSet, "budgetSet"},
     {EventType::knowledgeOffered, "knowledgeOffered"},
     {EventType::turnStarted, "turnStarted"},
     {EventType::textStreamed, "textStreamed"},

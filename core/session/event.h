@@ -16,6 +16,7 @@ enum class EventType {
     sessionStarted, ///< task, overrides, device, numerics, rules, policy, program version
     taskDescribed,  ///< inputs, outputs, graph
     baselinesMeasured,
+    budgetSet,        ///< turns, budget: what a resumed session may take from here on
     knowledgeOffered, ///< text, records: what earlier sessions found, as the policy is told it
     turnStarted,      ///< turn
     textStreamed,     ///< turn, text: a piece of the thought that is being written

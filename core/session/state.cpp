@@ -73,6 +73,11 @@ void State::apply(const Event &event) {
     case EventType::baselinesMeasured:
         baselines = data;
         break;
+    case EventType::budgetSet:
+        for (const char *key : {"turns", "budget"})
+            if (const auto found = data.find(key); found != data.end())
+                start[key] = *found;
+        break;
     case EventType::knowledgeOffered:
         knowledge = data;
         break;

@@ -52,7 +52,7 @@ struct Turn {
 
 /// The fold of a session log: everything a view, a replay or a resume needs.
 struct State {
-    Json start = Json::object();       ///< payload of sessionStarted
+    Json start = Json::object();       ///< payload of sessionStarted, with the budget of now
     Json description = Json::object(); ///< payload of taskDescribed
     Json baselines = Json::object();
     Json knowledge; ///< payload of knowledgeOffered; null when there was none

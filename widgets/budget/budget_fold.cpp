@@ -12,13 +12,15 @@ using session::EventType;
 
 void BudgetFold::take(const session::Event &event) {
     switch (event.type) {
-    case EventType::sessionStarted: {
+    case EventType::sessionStarted:
+        figures_.begun = true;
+        figures_.model = textOf(event.data, "policy") == QLatin1String("endpoint");
+        [[fallthrough]];
+    case EventType::budgetSet: {
         const Json &budget = partOf(event.data, "budget");
         const auto limit = [&](const Json &of, const char *name, double most) {
             return std::clamp(numberOf(of, name), 0.0, most);
         };
-        figures_.begun = true;
-        figures_.model = textOf(event.data, "policy") == QLatin1String("endpoint");
         figures_.limits.turns = static_cast<int>(limit(event.data, "turns", 1e6));
         figures_.limits.seconds = limit(budget, "seconds", 1e9);
         figures_.limits.tokens = static_cast<std::int64_t>(limit(budget, "tokens", 1e15));

@@ -185,6 +185,7 @@ Result<EndpointConfig> readEndpointConfig(const fs::path &file) {
         fields.take("idle_seconds", config.idleSeconds, 1, 3600);
         CUDA_AGENT_TRY(fields.finish());
     }
+    config.baseUrl = trimmedBaseUrl(std::move(config.baseUrl));
     findKey(config, keyVariable, keyInFile, file.string());
     return config;
 }

@@ -124,6 +124,12 @@ TEST_F(EndpointConfigTest, WritesAllButTheKeyAndKeepsWhatIsThere) {
     EXPECT_EQ(again->idleSeconds, 7);
 }
 
+TEST_F(EndpointConfigTest, SlashesAtTheEndOfABaseUrlAreNoPartOfIt) {
+    const auto config = read("base_url = \"https://example.org/v1//\"\n");
+    ASSERT_TRUE(config) << config.error().message;
+    EXPECT_EQ(config->baseUrl, "https://example.org/v1");
+}
+
 TEST_F(EndpointConfigTest, AMissingFileIsNoError) {
     const auto config = readEndpointConfig(file_);
     ASSERT_TRUE(config);

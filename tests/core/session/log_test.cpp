@@ -14,19 +14,13 @@ namespace {
 
 using testing::Test;
 
-const EventType everyType[] = {EventType::sessionStarted,
-                               EventType::taskDescribed,
-                               EventType::baselinesMeasured,
-                               EventType::knowledgeOffered,
-                               EventType::turnStarted,
-                               EventType::thought,
-                               EventType::action,
-                               EventType::observation,
-                               EventType::fileWritten,
-                               EventType::compiled,
-                               EventType::verdictGiven,
-                               EventType::turnEnded,
-                               EventType::note,
+const EventType everyType[] = {EventType::sessionStarted,    EventType::taskDescribed,
+                               EventType::baselinesMeasured, EventType::budgetSet,
+                               EventType::knowledgeOffered,  EventType::turnStarted,
+                               EventType::thought,           EventType::action,
+                               EventType::observation,       EventType::fileWritten,
+                               EventType::compiled,          EventType::verdictGiven,
+                               EventType::turnEnded,         EventType::note,
                                EventType::sessionEnded};
 
 /// A log with one thought per text, closed again.
