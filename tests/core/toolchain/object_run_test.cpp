@@ -3,7 +3,11 @@
 
 // Files of module candidates, compiled to objects, linked and run.
 
+#include "core/base/paths.h"
+#include "core/toolchain/host/rewriter.h"
 #include "tests/core/toolchain/object_helpers.h"
+
+#include <csignal>
 
 using namespace cuda_agent;
 using namespace cuda_agent::toolchain;
@@ -367,4 +371,39 @@ extern "C" int run() {
 )",
                                   "extern \"C\" int run();\nint main() { return run(); }\n");
     EXPECT_TRUE(record.clean()) << record.summary() << record.standardError;
+}
+
+TEST(HostObject, AssertionsOfHostCodeEndTheProcess) {
+    const auto record =
+        runObject("#include <cassert>\n"
+                  "extern \"C\" void run(int n) {\n    assert(n > 3);\n}\n",
+                  "extern \"C\" void run(int);\n"
+                  "int main() { run(4); puts(\"first\"); fflush(stdout); run(3); }\n");
+    EXPECT_EQ(record.signal, SIGABRT) << record.summary();
+    EXPECT_EQ(record.standardOutput, "first\n");
+    EXPECT_EQ(record.standardError, "line 3: assertion failed: n > 3\n");
+}
+
+// What the second-best compiler makes of the headers.
+TEST(HostObject, TheHeadersSuitGcc) {
+    auto rewritten = host::rewriteObject({"kernels/k.cu",
+                                          fileText("skills/module-candidates/candidates/"
+                                                   "residual_scale/kernels/residual_scale.cu"),
+                                          {},
+                                          {},
+                                          {}});
+    ASSERT_TRUE(std::holds_alternative<host::RewrittenFiles>(rewritten));
+    const auto folder = temporaryFolder();
+    std::ofstream(folder / "k.cu")
+        << "#include <vector>\n#include <random>\n#include <thread>\n"
+        << std::get<host::RewrittenFiles>(rewritten).at("kernels/k.cu").text;
+    sandbox::Policy policy;
+    policy.name = "test";
+    policy.mounts = {{folder, "/program", true}, {shareDir() / "host-cuda", "/headers"}};
+    auto record =
+        sandbox::run(policy, {"/usr/bin/g++", "-x", "c++", "-std=c++20", "-O1",
+                              "-DCUDA_AGENT_HOST_OBJECT=1", "-isystem", "/headers", "-include",
+                              "cuda_agent_host.h", "-c", "/program/k.cu", "-o", "/program/k.o"});
+    ASSERT_TRUE(record);
+    EXPECT_TRUE(record->clean()) << record->standardError;
 }
