@@ -27,8 +27,9 @@ struct Facts {
     bool elementResults;
     bool boolState = false;
     int processors;
-    int arrays = 1;      ///< loads that differ by element
-    int stagedBytes = 0; ///< tiled: of one element of everything that is read across
+    int arrays = 1;         ///< loads that differ by element
+    bool wideReads = false; ///< neighbouring rows of some read lie next to each other
+    int stagedBytes = 0;    ///< tiled: of one element of everything that is read across
 };
 
 Option option(Schedule schedule, double traffic, std::string reason) {
@@ -79,20 +80,21 @@ void tileOptions(const Facts &f, std::vector<Option> &out) {
     const std::int64_t across = powerOfTwo(length(f.nest.across));
     const std::int64_t along = powerOfTwo(length(f.nest.along));
     constexpr int vector = 4, sharedBytes = 48 << 10;
-    for (const auto &[threads, wantedAcross, wantedAlong] : {std::tuple{512, 32, 128},
-                                                             {256, 32, 64},
-                                                             {512, 64, 64},
+    // Small blocks with several vectors a thread keep most in flight between their waits.
+    for (const auto &[threads, wantedAcross, wantedAlong] : {std::tuple{128, 32, 64},
+                                                             {128, 32, 128},
                                                              {256, 32, 128},
-                                                             {512, 32, 256},
                                                              {128, 32, 32},
-                                                             {128, 32, 64},
-                                                             {256, 64, 32}}) {
+                                                             {512, 32, 128},
+                                                             {256, 32, 64},
+                                                             {256, 64, 64},
+                                                             {512, 32, 256}}) {
         Schedule s;
         s.form = Form::tile;
         s.vector = vector;
         s.across = static_cast<int>(std::min<std::int64_t>(wantedAcross, across));
         s.along = static_cast<int>(std::min<std::int64_t>(wantedAlong, along));
-        s.threads = s.team = std::min(threads, s.across * s.along / vector);
+        s.threads = s.team = std::min(threads, s.across * s.along / (2 * vector));
         const bool known =
             std::any_of(out.begin(), out.end(), [&](const Option &o) { return o.schedule == s; });
         if (!known && (s.across + 1) * s.along * f.stagedBytes <= sharedBytes)
@@ -289,8 +291,11 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
     constexpr std::int64_t shortWindow = 32;
     if (!again && f.elements <= shortWindow &&
         f.rows >= static_cast<std::int64_t>(f.processors) * 512) {
-        for (const auto &[threads, vector] :
-             {std::pair{256, 1}, {256, f.vector}, {128, f.vector}, {128, 1}, {512, 1}}) {
+        std::vector<std::pair<int, int>> shapes{
+            {256, 1}, {256, f.vector}, {128, f.vector}, {128, 1}, {512, 1}};
+        if (f.wideReads) // each element of a window then is read as a vector
+            std::rotate(shapes.begin(), shapes.begin() + 1, shapes.begin() + 3);
+        for (const auto &[threads, vector] : shapes) {
             const Schedule s = make(threads, 1, vector, static_cast<int>(f.elements), 1);
             if (std::none_of(out.begin(), out.end(),
                              [&](const Option &o) { return o.schedule == s; }))
@@ -528,6 +533,9 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
             program.bytesOf(program.values[id].buffer) * 4 >=
                 all * static_cast<std::int64_t>(sizeOf(program.values[id].dtype)))
             ++arrays;
+        f.wideReads =
+            f.wideReads || (program.values[id].kind == Kind::load && f.vector > 1 &&
+                            group.nest.variesByElement(access) && access.strides.back() == 1);
         if (group.nest.tiled() && program.values[id].kind == Kind::load &&
             access.strides[group.nest.across.back()] == 1 &&
             std::any_of(group.nest.along.begin(), group.nest.along.end(),

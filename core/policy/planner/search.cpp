@@ -102,8 +102,9 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
                     const double units =
                         static_cast<double>(nest.rows()) * static_cast<double>(parts);
                     const double wanted = device.multiprocessors;
-                    const bool thin =
-                        first.schedule.form != Schedule::Form::column && units < wanted;
+                    const Schedule::Form form = first.schedule.form;
+                    const bool thin = form != Schedule::Form::column &&
+                                      form != Schedule::Form::tile && units < wanted;
                     sum += (thin ? work * wanted / units : work) / space.bytesPerSecond_ +
                            launchSeconds;
                 }

@@ -141,8 +141,10 @@ class TileWriter : public KernelWriter {
         return any ? width : 1;
     }
 
-    /// Loops over the piece: `run` neighbours in vectors of `width`, for each of `count` others.
-    void openPiece(int run, int width, const char *runName, int count, const char *countName) {
+    /// Loops over the piece: `run` neighbours in vectors of `width`, for each of `count` others;
+    /// only what lies within the tensor when `guarded`.
+    void openPiece(int run, int width, const char *runName, int count, const char *countName,
+                   bool guarded = true) {
         const int together = std::min(32, run); // neighbours that a warp takes of one run
         const int lanes = together / width;
         const int times = run * count / width / s_.threads;
@@ -160,7 +162,7 @@ class TileWriter : public KernelWriter {
         if (length(n_.along) % s_.along != 0)
             guard +=
                 fmt::format("{}alongStart + b < {}", guard.empty() ? "" : " && ", length(n_.along));
-        open(guard.empty() ? "" : fmt::format("if ({})", guard));
+        open(guard.empty() || !guarded ? "" : fmt::format("if ({})", guard));
         push();
     }
     void closePiece() {
@@ -234,8 +236,8 @@ class TileWriter : public KernelWriter {
             widths.push_back(width);
             const std::string type = scalarType(p_.values[load].dtype);
             line(fmt::format("__shared__ {} tile{}[{}];", type, t, s_.along * pitch()));
-            line(fmt::format("{} x{}[{}][{}];", type, t, s_.along * s_.across / width / s_.threads,
-                             width));
+            line(fmt::format("{} x{}[{}][{}] = {{}};", type, t,
+                             s_.along * s_.across / width / s_.threads, width));
         }
         for (std::size_t t = 0; t < staged_.size(); ++t) {
             openPiece(s_.across, widths[t], "a", s_.along, "b");
@@ -248,8 +250,10 @@ class TileWriter : public KernelWriter {
                                  loadText(staged_[t], elementOffset(n_.accesses.at(staged_[t])))));
             closePiece();
         }
+        // Without a condition here: compilers would join it with the one above, and wait for each
+        // vector before they ask for the next.
         for (std::size_t t = 0; t < staged_.size(); ++t) {
-            openPiece(s_.across, widths[t], "a", s_.along, "b");
+            openPiece(s_.across, widths[t], "a", s_.along, "b", false);
             if (widths[t] > 1)
                 line("#pragma unroll");
             line(fmt::format("for (int e = 0; e < {}; ++e)", widths[t]));

@@ -412,5 +412,31 @@ TEST(FusionPieces, AnAxisThatNothingInMemoryHasGoesOutside) {
     EXPECT_EQ(memoryOrder(r.program, {r.j[0]}, {r.x}, {}), r.j) << "only what is asked for";
 }
 
+TEST(Fusion, ResultsInAnotherOrderThanTheReadsAreWrittenByAUnitOfTheirOwn) {
+    GraphWriter g;
+    const TensorType last = f32({2, 10, 12}), first = f32({2, 12, 10});
+    const Json x = g.input(last);
+    const Json t = g.op("transpose.int", first, x, 1, 2);
+    const Json total = g.op("sum.dim_IntList", f32({2, 12, 1}), t, Json{2}, true);
+    const auto task = g.returning({g.op("div.Tensor", first, t, total)});
+    EXPECT_EQ(unitsOf(fusedOf(task)), Units{"sum -> out0"});
+    FusionOptions options;
+    options.leastReordered = 960;
+    EXPECT_EQ(unitsOf(fusedOf(task, options)), (Units{"sum -> tmp0", "-> out0"}));
+    options.leastReordered = 961;
+    EXPECT_EQ(unitsOf(fusedOf(task, options)), Units{"sum -> out0"}) << "too few bytes";
+}
+
+TEST(Fusion, ResultsInTheOrderOfTheReadsStayWithTheReduction) {
+    GraphWriter g;
+    const TensorType type = f32({12, 10});
+    const Json x = g.input(type);
+    const Json total = g.op("sum.dim_IntList", f32({12, 1}), x, Json{1}, true);
+    FusionOptions options;
+    options.leastReordered = 1;
+    EXPECT_EQ(unitsOf(fusedOf(g.returning({g.op("div.Tensor", type, x, total)}), options)),
+              Units{"sum -> out0"});
+}
+
 } // namespace
 } // namespace cuda_agent::policy::graphs

@@ -286,5 +286,51 @@ TEST(Nest, ATransposedCopyWalksRowsOfOneSideAndAShortLoopOfTheOther) {
     EXPECT_FALSE(u.nest().transposing) << "only where it is asked for";
 }
 
+TEST(Nest, ATransposedCopyWithTwoLongSidesIsTiled) {
+    UnitByHand u;
+    const Axis n = u.axis(2, "in0.shape[0]"), c = u.axis(24), h = u.axis(9), w = u.axis(10);
+    const int in = u.buffer("in0", {2, 9, 10, 24}), scale = u.buffer("in1", {24});
+    const int out = u.buffer("out0", {2, 24, 9, 10});
+    const int x = u.program.load(in, {{n}, {h}, {w}, {c}});
+    const int s = u.program.load(scale, {{c}});
+    u.store(u.program.pointwise("mul", {x, s}, DType::float32), {{n}, {c}, {h}, {w}}, out);
+    const Nest nest = makeNest(u.program, u.group, 1024, true);
+    ASSERT_TRUE(nest.tiled());
+    EXPECT_FALSE(nest.transposing);
+    EXPECT_EQ(sizesOf(nest), (Strides{2, 90, 24})) << "height and width are one loop";
+    EXPECT_EQ(nest.along, std::vector<int>{1});
+    EXPECT_EQ(nest.across, std::vector<int>{2});
+    EXPECT_EQ(nest.elementDims(), (std::vector<int>{1, 2}));
+    EXPECT_TRUE(nest.runtimeOuter);
+    EXPECT_FALSE(u.nest().tiled()) << "only where it is asked for";
+}
+
+TEST(Nest, LoopsThatAreOneOnOneSideOnlyStayApartWithinATile) {
+    // What is read once for several channels cuts them in two: group normalisation.
+    UnitByHand u;
+    const Axis n = u.axis(2), g = u.axis(4), c = u.axis(8), p = u.axis(50);
+    const int in = u.buffer("in0", {2, 50, 4, 8}), mean = u.buffer("in1", {2, 4});
+    const int out = u.buffer("out0", {2, 4, 8, 50});
+    const int x = u.program.load(in, {{n}, {p}, {g}, {c}});
+    const int m = u.program.load(mean, {{n}, {g}});
+    u.store(u.program.pointwise("sub", {x, m}, DType::float32), {{n}, {g}, {c}, {p}}, out);
+    const Nest nest = makeNest(u.program, u.group, 1024, true);
+    ASSERT_TRUE(nest.tiled());
+    EXPECT_EQ(sizesOf(nest), (Strides{2, 50, 4, 8}));
+    EXPECT_EQ(nest.along, std::vector<int>{1});
+    EXPECT_EQ(nest.across, (std::vector<int>{2, 3})) << "both: 32 channels are one run of memory";
+}
+
+TEST(Nest, WhatIsReadAsItIsWrittenIsNotTiled) {
+    UnitByHand u;
+    const Axis i = u.axis(64), j = u.axis(64);
+    const int in = u.buffer("in0", {64, 64}), row = u.buffer("in1", {64});
+    const int out = u.buffer("out0", {64, 64});
+    const int x = u.program.load(in, {{i}, {j}}), r = u.program.load(row, {{i}});
+    u.store(u.program.pointwise("add", {x, r}, DType::float32), {{i}, {j}}, out);
+    EXPECT_FALSE(makeNest(u.program, u.group, 1024, true).tiled())
+        << "the other read is one number a row";
+}
+
 } // namespace
 } // namespace cuda_agent::policy

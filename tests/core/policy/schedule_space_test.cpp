@@ -5,16 +5,18 @@
 
 #include <gtest/gtest.h>
 
-// Which schedules a CPU is offered, and what their kernels hold.
+// Which schedules a device is offered, and what their kernels hold.
 
 namespace cuda_agent::policy::graphs {
 namespace {
 
-SearchSpace spaceOf(const task::Description &task) {
+SearchSpace spaceOf(const task::Description &task, device::Kind kind = device::Kind::cpu) {
     device::Info info;
-    info.kind = device::Kind::cpu;
-    info.multiprocessors = 2;
-    auto space = SearchSpace::make(task, info, {}, task::Numerics::standard);
+    info.kind = kind;
+    info.multiprocessors = kind == device::Kind::cpu ? 2 : 132;
+    device::Ceilings ceilings;
+    ceilings.copyBytesPerSecond = kind == device::Kind::cpu ? 20e9 : 4e12;
+    auto space = SearchSpace::make(task, info, ceilings, task::Numerics::standard);
     EXPECT_TRUE(space) << space.error().message;
     return std::move(*space);
 }
@@ -80,6 +82,57 @@ TEST(ScheduleSpace, WhatTwoSweepsNeedIsComputedOnceThoughOneSquaresIt) {
             ++calls;
         EXPECT_EQ(calls, 1u) << text;
     }
+}
+
+TEST(ScheduleSpace, AConvolutionGetsChannelsLastBetweenTiles) {
+    GraphWriter g;
+    const Json x = g.input(f32({8, 64, 56, 56})), w = g.input(f32({128, 64, 3, 3}));
+    const TensorType type = f32({8, 128, 54, 54});
+    const Json y = g.op("convolution.default", type, x, w, nullptr, Json{1, 1}, Json{0, 0},
+                        Json{1, 1}, false, Json{0, 0}, 1);
+    const SearchSpace space =
+        spaceOf(g.returning({g.op("relu.default", type, y)}), device::Kind::cuda);
+    const std::string first = space.allSingleChanges().at(0);
+    EXPECT_EQ(first.find("0|tile-"), 0u) << first;
+    const auto files = space.write(first, {});
+    ASSERT_TRUE(files) << files.error().message;
+    EXPECT_NE(files->files.at("plan.json").find("channels_last"), std::string::npos);
+    const auto next = space.next({{first, false, 1e-3}});
+    ASSERT_TRUE(next);
+    const auto other = space.write(*next, {});
+    ASSERT_TRUE(other) << other.error().message;
+    EXPECT_EQ(other->files.at("plan.json").find("channels_last"), std::string::npos)
+        << "the other layout comes second";
+}
+
+TEST(ScheduleSpace, PoolsOfChannelsLastAreWrittenInTilesOfTheirOwn) {
+    GraphWriter g;
+    const Json x = g.input(f32({64, 64, 58, 58})), w = g.input(f32({128, 64, 3, 3}));
+    const Json y = g.op("convolution.default", f32({64, 128, 56, 56}), x, w, nullptr, Json{1, 1},
+                        Json{0, 0}, Json{1, 1}, false, Json{0, 0}, 1);
+    const SearchSpace space =
+        spaceOf(g.returning({g.op("avg_pool2d.default", f32({64, 128, 53, 53}), y, Json{4, 4},
+                                  Json{1, 1})}),
+                device::Kind::cuda);
+    EXPECT_EQ(space.kernels(space.allSingleChanges().at(0)), 4)
+        << "input and filters into the layout, windows, the result out of it\n"
+        << space.describe();
+}
+
+TEST(ScheduleSpace, SchedulesAreReadAsTheyAreWritten) {
+    GraphWriter g;
+    const Json x = g.input(f32({64, 80, 90}));
+    const SearchSpace space =
+        spaceOf(g.returning({g.op("clone.default", f32({64, 90, 80}),
+                                  g.op("transpose.int", f32({64, 90, 80}), x, 1, 2))}),
+                device::Kind::cuda);
+    for (const std::string &name : space.allSingleChanges()) {
+        const std::string text = name.substr(name.find('|') + 1);
+        const auto schedule = Schedule::fromText(text);
+        ASSERT_TRUE(schedule) << schedule.error().message;
+        EXPECT_EQ(schedule->text(), text);
+    }
+    EXPECT_FALSE(Schedule::fromText("tile-t256-z3"));
 }
 
 } // namespace
