@@ -71,13 +71,22 @@ __device__ __forceinline__ void loadVector(S (&to)[count], const T *from) {
 
 )cuda";
 
-constexpr const char *storeVector = R"cuda(template <class T, int count>
+constexpr const char *storeVector =
+    R"cuda(// As one access: compilers take a struct of numbers apart.
+template <class T, int count>
 __device__ __forceinline__ void storeVector(T *to, const T (&from)[count]) {
     Vector<T, count> v;
 #pragma unroll
     for (int k = 0; k < count; ++k)
         v.at[k] = from[k];
-    *reinterpret_cast<Vector<T, count> *>(to) = v;
+#ifndef __CUDA_AGENT_HOST__
+    if constexpr (sizeof v == 16)
+        __stwb(reinterpret_cast<uint4 *>(to), *reinterpret_cast<const uint4 *>(&v));
+    else if constexpr (sizeof v == 8)
+        __stwb(reinterpret_cast<uint2 *>(to), *reinterpret_cast<const uint2 *>(&v));
+    else
+#endif
+        *reinterpret_cast<Vector<T, count> *>(to) = v;
 }
 
 )cuda";
