@@ -15,10 +15,18 @@ constexpr double errorRatio = 4;
 /// rounded elementary functions and a different order of summation stay inside.
 constexpr double normUnits = 4;
 constexpr double maxUnits = 8;
+/// Below the normal numbers an operation errs by up to half of the smallest number whatever its
+/// result, fl(x op y) = (x op y)(1 + d) + e (Higham, ch. 2.8), and a sum of such products adds
+/// that up. Types of 16 bits are summed in fp32: they err once, when the sum is rounded.
+constexpr double underflowUnits = 8;
+constexpr double underflowUnitsOfHalves = 2;
 
 struct Precision {
     double unit;     ///< unit roundoff
     double smallest; ///< smallest positive subnormal
+    double underflow() const {
+        return (unit > 0x1p-20 ? underflowUnitsOfHalves : underflowUnits) * smallest;
+    }
 };
 
 Precision precisionOf(DType dtype) {
@@ -61,10 +69,10 @@ Allowance allowanceFor(const reference::ReferenceError &own, const Pool &pool, s
     Allowance allowance;
     allowance.errorNorm = own.oracleNorm * std::max({errorRatio * norm, errorRatio * sensitiveNorm,
                                                      normUnits * precision.unit}) +
-                          2 * precision.smallest * std::sqrt(elements);
+                          precision.underflow() * std::sqrt(elements);
     allowance.maxError = own.maxOracle * std::max({errorRatio * largest, errorRatio * sensitiveMax,
                                                    maxUnits * precision.unit}) +
-                         2 * precision.smallest;
+                         precision.underflow();
     return allowance;
 }
 

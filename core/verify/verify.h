@@ -50,7 +50,8 @@ struct Allowance {
     double maxError = 0;
 };
 /// Four times the reference's own error, pooled over the random cases as relative errors, with a
-/// floor from input sensitivity and from a few units in the last place of the output's dtype.
+/// floor from input sensitivity and from a few units in the last place of the output's dtype, and
+/// from gradual underflow: a few of its smallest numbers.
 /// Sources: design.md "Verification, the protocol"; Higham, Accuracy and Stability, ch. 3.
 Allowance allowanceFor(const reference::ReferenceError &own, const Pool &pool, std::size_t output,
                        DType dtype);

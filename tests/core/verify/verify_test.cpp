@@ -343,6 +343,43 @@ TEST_F(VerifyTest, NeverTurnsMachineTroubleIntoAWrongKernel) {
     EXPECT_EQ(report.error().kind, ErrorKind::machine);
 }
 
+TEST_F(VerifyTest, DenormalsMayRoundInAnotherOrderButNotVanish) {
+    pool_.adversarial.push_back(makeCase("denormals", 1e-40f, false));
+    const float smallest = std::numeric_limits<float>::denorm_min();
+    const auto moved = [&](float units) {
+        return judge([&, units](const plan::CallBuffers &buffers, int) -> Result<void> {
+            compute(buffers);
+            float *y = floats(buffers.outputs[0]);
+            for (std::int64_t i = 0; i < rows * columns; ++i)
+                if (std::fabs(y[i]) < std::numeric_limits<float>::min())
+                    y[i] += units * smallest;
+            return {};
+        });
+    };
+    EXPECT_TRUE(moved(5).correct) << "as a longer sum of such products comes out elsewhere";
+    EXPECT_FALSE(moved(300).correct);
+    const auto flushed = judge([&](const plan::CallBuffers &buffers, int) -> Result<void> {
+        compute(buffers);
+        float *y = floats(buffers.outputs[0]);
+        for (std::int64_t i = 0; i < rows * columns; ++i)
+            if (std::fabs(y[i]) < std::numeric_limits<float>::min())
+                y[i] = 0;
+        return {};
+    });
+    EXPECT_FALSE(flushed.correct);
+    ASSERT_TRUE(flushed.failed());
+}
+
+TEST_F(VerifyTest, TheUnderflowFloorIsThatOfTheType) {
+    reference::ReferenceError exact;
+    for (auto &entry : pool_.random)
+        entry.errors[0] = exact; // nothing to be relative to
+    EXPECT_DOUBLE_EQ(allowanceFor(exact, pool_, 0, DType::float32).maxError, 8 * 0x1p-149);
+    EXPECT_DOUBLE_EQ(allowanceFor(exact, pool_, 0, DType::float64).maxError, 8 * 0x1p-1074);
+    EXPECT_DOUBLE_EQ(allowanceFor(exact, pool_, 0, DType::float16).maxError, 2 * 0x1p-24);
+    EXPECT_DOUBLE_EQ(allowanceFor(exact, pool_, 0, DType::bfloat16).maxError, 2 * 0x1p-133);
+}
+
 TEST_F(VerifyTest, ALuckyReferenceDoesNotShrinkTheAllowance) {
     auto lucky = pool_.random[0].errors[0];
     lucky.errorNorm = lucky.maxError = 0;
