@@ -26,6 +26,9 @@ class OperatorWriter {
     std::string write() {
         checks();
         sizes();
+        // After whatever may be refused: nothing of a device is touched for that.
+        blank();
+        line("const c10::OptionalDeviceGuard guard(at::device_of({}));", firstTensor());
         buffers();
         for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
             step_ = i;
@@ -70,7 +73,6 @@ class OperatorWriter {
                 line("checkTensor({}, \"{}\", {}, {}, {});", argument.name, argument.name, type,
                      argument.type.shape.size(), first);
         }
-        line("const c10::OptionalDeviceGuard guard(at::device_of({}));", first);
     }
 
     std::string firstTensor() const {
@@ -118,7 +120,6 @@ class OperatorWriter {
     }
 
     void buffers() {
-        blank();
         for (const auto &argument : interface_.arguments)
             if (argument.isTensor() && !argument.planName.empty())
                 line("{} = ready({}, {});", argument.name, argument.name, argument.alignment);

@@ -55,6 +55,8 @@ class PackageWriter {
     std::map<std::string, std::string> values() const {
         return {{"PACKAGE", interface_.package},
                 {"SUMMARY", summary()},
+                {"IMPORTS", hasConstants() ? "import contextlib\n" : ""},
+                {"MORE_IMPORTS", hasConstants() ? "import re\nimport threading\n" : ""},
                 {"VERIFIED", verified()},
                 {"REFUSAL", refusal()},
                 {"ARGUMENTS", joined(argumentNames())},
@@ -69,18 +71,22 @@ class PackageWriter {
 
     /// For the template of the backward.
     std::map<std::string, std::string> backwardValues() const {
-        std::vector<std::string> state, positional;
+        std::vector<std::string> state, constants, positional;
         for (const auto &argument : interface_.arguments)
-            if (argument.kind == Kind::parameter && !argument.constant)
-                state.push_back(fmt::format("\"{}\": {}", argument.key, argument.name));
+            if (argument.kind == Kind::parameter)
+                (argument.constant ? constants : state)
+                    .push_back(fmt::format("\"{}\": {}", argument.key, argument.name));
         for (std::size_t i = 0; i < source_.description.scalars.size(); ++i)
             positional.push_back(givenAt(static_cast<int>(i)));
         return {{"GIVEN", tupleItems(argumentNames())},
+                {"LENT", constants.empty()
+                             ? ""
+                             : fmt::format("with _lent({{{}}}):\n            ", joined(constants))},
                 {"STATE", joined(state)},
                 {"FORWARD_VALUES", tupleItems(positional)}};
     }
 
-    /// Tensors that are neither parameters nor buffers cannot be lent to the reference.
+    /// Tensors that are neither parameters nor buffers need other ways to and from the reference.
     bool hasConstants() const {
         return std::any_of(interface_.arguments.begin(), interface_.arguments.end(),
                            [](const auto &each) { return each.constant; });
@@ -213,7 +219,12 @@ class PackageWriter {
                     "torch.nn.RReLU))\n"
                     "            for each in self.modules())\n";
         if (hasConstants()) {
-            text += "        self._kernels_constants = _constants(self)\n";
+            std::vector<std::string> keys;
+            for (const auto &argument : interface_.arguments)
+                if (argument.constant)
+                    keys.push_back("\"" + argument.key + "\"");
+            text += fmt::format("        self._kernels_constants = _constants(self, ({}))\n",
+                                tupleItems(keys));
             for (const auto &argument : interface_.arguments)
                 if (argument.constant)
                     text +=
@@ -222,12 +233,10 @@ class PackageWriter {
                                     "'{0}'\"\n",
                                     argument.key);
         }
-        if (hasBackward())
+        if (interface_.differentiable)
             text += "        _reference()  # now, for a compiler may not build modules\n";
         return text;
     }
-
-    bool hasBackward() const { return interface_.differentiable && !hasConstants(); }
 
     std::string given(int position) const {
         return interface_.forward.empty()
@@ -336,15 +345,61 @@ class PackageWriter {
     const Interface &interface_;
 };
 
-constexpr const char *constantsText = R"py(def _constants(model):
-    """Tensors of the model that are neither parameters nor buffers, as torch.export calls them."""
+constexpr const char *constantsText = R"py(def _exported(path):
+    """What torch.export calls a tensor that is neither a parameter nor a buffer."""
+    return "c_" + re.sub("[^a-z0-9]", "_", path.lower())
+
+
+def _attributes(model):
+    """Where such tensors of the model are: (module, name) by what torch.export calls them."""
     found = {}
     for prefix, module in model.named_modules():
         for name, value in vars(module).items():
             if isinstance(value, torch.Tensor):
-                path = f"{prefix}.{name}" if prefix else name
-                found["c_" + path.replace(".", "_")] = value
+                found[_exported(f"{prefix}.{name}" if prefix else name)] = (module, name)
     return found
+
+
+def _made_in_forward():
+    """Tensors that forward() of the reference makes from numbers, as torch.export finds them."""
+    arguments = reference.get_init_inputs()
+    model = reference.Model(**arguments) if isinstance(arguments, dict) else \
+        reference.Model(*arguments)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch.export's, about itself
+        program = torch.export.export(model.eval(), tuple(reference.get_inputs()), strict=False)
+        constants = program.run_decompositions().constants
+    return {_exported(path): value for path, value in constants.items()
+            if isinstance(value, torch.Tensor)}
+
+
+def _constants(model, names):
+    found = {name: getattr(*place) for name, place in _attributes(model).items()}
+    if any(name not in found for name in names):
+        try:
+            found = _made_in_forward() | found
+        except Exception:  # Model says what is missing and runs the reference
+            pass
+    return {name: found[name] for name in names if name in found}
+
+
+_lending = threading.Lock()
+
+
+@contextlib.contextmanager
+def _lent(constants):
+    """The reference of the backward with these for its own tensors; those that its forward() makes
+    it makes again."""
+    places = _attributes(_reference())
+    with _lending:
+        before = {name: getattr(*places[name]) for name in constants if name in places}
+        for name in before:
+            setattr(*places[name], constants[name])
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                setattr(*places[name], value)
 
 
 )py";
@@ -354,7 +409,7 @@ constexpr const char *constantsText = R"py(def _constants(model):
 Result<std::string> packageFile(const Source &source, const Interface &interface) {
     const PackageWriter writer(source, interface);
     auto values = writer.values();
-    if (interface.differentiable && !writer.hasConstants()) {
+    if (interface.differentiable) {
         CUDA_AGENT_ASSIGN(backward, filledTemplate("autograd.py.in", writer.backwardValues()));
         values["AUTOGRAD"] = "\n" + backward;
     } else {

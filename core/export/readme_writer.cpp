@@ -148,6 +148,17 @@ std::string limitsText(const Source &source, const Interface &interface) {
                 "running the reference once more and differentiating it.\n\n";
     else
         text += "The operator has no gradient.\n\n";
+    std::vector<std::string> constants;
+    for (const auto &argument : interface.arguments)
+        if (argument.constant)
+            constants.push_back(fmt::format("`{}`", argument.name));
+    if (!constants.empty())
+        text += fmt::format("Tensors that are neither parameters nor buffers ({}) are taken when a "
+                            "`Model` is made: from its attributes, or, where `forward()` of the "
+                            "reference makes them from numbers, from a `torch.export` of it, which "
+                            "takes some seconds then. Gradients flow past them as they do in the "
+                            "reference.\n\n",
+                            fmt::join(constants, ", "));
     const bool library =
         std::any_of(source.plan.steps.begin(), source.plan.steps.end(), [](const auto &step) {
             return std::holds_alternative<plan::GemmStep>(step) ||

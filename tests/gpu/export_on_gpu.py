@@ -8,7 +8,8 @@ usage: export_on_gpu.py --program build/release/bin/cuda-agent [--candidate TASK
                         [--device cuda|cpu] [--samples N]
 
 Without --candidate: those of tests/data/export (library steps, half precision, much shared memory,
-clusters of blocks). Candidates are exported unverified; the packages' own tests judge them.
+clusters of blocks, channels last, constants). A package whose tests die by a signal has each of them
+run alone, and before it those that compile: which die then, and where, is printed. Candidates are exported unverified; the packages' own tests judge them.
 Exit code 1 when any of them fails.
 """
 import argparse
@@ -16,6 +17,7 @@ import concurrent.futures
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,11 +52,42 @@ def build(arguments, folder, number, task, candidate):
     return project, target, time.monotonic() - begin
 
 
+def find_the_dead(command, project, environment):
+    """Which tests of a package die by a signal alone or after another one, and what they say."""
+    names = re.findall(r"    def (test_\w+)", (project / "tests/test_operator.py").read_text())
+    debugger = shutil.which("gdb")
+    report = []
+    for before in ((), ("test_compiles_as_one_graph",), ("test_opcheck",)):
+        for name in names:
+            chosen = [f"Operator.{each}" for each in (*before, name)]
+            result = subprocess.run([*command, *chosen], capture_output=True, text=True,
+                                    cwd=project, env=environment, stdin=subprocess.DEVNULL)
+            if result.returncode >= 0:
+                continue
+            said = result.stderr.split("Extension modules:")[0]
+            report.append(f"-- {' '.join(chosen)}: signal {-result.returncode}\n{said[-2500:]}")
+            if debugger and len(report) == 1:
+                traced = subprocess.run(
+                    [debugger, "-batch", "-ex", "run", "-ex", "bt 60", "--args", *command, *chosen],
+                    capture_output=True, text=True, cwd=project, env=environment,
+                    stdin=subprocess.DEVNULL)
+                report.append(traced.stdout[-6000:])
+    return "\n".join(report) or "no test dies alone, nor after those that compile"
+
+
 def try_out(arguments, project, target):
     environment = dict(os.environ, PYTHONPATH=str(target))
     begin = time.monotonic()
-    said = run("tests", sys.executable, "-X", "faulthandler", "-W", "ignore::DeprecationWarning",
-               "tests/test_operator.py", cwd=project, env=environment)
+    command = [sys.executable, "-X", "faulthandler", "-W", "ignore::DeprecationWarning",
+               "tests/test_operator.py"]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=project, env=environment,
+                            stdin=subprocess.DEVNULL, timeout=500)
+    said = result.stdout + result.stderr
+    if result.returncode < 0:
+        raise Failed(f"tests died by signal {-result.returncode}:\n{said[-6000:]}\n"
+                     f"{find_the_dead(command, project, environment)}")
+    if result.returncode != 0:
+        raise Failed(f"tests failed (exit {result.returncode}):\n{said[-6000:]}")
     tests = re.search(r"Ran (\d+) tests", said)
     if not tests or int(tests[1]) < 9:
         raise Failed("the tests did not run:\n" + said[-3000:])
@@ -73,7 +106,8 @@ def main():
     arguments = parser.parse_args()
     pairs = [pair.split("=", 1) for pair in arguments.candidate] or \
         [(DATA / name / "task.py", DATA / name)
-         for name in (("mixed", "cluster") if arguments.device == "cuda" else ("mixed",))]
+         for name in ("mixed", "channels_last", "constants",
+                      *(("cluster",) if arguments.device == "cuda" else ()))]
     failed = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)

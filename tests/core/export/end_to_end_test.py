@@ -90,6 +90,45 @@ class Handwritten(Case):
         self.assertIn("kernels/a.cu:3: inline PTX", result.stderr)
 
 
+class Layouts(Case):
+    """Convolutions whose buffers have their channels last, grouped and transposed."""
+
+    def test_installs_and_passes_its_tests(self):
+        folder = DATA / "channels_last"
+        project, facts = self.export(folder, "--task", folder / "task.py", "--device", "cpu",
+                                     "--unverified")
+        self.assertIn(".channelsLast = true", (project / "csrc" / "operator.cpp").read_text())
+        self.assertTrue(facts["differentiable"])
+        self.assertNotIn("skipped", self.install_and_test(project))
+
+
+class Constants(Case):
+    """Tensors that are no parameters: an attribute of a module, and one that forward() makes."""
+
+    def test_installs_and_passes_its_tests(self):
+        folder = DATA / "constants"
+        project, facts = self.export(folder, "--task", folder / "task.py", "--device", "cpu",
+                                     "--unverified")
+        self.assertTrue(facts["differentiable"])
+        readme = (project / "README.md").read_text()
+        self.assertIn("neither parameters nor buffers (`scale`, `powers`)", readme)
+        self.assertNotIn("skipped", self.install_and_test(project))
+        # What the Model has when it is made is what the kernels and the backward work with.
+        script = (
+            "import torch, warnings\n"
+            f"from {facts['package']} import Model, reference\n"
+            "warnings.simplefilter('error')\n"
+            "def gradient(kind):\n"
+            "    torch.manual_seed(1)\n"
+            "    model = kind().eval()\n"
+            "    x = torch.ones(2, 24, requires_grad=True)\n"
+            "    model(x).sum().backward()\n"
+            "    return torch.cat([x.grad.flatten(), model.bias.grad])\n"
+            "torch.testing.assert_close(gradient(Model), gradient(reference.Model))\n"
+            "assert gradient(Model).abs().max() > 0.1\n")
+        self.run_well(sys.executable, "-c", script, cwd=self.folder, env=self.environment)
+
+
 class Session(Case):
     def test_a_sample_sessions_best_candidate(self):
         session = self.folder / "session"
