@@ -301,7 +301,8 @@ Result<BestOf> runBestOf(const BestOfRequest &request, const BestOfListener &lis
     }
     Json json = toJson(outcome);
     json["verdict"] = outcome.verdict;
-    CUDA_AGENT_TRY(writeFileAtomically(folder / "attempts.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
+    CUDA_AGENT_TRY(writeFileAtomically(
+        folder / "attempts.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
     return outcome;
 }
 
