@@ -269,6 +269,46 @@
         <source>Full strength: all inputs, long timing.</source>
         <translation>完整强度：全部输入，长时间计时。</translation>
     </message>
+    <message>
+        <source>random inputs</source>
+        <translation>随机输入</translation>
+    </message>
+    <message>
+        <source>adversarial inputs</source>
+        <translation>对抗输入</translation>
+    </message>
+    <message>
+        <source>guard zones</source>
+        <translation>保护区</translation>
+    </message>
+    <message>
+        <source>inputs unchanged</source>
+        <translation>输入未被改动</translation>
+    </message>
+    <message>
+        <source>repeat</source>
+        <translation>重复</translation>
+    </message>
+    <message>
+        <source>misaligned storage</source>
+        <translation>未对齐的存储</translation>
+    </message>
+    <message>
+        <source>no aliasing</source>
+        <translation>无别名</translation>
+    </message>
+    <message>
+        <source>timed calls</source>
+        <translation>计时调用</translation>
+    </message>
+    <message>
+        <source>after timing</source>
+        <translation>计时之后</translation>
+    </message>
+    <message>
+        <source>origin of the work</source>
+        <translation>工作来源</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::ActionModel</name>
@@ -1973,6 +2013,14 @@ Press Run, or open a session.</source>
         <source>Language model</source>
         <translation>语言模型</translation>
     </message>
+    <message>
+        <source>Re&amp;member What Works</source>
+        <translation>记住有效的做法(&amp;M)</translation>
+    </message>
+    <message>
+        <source>Sessions add to a record of what worked on which operators and device, and begin with what it offers</source>
+        <translation>会话把在哪类算子、哪个设备上有效的做法记录下来，并从记录所给出的内容开始</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::MessageBar</name>
@@ -2583,7 +2631,7 @@ Press Run: each correct candidate is timed and adds a point.</source>
     </message>
     <message>
         <source>16-bit %1</source>
-        <translation>16 位 %1</translation>
+        <translation>16位 %1</translation>
     </message>
 </context>
 <context>
@@ -3311,6 +3359,38 @@ Press Run: each correct candidate is timed and adds a point.</source>
     <message>
         <source>Message</source>
         <translation>消息</translation>
+    </message>
+    <message>
+        <source>What earlier sessions found</source>
+        <translation>此前会话的发现</translation>
+    </message>
+    <message>
+        <source>%1 worked</source>
+        <translation>%1 项有效</translation>
+    </message>
+    <message>
+        <source>%1 failed</source>
+        <translation>%1 项失败</translation>
+    </message>
+    <message>
+        <source>At most %1 s</source>
+        <translation>最多 %1 秒</translation>
+    </message>
+    <message>
+        <source>At most %1 tokens</source>
+        <translation>最多 %1 个 token</translation>
+    </message>
+    <message>
+        <source>Cost of at most %1</source>
+        <translation>费用最多 %1</translation>
+    </message>
+    <message>
+        <source>Replays: %1</source>
+        <translation>回放：%1</translation>
+    </message>
+    <message>
+        <source>Budget from here on</source>
+        <translation>此后的预算</translation>
     </message>
 </context>
 <context>

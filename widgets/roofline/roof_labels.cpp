@@ -16,6 +16,7 @@ namespace {
 
 constexpr int steps = 40;         ///< places tried along a line
 constexpr double hiddenCost = 10; ///< of a name that lies upon another line in its whole width
+constexpr double mostHidden = 0.7;
 
 QTransform frameOf(const LabelPlace &place) {
     QTransform turn;
@@ -84,9 +85,13 @@ std::optional<Choice> choose(const std::vector<RoofLine> &lines, std::size_t whi
                     used, [&](const QPolygonF &other) { return other.intersects(tried.covers); }))
                 continue;
             tried.cost = 4 * std::fabs(part - (level ? 1.0 : 0.3)) + (side < 0 ? 1 : 0);
+            double most = 0;
             for (std::size_t other = 0; other < lines.size(); ++other)
                 if (other != which)
-                    tried.cost += hiddenCost * hidden(lines[other].line, tried.place, size);
+                    most = std::max(most, hidden(lines[other].line, tried.place, size));
+            if (most > mostHidden) // one would take it for the name of that line
+                continue;
+            tried.cost += hiddenCost * most;
             if (!best || tried.cost < best->cost)
                 best = std::move(tried);
         }

@@ -28,7 +28,7 @@ namespace cuda_agent::widgets {
 namespace {
 
 QString plainTick(double value) {
-    return QLocale().toString(value, 'g', 3);
+    return QLocale().toString(value, 'g', 6); // 1000, not 1E+03
 }
 
 } // namespace
@@ -293,12 +293,18 @@ void RooflinePane::decorate(QCustomPlot &canvas) const {
                     Qt::AlignLeft | Qt::AlignVCenter);
     }
     if (!flat) {
-        if (plot_->follow()) // room for the name of the highest roof
-            canvas.yAxis->setRangeUpper(
-                canvas.yAxis->range().upper *
-                std::pow(canvas.yAxis->range().upper / canvas.yAxis->range().lower,
-                         std::min(0.3, (QFontMetrics(canvas.font()).height() + 6.0) /
-                                           std::max(1, canvas.axisRect()->height()))));
+        if (plot_->follow()) { // room for the name of the highest roof
+            int height = 0;
+            for (const Series &series : plot_->series())
+                if (!series.inLegend)
+                    height = std::max(
+                        height,
+                        QFontMetrics(canvas.font()).size(Qt::TextSingleLine, series.name).height());
+            const double part = (height + 7.0) / std::max(1, canvas.axisRect()->height());
+            const QCPRange range = canvas.yAxis->range();
+            canvas.yAxis->setRangeUpper(range.upper *
+                                        std::pow(range.upper / range.lower, std::min(0.3, part)));
+        }
         nameRoofs(canvas);
         return;
     }

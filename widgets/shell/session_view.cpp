@@ -356,6 +356,7 @@ Result<agent::RunRequest> SessionView::request() const {
     request.device = choices_.device.toStdString();
     request.policy = choices_.policy.toStdString();
     request.budget = choices_.budget;
+    request.wholeBudget = true;
     request.recorded = choices_.recorded.toStdString();
     if (choices_.policy == QLatin1String("endpoint")) {
         if (endpoint_)

@@ -42,6 +42,21 @@ void addTensors(QStringList &lines, const QString &what, const Json &tensors) {
         lines += what.arg(texts.join(QStringLiteral("; ")));
 }
 
+/// What limits a session, a line each.
+QStringList budgetLines(const Json &data) {
+    QStringList lines;
+    const Json &budget = partOf(data, "budget");
+    const auto add = [&](const QString &line, double most) {
+        if (most > 0)
+            lines += line.arg(most, 0, 'g', 12);
+    };
+    add(Words::tr("At most %1 turns"), numberOf(data, "turns"));
+    add(Words::tr("At most %1 s"), numberOf(budget, "seconds"));
+    add(Words::tr("At most %1 tokens"), numberOf(budget, "tokens"));
+    add(Words::tr("Cost of at most %1"), numberOf(budget, "cost"));
+    return lines;
+}
+
 Card sessionCard(const Event &event) {
     const Json &data = event.data;
     Card card;
@@ -63,13 +78,21 @@ Card sessionCard(const Event &event) {
     add(Words::tr("Numerics: %1"), textOf(data, "numerics"));
     add(Words::tr("Rules: %1"), textOf(data, "rules"));
     add(Words::tr("Policy: %1"), textOf(data, "policy"));
-    if (const double turns = numberOf(data, "turns"); turns > 0)
-        lines += Words::tr("At most %1 turns").arg(turns);
+    add(Words::tr("Replays: %1"), textOf(partOf(data, "recorded"), "path"));
+    lines += budgetLines(data);
     const Json &overrides = partOf(data, "overrides");
     if (overrides.is_object() && !overrides.empty())
         add(Words::tr("Set: %1"), QString::fromStdString(overrides.dump()));
     add(Words::tr("Program version: %1"), textOf(data, "program_version"));
     card.own = lines.join(u'\n').toStdString();
+    return card;
+}
+
+Card budgetCard(const Event &event) {
+    Card card;
+    card.kind = CardKind::note;
+    card.title = Words::tr("Budget from here on");
+    card.own = budgetLines(event.data).join(u'\n').toStdString();
     return card;
 }
 
@@ -267,6 +290,9 @@ Card cardOf(const Event &event, const CardContext &context) {
         break;
     case EventType::baselinesMeasured:
         card = baselinesCard(event);
+        break;
+    case EventType::budgetSet:
+        card = budgetCard(event);
         break;
     case EventType::turnStarted:
         card = turnCard(event, context);

@@ -14,7 +14,7 @@ void ChecksModel::setVerdict(const Json &verdict) {
     const Json &checks = partOf(verdict, "checks");
     if (checks.is_array())
         for (const Json &json : checks)
-            checks_.push_back({textOf(json, "name"), textOf(json, "detail"), evidenceText(json),
+            checks_.push_back({checkName(json), textOf(json, "detail"), evidenceText(json),
                                truthOf(json, "skipped")  ? State::skipped
                                : truthOf(json, "passed") ? State::ok
                                                          : State::failed});

@@ -18,6 +18,8 @@ QString headlineText(const Json &verdict);
 QString rewardText(int reward, bool compiled);
 /// How it was reached: strength, device, numerics, wall time.
 QString circumstancesText(const Json &verdict);
+/// A check's name in the user's language; one that this program does not know as the log has it.
+QString checkName(const Json &check);
 /// The evidence of a check as sentences: case, output, index, expected, got, allowed error. Empty
 /// when it has none.
 QString evidenceText(const Json &check);

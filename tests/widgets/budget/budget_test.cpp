@@ -95,6 +95,25 @@ class BudgetTest : public QObject {
         QCOMPARE(fold.at(index, index.size()).seconds, 3.0);
     }
 
+    void aResumedRunMayHaveAnotherBudget() {
+        SessionIndex index;
+        auto all = events(1);
+        all.push_back({static_cast<std::int64_t>(all.size()),
+                       all.back().time + 1,
+                       EventType::budgetSet,
+                       0,
+                       {{"turns", 77}, {"budget", {{"seconds", 9.0}, {"tokens", 20'000}}}}});
+        for (auto &event : all)
+            index.append(event);
+        BudgetFold fold;
+        const int before = fold.at(index, index.size() - 1).limits.turns;
+        const BudgetFigures figures = fold.at(index, index.size());
+        QVERIFY(figures.begun && figures.model && before != 77);
+        QCOMPARE(figures.limits.turns, 77);
+        QCOMPARE(figures.limits.tokens, std::int64_t{20'000});
+        QCOMPARE(figures.limits.seconds, 9.0);
+    }
+
     void whatAnybodyMayHaveWrittenIsTaken() {
         SessionIndex index;
         index.append({0,

@@ -91,7 +91,7 @@ class RooflineTest : public QObject {
         // Four memories whose lines lie closer together than a line of text is high.
         std::vector<RoofLine> lines;
         for (int i = 0; i < 4; ++i)
-            lines.push_back({QLineF(0, 300 - 9 * i, 400 - 20 * i, 110), {QSizeF(90, 17)}});
+            lines.push_back({QLineF(0, 300 - 12 * i, 400 - 40 * i, 110), {QSizeF(90, 14)}});
         for (int i = 0; i < 3; ++i)
             lines.push_back({QLineF(150, 130 - 10 * i, 420, 130 - 10 * i), {QSizeF(140, 17)}});
         const QRectF frame(0, 0, 420, 310);

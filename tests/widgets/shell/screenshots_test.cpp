@@ -57,17 +57,25 @@ class ScreenshotsTest : public QObject {
         QTest::addColumn<QString>("perspective");
         QTest::addColumn<QString>("colour");
         QTest::addColumn<int>("scale");
+        QTest::addColumn<QString>("language");
         for (const char *perspective : {"optimize", "replay", "data", "train"})
             for (const char *colour : {"light", "dark"})
                 for (const int scale : {1, 2})
                     QTest::addRow("%s-%s-%d", perspective, colour, scale)
-                        << QString::fromLatin1(perspective) << QString::fromLatin1(colour) << scale;
+                        << QString::fromLatin1(perspective) << QString::fromLatin1(colour) << scale
+                        << QStringLiteral("en");
+        for (const char *colour : {"light", "dark"})
+            for (const int scale : {1, 2})
+                QTest::addRow("optimize-%s-%d-zh", colour, scale)
+                    << QStringLiteral("optimize") << QString::fromLatin1(colour) << scale
+                    << QStringLiteral("zh_CN");
     }
 
     void perspective() {
         QFETCH(QString, perspective);
         QFETCH(QString, colour);
         QFETCH(int, scale);
+        QFETCH(QString, language);
         const QString file =
             pictures() + QStringLiteral("/%1.png").arg(QLatin1String(QTest::currentDataTag()));
         QFile::remove(file);
@@ -80,9 +88,9 @@ class ScreenshotsTest : public QObject {
         program.start(qEnvironmentVariable("CUDA_AGENT_BIN") +
                           QStringLiteral("/cuda-agent-workbench"),
                       {QStringLiteral("--session"), session_, QStringLiteral("--metrics"), metrics_,
-                       QStringLiteral("--perspective"), perspective, QStringLiteral("--colours"),
-                       colour, QStringLiteral("--size"), QStringLiteral("1280x800"),
-                       QStringLiteral("--screenshot"), file});
+                       QStringLiteral("--perspective"), perspective, QStringLiteral("--language"),
+                       language, QStringLiteral("--colours"), colour, QStringLiteral("--size"),
+                       QStringLiteral("1280x800"), QStringLiteral("--screenshot"), file});
         QVERIFY(program.waitForFinished(60'000));
         const QByteArray said = program.readAll();
         QVERIFY2(program.exitStatus() == QProcess::NormalExit && program.exitCode() == 0,

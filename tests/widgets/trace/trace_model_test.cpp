@@ -28,6 +28,7 @@ class TraceModelTest : public QObject {
     void anotherLog();
     void foreignPayloads();
     void usageOnlyWhenSaid();
+    void tellsBudgetsAndWhatIsReplayed();
     void streamsIntoOneCard();
     void folds();
     void pendingGoesWithTheNextEvent();
@@ -210,6 +211,28 @@ void TraceModelTest::usageOnlyWhenSaid() {
     QVERIFY(model.card(0).usage.contains(QStringLiteral("56")));
     QVERIFY(model.card(0).usage.contains(QLocale().toString(0.0125)));
     QCOMPARE(model.card(1).usage, QString());
+}
+
+void TraceModelTest::tellsBudgetsAndWhatIsReplayed() {
+    sample::Events events;
+    events.add(EventType::sessionStarted, 0,
+               {{"task", {{"name", "t"}}},
+                {"policy", "replay"},
+                {"turns", 20},
+                {"recorded", {{"path", "/sessions/first"}, {"id", "abc"}}}});
+    events.add(
+        EventType::budgetSet, 0,
+        {{"turns", 40}, {"budget", {{"seconds", 600.0}, {"tokens", 1'000'000}, {"cost", 2.5}}}});
+    SessionDocument document;
+    document.replace(sample::indexOf(events.all));
+    TraceModel model(&document);
+    const QString session = text(model, 0, TraceModel::TextRole);
+    QVERIFY(session.contains(QStringLiteral("Replays: /sessions/first")));
+    QVERIFY(session.contains(QStringLiteral("At most 20 turns")));
+    QCOMPARE(text(model, 1), QStringLiteral("Budget from here on"));
+    QCOMPARE(text(model, 1, TraceModel::TextRole),
+             QStringLiteral("At most 40 turns\nAt most 600 s\nAt most 1000000 tokens\n"
+                            "Cost of at most 2.5"));
 }
 
 void TraceModelTest::streamsIntoOneCard() {
