@@ -96,6 +96,12 @@ class Options(Case):
         findings = json.loads(result.stdout)
         self.assertTrue(findings["usable"], findings)
         self.assertEqual(result.returncode, 0)
+        cpu = findings["findings"][0]
+        if "in use" not in cpu["detail"]:  # by another test that times
+            self.assertIn("measured: copy", cpu["detail"])
+            self.assertGreater(cpu["ceilings"]["copy_bytes_per_second"], 1e8)
+            sizes = [level["bytes"] for level in cpu["ceilings"]["levels"]]
+            self.assertEqual(sizes, sorted(sizes))
 
 
 class BadTasks(Case):
