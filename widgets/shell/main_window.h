@@ -107,6 +107,7 @@ class MainWindow : public QMainWindow {
     QAction *check_ = nullptr, *checkQuick_ = nullptr, *closeTab_ = nullptr;
     QAction *presentation_ = nullptr, *defaultLayout_ = nullptr;
     QAction *endpoint_ = nullptr, *budget_ = nullptr, *permissions_ = nullptr, *skills_ = nullptr;
+    QAction *memory_ = nullptr;
     QPointer<SkillsDialog> skillsDialog_;
     QComboBox *device_ = nullptr, *policy_ = nullptr, *numerics_ = nullptr;
     QSpinBox *turns_ = nullptr;

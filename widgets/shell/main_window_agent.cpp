@@ -44,6 +44,13 @@ void MainWindow::makeAgentActions() {
         command("session.tools", tr("Tools That &Ask First…"), {}, [this] { openPermissions(); });
     skills_ = command("session.skills", tr("S&kills of the Agent…"), Qt::CTRL | Qt::Key_K,
                       [this] { openSkills(); });
+    memory_ = command("session.memory", tr("Re&member What Works"), {}, [this] {
+        QSettings().setValue(QStringLiteral("choices/memory"), memory_->isChecked());
+    });
+    memory_->setCheckable(true);
+    memory_->setChecked(QSettings().value(QStringLiteral("choices/memory"), true).toBool());
+    memory_->setToolTip(tr("Sessions add to a record of what worked on which operators and device, "
+                           "and begin with what it offers"));
 }
 
 int MainWindow::turnsOf(const QString &policy) {

@@ -145,7 +145,7 @@ void MainWindow::makeMenus() {
     session->addSeparator();
     session->addActions({check_, checkQuick_});
     session->addSeparator();
-    session->addActions({endpoint_, budget_, permissions_, skills_});
+    session->addActions({endpoint_, budget_, permissions_, skills_, memory_});
 
     QMenu *view = menuBar()->addMenu(tr("&View"));
     view->addActions(perspectives_->actions());

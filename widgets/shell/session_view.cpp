@@ -15,6 +15,7 @@
 #include "widgets/trace/trace_pane.h"
 #include "widgets/verdict/verdict_pane.h"
 
+#include "core/knowledge/store.h"
 #include "core/session/log.h"
 
 #include <QDateTime>
@@ -22,6 +23,7 @@
 #include <QFileInfo>
 #include <QFileSystemWatcher>
 #include <QFutureWatcher>
+#include <QSettings>
 #include <QStandardPaths>
 #include <QtConcurrent>
 
@@ -358,6 +360,8 @@ Result<agent::RunRequest> SessionView::request() const {
     request.budget = choices_.budget;
     request.wholeBudget = true;
     request.recorded = choices_.recorded.toStdString();
+    if (QSettings().value(QStringLiteral("choices/memory"), true).toBool())
+        request.memory = knowledge::defaultFile();
     if (choices_.policy == QLatin1String("endpoint")) {
         if (endpoint_)
             request.endpoint = *endpoint_;

@@ -146,6 +146,24 @@ Card baselinesCard(const Event &event) {
     return card;
 }
 
+/// What the record of earlier sessions told the policy.
+Card knowledgeCard(const Event &event) {
+    const Json &data = event.data;
+    Card card;
+    card.kind = CardKind::note;
+    card.title = Words::tr("What earlier sessions found");
+    card.details = textOf(data, "operators");
+    card.shared = sharedText(data, "text");
+    const auto count = [&](const char *name, const QString &text, Tone tone) {
+        const Json &list = partOf(data, name);
+        if (list.is_array() && !list.empty())
+            card.chips.push_back({text.arg(list.size()), tone});
+    };
+    count("worked", Words::tr("%1 worked"), Tone::good);
+    count("failed", Words::tr("%1 failed"), Tone::warning);
+    return card;
+}
+
 Card turnCard(const Event &event, const CardContext &context) {
     Card card;
     card.kind = CardKind::turn;
@@ -290,6 +308,9 @@ Card cardOf(const Event &event, const CardContext &context) {
         break;
     case EventType::baselinesMeasured:
         card = baselinesCard(event);
+        break;
+    case EventType::knowledgeOffered:
+        card = knowledgeCard(event);
         break;
     case EventType::budgetSet:
         card = budgetCard(event);

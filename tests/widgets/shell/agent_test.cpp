@@ -123,6 +123,8 @@ class AgentTest : public QObject {
   private slots:
     void initTestCase() {
         QStandardPaths::setTestModeEnabled(true);
+        // A record of its own: what other runs found would change what a session tries.
+        qputenv("CUDA_AGENT_DATA", folder_.filePath(QStringLiteral("data")).toUtf8());
         qputenv("CUDA_AGENT_ENDPOINT_CONFIG", folder_.filePath(QStringLiteral("e.toml")).toUtf8());
         for (const char *name : {"CUDA_AGENT_API_KEY", "OPENAI_API_KEY"})
             qunsetenv(name);
@@ -180,6 +182,15 @@ class AgentTest : public QObject {
         for (const char *name :
              {"session.endpoint", "session.budget", "session.tools", "session.skills"})
             QVERIFY2(window.findChild<QAction *>(QLatin1String(name)), name);
+        auto *memory = window.findChild<QAction *>(QStringLiteral("session.memory"));
+        QVERIFY(memory && memory->isChecked());
+        const auto remembered = [] {
+            return QSettings().value(QStringLiteral("choices/memory")).toBool();
+        };
+        memory->trigger();
+        QVERIFY(!remembered());
+        memory->trigger();
+        QVERIFY(remembered());
     }
 
     void closingTheWindowSavesWhatWasTypedIntoASkill() {

@@ -28,6 +28,7 @@ class TraceModelTest : public QObject {
     void anotherLog();
     void foreignPayloads();
     void usageOnlyWhenSaid();
+    void tellsWhatEarlierSessionsFound();
     void tellsBudgetsAndWhatIsReplayed();
     void streamsIntoOneCard();
     void folds();
@@ -211,6 +212,25 @@ void TraceModelTest::usageOnlyWhenSaid() {
     QVERIFY(model.card(0).usage.contains(QStringLiteral("56")));
     QVERIFY(model.card(0).usage.contains(QLocale().toString(0.0125)));
     QCOMPARE(model.card(1).usage, QString());
+}
+
+void TraceModelTest::tellsWhatEarlierSessionsFound() {
+    sample::Events events;
+    events.add(EventType::knowledgeOffered, 0,
+               {{"operators", "gemm+pointwise"},
+                {"text", "Worked:\n- a warp per row: 1.90x eager"},
+                {"worked", Json::array({Json::object(), Json::object()})},
+                {"failed", Json::array()}});
+    SessionDocument document;
+    document.replace(sample::indexOf(events.all));
+    TraceModel model(&document);
+    QCOMPARE(model.rowCount(), 1);
+    QCOMPARE(text(model, 0), QStringLiteral("What earlier sessions found"));
+    QVERIFY(text(model, 0, TraceModel::TextRole).contains(QStringLiteral("1.90x eager")));
+    QCOMPARE(model.index(0).data(TraceModel::ChipRole).toStringList(),
+             QStringList{QStringLiteral("2 worked")});
+    QCOMPARE(model.card(0).details, QStringLiteral("gemm+pointwise"));
+    QCOMPARE(model.kindOf(0), CardKind::note);
 }
 
 void TraceModelTest::tellsBudgetsAndWhatIsReplayed() {
