@@ -416,7 +416,7 @@ void KernelWriter::hoist(const std::vector<int> &roots) {
         if (const std::string *known = recall(id); known != nullptr) {
             // Results of several rows at once are copied out of their structs, into arrays that
             // loops over rows can read with vector instructions.
-            if (kind == Kind::reduce && !rowSubscript().empty() && known->find('.') < known->size())
+            if (!rowSubscript().empty() && known->find('.') < known->size())
                 wanted.push_back(id);
             return;
         }

@@ -68,6 +68,8 @@ void KernelWriter::foldLanes(std::size_t pass, bool second) {
             statements.push_back(
                 fmt::format("{0}{1}[lane] += {0}{1}[lane + half];",
                             r.kind == Reducer::Kind::moments ? "squares" : "sumExp", n));
+            if (r.kind == Reducer::Kind::moments)
+                statements.push_back(fmt::format("rest{0}[lane] += rest{0}[lane + half];", n));
         } else if (second) {
             continue;
         } else if (r.kind == Reducer::Kind::moments) {
@@ -196,6 +198,15 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
                                      r.number, folded));
             }
         });
+        // What is left over the mean corrects it: sums one after the other round, and numbers that
+        // are all the same must have themselves for their mean.
+        for (const Reducer &r : passes_[pass].reducers) {
+            if (r.kind != Reducer::Kind::moments)
+                continue;
+            const std::string type = scalarType(p_.values[r.input].dtype);
+            line(at.empty() ? fmt::format("{} rest{} = 0;", type, r.number)
+                            : fmt::format("{} rest{}[{}] = {{}};", type, r.number, inHand));
+        }
         forElements(again, {}, [&] {
             for (const Reducer &r : passes_[pass].reducers) {
                 const int n = r.number;
@@ -206,6 +217,8 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
                 if (r.kind == Reducer::Kind::moments) {
                     add(fmt::format("squares{}{}", n, at),
                         fmt::format("({2} - mean{0}{1}) * ({2} - mean{0}{1})", n, folded, x));
+                    add(fmt::format("rest{}{}", n, at),
+                        fmt::format("{2} - mean{0}{1}", n, folded, x));
                 } else {
                     // A tile of nothing but -inf adds nothing.
                     add(fmt::format("sumExp{}{}", n, at),
@@ -215,6 +228,22 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
             }
         });
         foldLanes(pass, true);
+        forRowsInHand([&] {
+            for (const Reducer &r : passes_[pass].reducers) {
+                if (r.kind != Reducer::Kind::moments)
+                    continue;
+                const std::string type = scalarType(p_.values[r.input].dtype);
+                const std::string own = fmt::format("{}{}", r.number, folded);
+                line(fmt::format("const {} step{} = rest{} / count{};", type, r.number, own, own));
+                open(fmt::format("if (step{0} - step{0} == 0)", r.number)); // finite
+                line(fmt::format("mean{} += step{};", own, r.number));
+                line(fmt::format("const {} over{} = rest{} * step{};", type, r.number, own,
+                                 r.number));
+                line(fmt::format("squares{0} = squares{0} <= over{1} ? 0 : squares{0} - over{1};",
+                                 own, r.number));
+                close();
+            }
+        });
     }
     inLanes_ = false;
     const std::string state = fmt::format("state{}{}", pass, rows);
@@ -244,10 +273,14 @@ void KernelWriter::publishResults(std::size_t pass, const std::string &state) {
         case Reducer::Kind::position:
             remember(r.value, fmt::format("(long long){}.place{}", state, n));
             break;
-        case Reducer::Kind::moments:
+        case Reducer::Kind::moments: {
             result(r.value, fmt::format("({0}.mean{1} * {0}.count{1})", state, n));
             result(r.second, fmt::format("{}.squares{}", state, n));
+            // The quotient of sum and count: not by way of the sum, which rounds.
+            const Value &square = p_.values[p_.values[r.second].args[0]];
+            result(p_.values[square.args[0]].args[1], fmt::format("{}.mean{}", state, n));
             break;
+        }
         case Reducer::Kind::maxAndSumOfExp:
             result(r.value, fmt::format("{}.max{}", state, n));
             result(r.second, fmt::format("{}.sumExp{}", state, n));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/schedule_space.h"
 
+#include <array>
 #include <bit>
 
 namespace cuda_agent::policy {
@@ -80,21 +81,21 @@ void tileOptions(const Facts &f, std::vector<Option> &out) {
     const std::int64_t across = powerOfTwo(length(f.nest.across));
     const std::int64_t along = powerOfTwo(length(f.nest.along));
     constexpr int vector = 4, sharedBytes = 48 << 10;
-    // Small blocks with several vectors a thread keep most in flight between their waits.
-    for (const auto &[threads, wantedAcross, wantedAlong] : {std::tuple{128, 32, 64},
-                                                             {128, 32, 128},
-                                                             {256, 32, 128},
-                                                             {128, 32, 32},
-                                                             {512, 32, 128},
-                                                             {256, 32, 64},
-                                                             {256, 64, 64},
-                                                             {512, 32, 256}}) {
+    // 16 elements a thread keep enough in flight; single elements on the side of the writes want
+    // large blocks, which take longer runs of them at once.
+    std::vector<std::array<int, 3>> shapes{{256, 32, 128}, {128, 32, 64}, {512, 32, 128},
+                                           {128, 32, 128}, {128, 32, 32}, {256, 32, 64},
+                                           {256, 64, 64},  {512, 32, 256}};
+    if (length(f.nest.along) % vector != 0)
+        std::rotate(shapes.begin(), shapes.begin() + 2, shapes.begin() + 3);
+    for (const auto &[threads, wantedAcross, wantedAlong] : shapes) {
         Schedule s;
         s.form = Form::tile;
         s.vector = vector;
         s.across = static_cast<int>(std::min<std::int64_t>(wantedAcross, across));
         s.along = static_cast<int>(std::min<std::int64_t>(wantedAlong, along));
-        s.threads = s.team = std::min(threads, s.across * s.along / (2 * vector));
+        const int each = std::max(2 * vector, wantedAcross * wantedAlong / threads);
+        s.threads = s.team = std::max(32, s.across * s.along / each);
         const bool known =
             std::any_of(out.begin(), out.end(), [&](const Option &o) { return o.schedule == s; });
         if (!known && (s.across + 1) * s.along * f.stagedBytes <= sharedBytes)
@@ -151,14 +152,19 @@ void rowOptions(const Facts &f, std::vector<Option> &out) {
     const double sweeps = static_cast<double>(f.passes) + (f.elementResults ? 1 : 0);
     const bool again = sweeps > 1;
     const int perThreadMost = f.arrays > 1 ? 64 / f.arrays : 64;
-    // A part of a block, or a block, keeps the row in registers.
-    for (const int wanted : {16, 8, 32, 4, 64}) {
+    // A part of a block, or a block, keeps the row in registers. Many short rows share warps: what
+    // lanes tell each other would take longer than reading.
+    constexpr std::int64_t shortRow = 128, manyRows = 1 << 18;
+    const bool sharing = v == 4 && f.elements <= shortRow && f.rows >= manyRows;
+    for (const int wanted : {16, 8, 32, 4, 2, 64}) {
+        if (wanted == 2 && !sharing)
+            continue;
         if (wanted > perThreadMost)
             continue;
         std::int64_t team = powerOfTwo(ceilDivide(f.elements, wanted));
         if (team > 1024 || (team == 1024 && wanted > 32))
             continue;
-        team = std::max<std::int64_t>(team, f.elements >= 32 ? 32 : 1);
+        team = std::max<std::int64_t>(team, f.elements < 32 ? 1 : sharing ? 8 : 32);
         const int vector = static_cast<int>(
             std::min<std::int64_t>(v, std::max<std::int64_t>(1, ceilDivide(f.elements, team))));
         const int unroll =
