@@ -8,8 +8,9 @@ usage: export_on_gpu.py --program build/release/bin/cuda-agent [--candidate TASK
                         [--device cuda|cpu] [--samples N]
 
 Without --candidate: those of tests/data/export (library steps, half precision, much shared memory,
-clusters of blocks, channels last, constants). A package whose tests die by a signal has each of them
-run alone, and before it those that compile: which die then, and where, is printed. Candidates are exported unverified; the packages' own tests judge them.
+clusters of blocks, channels last, constants). Candidates are exported unverified; the packages' own
+tests judge them. Where those die by a signal, each is run alone and after those that leave something
+in the process: which die then, and where, is printed.
 Exit code 1 when any of them fails.
 """
 import argparse

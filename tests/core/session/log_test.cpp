@@ -44,7 +44,7 @@ TEST(Log, WhatIsWrittenIsRead) {
         ASSERT_TRUE(event) << event.error().message;
         EXPECT_EQ(event->type, type);
     }
-    EXPECT_EQ(log->nextSequence(), 14);
+    EXPECT_EQ(log->nextSequence(), std::ssize(everyType));
     const auto contents = readLog(log->folder());
     ASSERT_TRUE(contents) << contents.error().message;
     EXPECT_EQ(contents->problem, "");

@@ -285,6 +285,17 @@ TEST(State, FieldsOfTheWrongTypeAreAbsent) {
     EXPECT_EQ(state.events, 9);
 }
 
+TEST(State, AnotherBudgetTakesThePlaceOfTheFirst) {
+    const State state = Story()
+                            .add(EventType::sessionStarted, 0,
+                                 {{"policy", "planner"}, {"turns", 20}, {"budget", {{"cost", 1}}}})
+                            .add(EventType::budgetSet, 0, {{"turns", 30}, {"policy", "no matter"}})
+                            .state();
+    EXPECT_EQ(state.start["turns"], 30);
+    EXPECT_EQ(state.start["budget"]["cost"], 1) << "what it does not say stays";
+    EXPECT_EQ(state.start["policy"], "planner");
+}
+
 TEST(State, EventsOfATurnThatWasNeverStartedAreKept) {
     const State state = Story().add(EventType::thought, 4, {{"text", "late"}}).state();
     ASSERT_EQ(state.turns.size(), 1u);
@@ -300,7 +311,7 @@ TEST(EventType, NamesGoBothWays) {
         EXPECT_EQ(*back, type);
         ++types;
     }
-    EXPECT_EQ(types, 17);
+    EXPECT_EQ(types, 18);
     EXPECT_FALSE(eventTypeFromName("dreamt"));
     EXPECT_FALSE(eventTypeFromName(""));
 }
