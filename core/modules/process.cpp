@@ -57,8 +57,11 @@ Result<sandbox::Policy> makePolicy(const Compiled &compiled, const task::Spec &s
                                         fmt::format("{}.{}{}", digits.substr(0, digits.size() - 1),
                                                     digits.back(), digits >= "90" ? "a" : ""));
         policy.environment.emplace_back("TORCH_EXTENSIONS_DIR", "/cache/extensions");
+        // Ninja may have come with Python's packages.
+        auto path = "/usr/bin:/bin:" + pythonProgram().parent_path().string();
         if (const auto toolkit = cudaToolkitDir(); !toolkit.empty())
-            policy.environment.emplace_back("PATH", "/usr/bin:/bin:" + (toolkit / "bin").string());
+            path += ":" + (toolkit / "bin").string();
+        policy.environment.emplace_back("PATH", path);
     }
     return policy;
 }

@@ -49,8 +49,9 @@ CASES = {
                           "cuda_extension.residual_scale_forward(x, residual, self.scale, 0)\n"
                           "        return self.kept", "published", 1, "random inputs"),
     "load_inline": ("single_inline.py", "", "", "kernelbench", 0, ""),
-    "load_inline, does not compile": ("single_inline.py", "out[i] = x[i]", "out[i] = y[i]",
-                                      "kernelbench", 1, "does not compile"),
+    "load_inline, does not compile": ("single_inline.py", "out[i] = x[i]",
+                                      "out[i] = y[i]",
+                                      "kernelbench", 1, "is undefined"),
     "triton": ("single_triton.py", "", "", "kernelbench", 0, ""),
     "triton, published rules": ("single_triton.py", "", "", "published", 2, "--rules kernelbench"),
 }

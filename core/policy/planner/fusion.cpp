@@ -372,8 +372,10 @@ class Fusion {
         int result = id;
         if (walks(id) && groupOfReduce_.at(id) != group) {
             result = crossing(groupOfReduce_.at(id), id);
-        } else if (value.kind == Kind::pointwise && makerOf(id, group) >= 0) {
-            result = crossing(makerOf(id, group), id);
+        } else if (const int maker = value.kind == Kind::pointwise ? makerOf(id, group) : -1;
+                   maker >= 0) {
+            join(maker, directUnits(id)); // it waits for them now, which rules others out
+            result = crossing(maker, id);
         } else if (!value.args.empty()) {
             Value copy = value;
             for (int &arg : copy.args)

@@ -5,8 +5,10 @@
 import operator
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
 
-from .loader import shortened
+from .loader import flatten, shortened
 from .protocol import encode_number
 from .tensors import DTYPES, contiguous, type_of
 
@@ -51,6 +53,15 @@ class Describer:
             problem = str(error)
         except BaseException as error:  # export runs task code and reports in many ways
             problem = f"torch.export failed: {type(error).__name__}: {shortened(error)}"
+        if problem.startswith("torch.export failed") or \
+                graph and any("backward" in node["op"] for node in graph["nodes"]):
+            try:
+                graph = self._trace(arguments)
+                problem = ""
+            except Unsupported as error:
+                problem = problem or str(error)
+            except BaseException:
+                pass  # what export said or gave is the better answer
         if graph is None:
             self.parameters = list(task.model.state_dict().items())
         counted += sum(value.numel() * value.element_size() for _, value in inputs)
@@ -66,14 +77,9 @@ class Describer:
         }
 
     def _run(self, arguments):
-        from torch.utils.flop_counter import FlopCounterMode
-
-        with FlopCounterMode(display=False) as counter:
+        with Operations() as operations:
             outputs, single = self.task.forward(self.task.model, arguments)
-        flops = {"matmul": 0, "convolution": 0}
-        for op, count in counter.get_flop_counts().get("Global", {}).items():
-            flops["convolution" if "conv" in str(op) else "matmul"] += count
-        return outputs, single, flops
+        return outputs, single, operations.flops
 
     @staticmethod
     def _versions(arguments):
@@ -132,19 +138,8 @@ class Describer:
                     raise Unsupported(f"the graph has an input of kind {spec.kind.name}")
                 nodes.append(entry)
             elif node.op == "call_function":
-                if isinstance(node.target, torch._ops.OpOverload):
-                    name = str(node.target)
-                elif node.target is operator.getitem:
-                    name = "getitem"
-                else:
-                    raise Unsupported(f"the graph has the operator {node.target}")
-                if "_assert" in name and not node.users:
-                    continue
-                nodes.append({
-                    "name": node.name, "op": name, "args": encode(node.args),
-                    "kwargs": {key: encode(value) for key, value in node.kwargs.items()
-                               if key not in PLACEMENT},
-                    "outputs": tensor_types(node)})
+                if "_assert" not in str(node.target) or node.users:
+                    nodes.append(call_of(node))
             elif node.op == "output":
                 for value in node.args[0]:
                     if not isinstance(value, torch.fx.Node):
@@ -155,6 +150,97 @@ class Describer:
                                   "control flow")
         self.parameters = parameters
         return {"nodes": nodes, "outputs": outputs}
+
+    def _trace(self, arguments):
+        """The graph as the dispatcher sees it, for what torch.export cannot take: a forward() that
+        differentiates (`torch.autograd.grad`) comes out as forward and backward operators."""
+        from torch.fx.experimental.proxy_tensor import make_fx
+
+        from .backward import core_table
+
+        positions = [i for i, value in enumerate(arguments) if isinstance(value, torch.Tensor)]
+
+        def forward(*tensors):
+            values = list(arguments)
+            for position, tensor in zip(positions, tensors):
+                values[position] = tensor
+            return tuple(flatten(self.task.model(*values))[0])
+
+        try:
+            traced = make_fx(forward, decomposition_table=core_table(),
+                             tracing_mode="fake", _allow_non_fake_inputs=True)(
+                                 *[arguments[i] for i in positions])
+        finally:
+            torch.set_grad_enabled(False)
+        first = {}
+        for node in traced.graph.nodes:
+            if node.op == "get_attr" and first.setdefault(node.target, node) is not node:
+                node.replace_all_uses_with(first[node.target])
+        traced.graph.eliminate_dead_code()
+        names = {id(value): key for key, value in
+                 self.task.model.state_dict(keep_vars=True).items()}
+        nodes, parameters, outputs = [], [], []
+        inputs = iter(positions)
+        for node in traced.graph.nodes:
+            if node.op == "placeholder":
+                nodes.append({"name": node.name, "op": "placeholder", "origin": "input",
+                              "input_index": next(inputs), "outputs": tensor_types(node)})
+            elif node.op == "get_attr":
+                tensor = getattr(traced, node.target)
+                if not isinstance(tensor, torch.Tensor):
+                    raise Unsupported(f"the graph reads '{node.target}', which is no tensor")
+                key = names.get(id(tensor))
+                tensor = tensor.detach().to(self.task.device).contiguous()
+                parameters.append((key or node.name, tensor))
+                nodes.append({"name": node.name, "op": "placeholder", "key": key or node.name,
+                              "origin": "parameter" if key else "constant",
+                              "outputs": [type_of(tensor, node.name)]})
+            elif node.op == "call_function":
+                nodes.append(call_of(node))
+            elif node.op == "output":
+                for value in torch.utils._pytree.tree_leaves(node.args[0]):
+                    if not isinstance(value, torch.fx.Node):
+                        raise Unsupported("forward() returns something that is no tensor")
+                    outputs.append(value.name)
+        self.parameters = parameters
+        return {"nodes": nodes, "outputs": outputs}
+
+
+class Operations(TorchDispatchMode):
+    """Counts floating-point operations by PyTorch's registry of formulas. Unlike its
+    FlopCounterMode it sets no hooks, which a forward() that differentiates cannot bear."""
+
+    def __init__(self):
+        super().__init__()
+        self.flops = {"matmul": 0, "convolution": 0}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        formula = flop_registry.get(function._overloadpacket)
+        if formula is None and function is not torch.ops.prim.device.default:
+            with self:
+                result = function.decompose(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        result = function(*args, **kwargs)
+        if formula is not None:
+            kind = "convolution" if "conv" in str(function) else "matmul"
+            self.flops[kind] += formula(*args, **kwargs, out_val=result)
+        return result
+
+
+def call_of(node):
+    """An operator call of a graph as JSON."""
+    if isinstance(node.target, torch._ops.OpOverload):
+        name = str(node.target)
+    elif node.target is operator.getitem:
+        name = "getitem"
+    else:
+        raise Unsupported(f"the graph has the operator {node.target}")
+    return {"name": node.name, "op": name, "args": encode(node.args),
+            "kwargs": {key: encode(value) for key, value in node.kwargs.items()
+                       if key not in PLACEMENT},
+            "outputs": tensor_types(node)}
 
 
 def tensor_types(node):

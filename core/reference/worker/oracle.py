@@ -21,8 +21,10 @@ class InDouble(TorchDispatchMode):
         super().__init__()
         self.device = device
         self.notes = []
+        self.differentiates = False  # an operator of a backward pass ran
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.differentiates = self.differentiates or is_backward(func)
         written = {argument.name for argument in func._schema.arguments
                    if argument.alias_info is not None and argument.alias_info.is_write}
         names = [argument.name for argument in func._schema.arguments]
@@ -50,6 +52,29 @@ class InDouble(TorchDispatchMode):
     def _note(self, text):
         if text not in self.notes:
             self.notes.append(text)
+
+
+class Unfused(TorchDispatchMode):
+    """Runs the operators of a backward pass as the pointwise operators and sums that they stand
+    for (PyTorch's own decompositions, which torch.compile uses too)."""
+
+    def __init__(self):
+        super().__init__()
+        from .backward import core_table  # thousands of entries, wanted rarely
+
+        self.table = core_table()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        formula = self.table.get(func) if is_backward(func) else None
+        if formula is None:
+            return func(*args, **(kwargs or {}))
+        with self:
+            result = formula(*args, **(kwargs or {}))
+        return func(*args, **(kwargs or {})) if result is NotImplemented else result
+
+
+def is_backward(func):
+    return "backward" in func._schema.name
 
 
 def lacks_double(error):
@@ -89,7 +114,7 @@ def double_model(task):
 
 
 def run_in_double(task, model, arguments):
-    """Outputs of forward() in double, and notes. `arguments` hold double tensors; the list is
+    """Outputs of forward() in double, and the mode that saw it. `arguments` hold double tensors; the list is
     emptied, so that they are freed as early as can be."""
     mode = InDouble(task.device)
     saved = torch.get_default_dtype()
@@ -101,4 +126,4 @@ def run_in_double(task, model, arguments):
             outputs, _ = task.forward(model, values)
     finally:
         torch.set_default_dtype(saved)
-    return outputs, mode.notes
+    return outputs, mode

@@ -137,6 +137,24 @@ TEST_F(GoodTasks, stridedAndExpandedInputs) {
     EXPECT_EQ(infinite->oracle.at(0).type, contiguousType(DType::float64, {10}));
 }
 
+TEST_F(GoodTasks, backwardPassesBecomePlainOperators) {
+    auto worker = start("layer_norm_backward");
+    ASSERT_TRUE(worker);
+    const auto task = worker->describe();
+    ASSERT_TRUE(task) << task.error().message;
+    EXPECT_TRUE(task->graphProblem.empty()) << task->graphProblem;
+    bool sums = false;
+    for (const auto &node : task->graph.nodes) {
+        EXPECT_EQ(node.op.find("backward"), std::string::npos) << node.op;
+        sums = sums || node.op.starts_with("aten.sum");
+    }
+    EXPECT_TRUE(sums);
+    std::vector<std::string> names;
+    for (const auto &port : task->parameters)
+        names.push_back(port.name);
+    EXPECT_EQ(names, (std::vector<std::string>{"norm.weight", "norm.bias"}));
+}
+
 TEST_F(GoodTasks, whatCannotBeExportedSaysWhy) {
     auto worker = start("control_flow");
     ASSERT_TRUE(worker);

@@ -53,6 +53,22 @@ TEST_F(Oracle, agreesWithSoftmaxByHand) {
     EXPECT_EQ(quick->errors.at(0).errorNorm, error.errorNorm);
 }
 
+TEST_F(Oracle, infinitiesOfAFusedBackwardPassBindNobody) {
+    auto worker = start("layer_norm_backward");
+    ASSERT_TRUE(worker);
+    const auto made = worker->makeCase({"Inf", 11, 1, "inf"});
+    ASSERT_TRUE(made) << made.error().message;
+    const auto oracle = values(made->oracle.at(0));
+    const auto free = std::count_if(oracle.begin(), oracle.end(), isUnconstrained);
+    // Rows with an infinite gradient come out as NaN or infinite, by the formula; others are bound.
+    EXPECT_GT(free, 0);
+    EXPECT_LT(free, std::ssize(oracle) / 2);
+    const auto plain = worker->makeCase({"random", 11});
+    ASSERT_TRUE(plain);
+    const auto all = values(plain->oracle.at(0));
+    EXPECT_EQ(std::count_if(all.begin(), all.end(), isUnconstrained), 0);
+}
+
 TEST_F(Oracle, integerOutputsAreExact) {
     auto worker = start("two_outputs");
     ASSERT_TRUE(worker);
