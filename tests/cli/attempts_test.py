@@ -17,29 +17,33 @@ def events_of(session):
 
 
 class Attempts(Case):
-    def test_two_attempts_end_in_a_verdict_and_are_remembered(self):
+    def test_attempts_end_in_a_verdict_and_are_remembered(self):
         task = self.file("task.py", GOOD_TASK)
         folder = self.folder / "sessions"
-        result = run("optimize", task, "--device", "cpu", "--session", folder, "--attempts", 2,
+        folder.mkdir()
+        (folder / "attempt-2").write_text("in the way")  # the machine fails one of three
+        result = run("optimize", task, "--device", "cpu", "--session", folder, "--attempts", 3,
                      "--turns", 1, "--json")
-        self.expect(result, 0, "2 attempts, each with its own budget", "at once on a CPU", "[1] ",
-                    "[2] ", "in turns: attempt", "best: attempt")
+        self.expect(result, 0, "3 attempts, each with its own budget", "at once on a CPU", "[1] ",
+                    "[3] ", "failed: cannot create", "in turns: attempt", "best: attempt")
         verdict = json.loads(result.stdout)
         self.assertTrue(verdict["correct"])
         self.assertEqual(verdict["strength"], "full")
-        self.assertIn(verdict["best_attempt"], (1, 2))
-        self.assertEqual([attempt["number"] for attempt in verdict["attempts"]], [1, 2])
-        self.assertEqual([attempt["turns"] for attempt in verdict["attempts"]], [1, 1])
+        self.assertIn(verdict["best_attempt"], (1, 3))
+        self.assertEqual([attempt["number"] for attempt in verdict["attempts"]], [1, 2, 3])
+        self.assertEqual([attempt["turns"] for attempt in verdict["attempts"]], [1, 0, 1])
+        self.assertEqual(verdict["attempts"][1]["error"]["exit_code"], 3)
+        self.assertFalse(verdict["attempts"][1]["correct"])
         self.assertLess(verdict["comparison"]["difference"]["low"],
                         verdict["comparison"]["difference"]["high"])
         stored = json.loads((folder / "attempts.json").read_text())
         self.assertEqual(stored["best_attempt"], verdict["best_attempt"])
         # Each is a session of its own, and tried something else.
         plans = []
-        for number in (1, 2):
+        for number in (1, 3):
             session = folder / f"attempt-{number}"
             events = events_of(session)
-            self.assertEqual(events[0]["data"]["attempt"], {"number": number, "of": 2})
+            self.assertEqual(events[0]["data"]["attempt"], {"number": number, "of": 3})
             offered = [e["data"] for e in events if e["type"] == "knowledgeOffered"]
             self.assertEqual(len(offered), 1)
             self.assertEqual(offered[0]["schedules"], [])  # not what the other found meanwhile
@@ -99,6 +103,11 @@ class Attempts(Case):
         self.expect(start("--attempts", 2, "--parallel", 0), 2, "--parallel")
         self.expect(start("--attempts", 2, "--policy", "replay", "--recorded", self.folder), 2,
                     "another policy")
+        blocked = self.folder / "blocked"
+        blocked.mkdir()
+        for number in (1, 2):
+            (blocked / f"attempt-{number}").write_text("in the way")
+        self.expect(start("--attempts", 2, "--session", blocked), 3, "cannot create")
         broken = self.file("broken.py", "this is (no Python\n")
         result = run("optimize", broken, "--device", "cpu", "--attempts", 2, "--session",
                      self.folder / "s")
