@@ -9,7 +9,9 @@ usage: kernelbench.py --program build/release/bin/cuda-agent --tasks KernelBench
 KernelBench is the folder that holds level1, level2, ...; `--only memory` chooses the 36 level-1 files of
 elementwise activations, softmax, normalisations, reductions, losses and scaling. Results are appended as
 one verdict a line; files that already have one are skipped, so a run that was cut off goes on. Each GPU is
-worked by `--per-gpu` processes: one measures while others prepare (the engine's leases see to it).
+worked by `--per-gpu` processes: one measures while others prepare (the engine's leases see to it). Four
+are right for products and losses; of convolutions over gigabytes two fit at once, and the stock times of
+more of them suffer too: PyTorch takes slower algorithms where it finds no memory for its fast ones.
 """
 import argparse
 import collections
