@@ -95,7 +95,7 @@ void tileOptions(const Facts &f, std::vector<Option> &out) {
         s.across = static_cast<int>(std::min<std::int64_t>(wantedAcross, across));
         s.along = static_cast<int>(std::min<std::int64_t>(wantedAlong, along));
         const int each = std::max(2 * vector, wantedAcross * wantedAlong / threads);
-        s.threads = s.team = std::max(32, s.across * s.along / each);
+        s.threads = s.team = std::max(64, s.across * s.along / each);
         const bool known =
             std::any_of(out.begin(), out.end(), [&](const Option &o) { return o.schedule == s; });
         if (!known && (s.across + 1) * s.along * f.stagedBytes <= sharedBytes)
