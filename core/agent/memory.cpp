@@ -18,6 +18,7 @@ using session::Turn;
 namespace {
 
 constexpr std::size_t longestNote = 700; ///< bytes of a paragraph
+constexpr std::size_t leastWords = 30;   ///< bytes; "I am done." says nothing of the candidate
 constexpr std::size_t mostFailures = 6;  ///< of one session
 
 std::string hashOf(const std::map<std::string, std::string> &candidate) {
@@ -52,8 +53,11 @@ std::string firstParagraph(const std::string &text) {
 std::string ownWords(const State &state, const Turn &turn, bool last) {
     if (last && !state.turns.empty()) {
         const Turn &closing = state.turns.back();
-        if (closing.author == "policy" && closing.calls.empty() && !closing.thought.empty())
-            return firstParagraph(closing.thought);
+        auto words = closing.author == "policy" && closing.calls.empty()
+                         ? firstParagraph(closing.thought)
+                         : std::string();
+        if (words.size() >= leastWords)
+            return words;
     }
     return firstParagraph(turn.thought);
 }

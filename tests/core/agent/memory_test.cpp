@@ -139,9 +139,14 @@ TEST_F(MemoryTest, AModelsLastWordIsTheNote) {
     EXPECT_EQ(kept().at(0).note, "I try a warp per row.");
     EXPECT_TRUE(kept().at(0).schedule.empty());
     ASSERT_TRUE(session.append(EventType::turnStarted, 2, {{"author", "policy"}}));
-    ASSERT_TRUE(session.append(EventType::thought, 2,
-                               {{"text", "A warp per row\nwith 8 loads won.\n\nGoodbye."}}));
+    ASSERT_TRUE(session.append(EventType::thought, 2, {{"text", "I am done."}}));
     ASSERT_TRUE(session.append(EventType::turnEnded, 2, Json::object()));
+    ASSERT_TRUE(memory.ended(planner_));
+    EXPECT_EQ(kept().at(0).note, "I try a warp per row.") << "that was no word on the candidate";
+    ASSERT_TRUE(session.append(EventType::turnStarted, 3, {{"author", "policy"}}));
+    ASSERT_TRUE(session.append(EventType::thought, 3,
+                               {{"text", "A warp per row\nwith 8 loads won.\n\nGoodbye."}}));
+    ASSERT_TRUE(session.append(EventType::turnEnded, 3, Json::object()));
     ASSERT_TRUE(memory.ended(planner_));
     ASSERT_EQ(kept().size(), 1u);
     EXPECT_EQ(kept().at(0).note, "A warp per row with 8 loads won.");
