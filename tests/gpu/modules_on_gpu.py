@@ -4,7 +4,7 @@
 """Judges module candidates on this machine's GPU: the skill's example as the published workspace and
 as single files, then what a careless or dishonest author would change in it. Prints a table.
 
-usage: modules_on_gpu.py --program build/release/bin/cuda-agent [--skills skills] [--only NAME,...]
+usage: modules_on_gpu.py --program build/release/bin/cuda-agent [--skills skills] [--only NAME;...]
                          [--jobs 4] [--results results.json]
 
 Exit code 1 when a verdict is not the expected one.
@@ -105,7 +105,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--results", type=pathlib.Path)
     arguments = parser.parse_args()
-    chosen = [name for name in CASES if not arguments.only or name in arguments.only.split(",")]
+    chosen = [name for name in CASES if not arguments.only or name in arguments.only.split(";")]
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         # The first alone: it measures the card's ceilings and compiles what the others share.
