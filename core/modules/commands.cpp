@@ -181,7 +181,9 @@ Command Tools::binding(const std::string &file) const {
 }
 
 Command Tools::link(const std::vector<std::string> &objects) const {
-    Command command = {hostCompiler, "-shared", "-o", "/out/cuda_extension.so"};
+    // A C++ library that the compiler puts inside must not mix with the one that PyTorch uses.
+    Command command = {hostCompiler, "-shared", "-Wl,--exclude-libs,ALL", "-o",
+                       "/out/cuda_extension.so"};
     command.insert(command.end(), objects.begin(), objects.end());
     command.push_back("-L" + (torch / "lib").string());
     for (const char *library : {"-ltorch", "-ltorch_cpu", "-lc10", "-ltorch_python"})
