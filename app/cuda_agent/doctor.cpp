@@ -7,6 +7,7 @@
 #include "core/base/paths.h"
 #include "core/device/ceilings.h"
 #include "core/device/lease.h"
+#include "core/modules/build.h"
 #include "core/sandbox/sandbox.h"
 #include "core/toolchain/compiler.h"
 
@@ -66,6 +67,14 @@ Finding findCompiler(const char *name, Result<std::unique_ptr<toolchain::Compile
     if (!compiler)
         return {name, false, needed, compiler.error().message};
     return {name, true, needed, (*compiler)->description()};
+}
+
+/// What module candidates are compiled with: on the GPU where there is one.
+Finding findModuleTools(const device::Info &info) {
+    const auto builder = modules::Builder::make(info, {});
+    const bool ok = builder.has_value();
+    return {"module compilers", ok, false,
+            ok ? (*builder)->description() : builder.error().message};
 }
 
 /// "fp32 50.1 TFLOP/s", in the largest unit that leaves a digit before the point.
@@ -145,6 +154,7 @@ Result<int> doctor(bool json) {
         findPython(),
         findCompiler("host compiler", toolchain::makeHostCompiler(), true),
         findCompiler("CUDA compiler", toolchain::makeCudaCompiler(architecture), false),
+        findModuleTools(cuda ? (*cuda)->info() : device::Info()),
         findLibrary("BLAS (cpu)", "libopenblas.so.0", "libopenblas0"),
         findLibrary("convolution (cpu)", "libdnnl.so.2", "libdnnl2"),
     };

@@ -140,6 +140,10 @@ Result<std::unique_ptr<Builder>> Builder::make(const device::Info &device, std::
     return std::unique_ptr<Builder>(new Builder(std::move(state)));
 }
 
+const std::string &Builder::description() const {
+    return state_->tools.description;
+}
+
 Result<Builder::State::Object>
 Builder::State::run(const Candidate &candidate, const std::string &file, const Command &command,
                     const std::string &key, const std::string &produced,

@@ -35,6 +35,9 @@ class Builder {
     static Result<std::unique_ptr<Builder>> make(const device::Info &device, std::stop_token stop);
     ~Builder();
 
+    /// "g++ 12.2.0, torch 2.11.0+cu130, nvcc of /usr/local/cuda", for people.
+    const std::string &description() const;
+
     /// Checks the syntax of `model_new.py`; compiles and links a workspace. What a single file
     /// compiles by itself shows only when it is loaded.
     /// Errors: machine, stopped. Sources that do not compile are a Rejection with all files'

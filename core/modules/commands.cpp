@@ -126,6 +126,11 @@ Result<Tools> Tools::find(const device::Info &device, std::stop_token stop) {
     tools.identity =
         fmt::format("{}\n{}\n{}\n{}\n{}", version.standardOutput, layout->value("version", ""),
                     tools.torch.string(), tools.toolkit.string(), device.architecture);
+    const auto line = version.standardOutput.substr(0, version.standardOutput.find('\n'));
+    tools.description = fmt::format("g++ {}, torch {}", line.substr(line.find_last_of(' ') + 1),
+                                    layout->value("version", "?"));
+    if (!tools.toolkit.empty())
+        tools.description += ", nvcc of " + tools.toolkit.string();
     for (const auto &command : {tools.kernel("x"), tools.binding("x")})
         for (const auto &word : command)
             tools.identity += word + '\n';

@@ -4,6 +4,7 @@
 #include "core/base/hash.h"
 #include "core/base/json.h"
 #include "core/base/paths.h"
+#include "core/base/temporary_folder.h"
 #include "core/sandbox/sandbox.h"
 #include "core/toolchain/binary_cache.h"
 #include "core/toolchain/host/launches.h"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <unistd.h>
 
 namespace cuda_agent::toolchain {
 
@@ -23,30 +23,6 @@ namespace {
 constexpr std::size_t sourceLimit = 1u << 20;
 constexpr std::size_t logLimit = 64u << 10;
 constexpr int diagnosticLimit = 50;
-
-/// A folder that goes with everything in it.
-class TemporaryFolder {
-  public:
-    static Result<TemporaryFolder> make() {
-        std::string pattern = (fs::temp_directory_path() / "cuda-agent-compile-XXXXXX").string();
-        if (!mkdtemp(pattern.data()))
-            return machineError("cannot make a temporary folder in {}",
-                                fs::temp_directory_path().string());
-        return TemporaryFolder(pattern);
-    }
-    TemporaryFolder(TemporaryFolder &&other) noexcept : path_(std::exchange(other.path_, {})) {}
-    TemporaryFolder &operator=(TemporaryFolder &&) = delete;
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        if (!path_.empty())
-            fs::remove_all(path_, ignored);
-    }
-    const fs::path &path() const { return path_; }
-
-  private:
-    explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
-    fs::path path_;
-};
 
 /// The compiler that is used, its options included.
 struct Tool {
@@ -327,7 +303,7 @@ class HostCompiler : public Compiler {
 
     Result<Outcome> build(const Source &source, const host::RewrittenFiles &rewritten,
                           const std::string &hash, std::stop_token stop) {
-        CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make());
+        CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make("compile"));
         const fs::path in = folder.path() / "in";
         const fs::path defines = folder.path() / "defines";
         const fs::path out = folder.path() / "out";
