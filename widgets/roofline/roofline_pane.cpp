@@ -319,7 +319,8 @@ void RooflinePane::decorate(QCustomPlot &canvas) const {
             continue;
         addLevel(canvas, level->bandwidth, colors.warning,
                  tr("%1 %2", "memory level: bandwidth")
-                     .arg(level->name, bandwidthText(level->bandwidth)));
+                     .arg(level->name, bandwidthText(level->bandwidth)),
+                 Qt::AlignRight | Qt::AlignTop); // the last cache may be no faster than memory
         most = std::max(most, level->bandwidth);
         if (level->bandwidth >= reached)
             break;
