@@ -52,11 +52,11 @@ void printTable(Printer &printer, const agent::BestOf &outcome) {
     if (!outcome.comparison.is_object())
         return;
     const Json &difference = outcome.comparison["difference"];
-    printer.line(fmt::format("in turns: attempt {} takes {:+.2f} % of the time of attempt {} "
+    printer.line(fmt::format("in turns: attempt {} against attempt {}: {:+.2f} % time "
                              "[{:+.2f} % .. {:+.2f} %]",
-                             outcome.comparison["a"].get<int>(),
+                             outcome.comparison["a"].get<int>(), outcome.comparison["b"].get<int>(),
                              100 * difference.value("relative", 0.0),
-                             outcome.comparison["b"].get<int>(), 100 * difference.value("low", 0.0),
+                             100 * difference.value("low", 0.0),
                              100 * difference.value("high", 0.0)));
 }
 
