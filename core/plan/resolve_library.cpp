@@ -76,9 +76,12 @@ Result<ResolvedGemm> resolveGemm(const GemmStep &step, const std::string &path,
         return requestError("{}.a: a product of {} is not offered; use float32, float64, float16 "
                             "or bfloat16",
                             path, nameOf(a.dtype));
-    if (b.dtype != a.dtype || c.dtype != a.dtype)
-        return requestError("{}: a, b and c must have one dtype; they have {}, {} and {}", path,
-                            nameOf(a.dtype), nameOf(b.dtype), nameOf(c.dtype));
+    // Products of 16-bit types are summed in float32, which may be had as it is.
+    const bool widened = sizeOf(a.dtype) == 2 && c.dtype == DType::float32;
+    if (b.dtype != a.dtype || (c.dtype != a.dtype && !widened))
+        return requestError("{}: a, b and c must have one dtype, or c float32 where a and b have "
+                            "16 bits; they have {}, {} and {}",
+                            path, nameOf(a.dtype), nameOf(b.dtype), nameOf(c.dtype));
     CUDA_AGENT_TRY(checkReach(path + ".a", step.a, a,
                               reachOf(rowsA, columnsA, gemm.lda, gemm.batch, gemm.strideA)));
     CUDA_AGENT_TRY(checkReach(path + ".b", step.b, b,

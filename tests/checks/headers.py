@@ -84,8 +84,9 @@ def problems(root, files):
         cache = stored["headers"] if stored.get("setting") == setting else {}
     trees = ("core/", "widgets/") if problems.options.system else ("core/",)
     headers = [name for name in files if name.startswith(trees) and name.endswith(".h")]
-    # Headers handed to compilers of kernels are not the engine's; their room tests them.
-    headers = [name for name in headers if "/share/" not in name and "/host/" not in name]
+    # Headers handed to compilers of candidates are not the engine's; their rooms test them.
+    apart = ("/share/", "/host/", "/modules/extension/")
+    headers = [name for name in headers if not any(part in name for part in apart)]
 
     def fresh(name):
         made_of = cache.get(f"{root}/{name}")

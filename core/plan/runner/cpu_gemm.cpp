@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/runner/cpu_library.h"
 
+#include <cstring>
 #include <dlfcn.h>
 
 namespace cuda_agent::plan::runner {
@@ -47,8 +48,10 @@ void runPlain(Function function, const ProgramGemm &gemm, const HostPointers &po
     }
 }
 
-/// 16-bit elements are widened, multiplied as float32 and rounded once, as the GPU does.
-void runHalf(Sgemm function, DType type, const ProgramGemm &gemm, const HostPointers &pointers) {
+/// 16-bit elements are widened, multiplied as float32 and rounded once, as the GPU does, or not at
+/// all where the result is float32.
+void runHalf(Sgemm function, DType type, DType result, const ProgramGemm &gemm,
+             const HostPointers &pointers) {
     const std::int64_t rowsA = gemm.transposeA ? gemm.k : gemm.m;
     const std::int64_t rowsB = gemm.transposeB ? gemm.n : gemm.k;
     const std::int64_t columnsA = gemm.transposeA ? gemm.m : gemm.k;
@@ -56,23 +59,35 @@ void runHalf(Sgemm function, DType type, const ProgramGemm &gemm, const HostPoin
     const std::int64_t spanA = (rowsA - 1) * gemm.lda + columnsA;
     const std::int64_t spanB = (rowsB - 1) * gemm.ldb + columnsB;
     std::vector<float> a(spanA), b(spanB), c(gemm.m * gemm.n), bias;
+    const std::int64_t bytes = static_cast<std::int64_t>(sizeOf(result));
+    const auto read = [&](const std::byte *from, float *to) {
+        if (result == DType::float32)
+            std::memcpy(to, from, gemm.n * sizeof(float));
+        else
+            toFloat(from, type, to, gemm.n);
+    };
     if (gemm.bias >= 0) {
         bias.resize(gemm.n);
-        toFloat(pointers[gemm.bias], type, bias.data(), gemm.n);
+        read(pointers[gemm.bias], bias.data());
     }
     ProgramGemm dense = gemm;
     dense.ldc = gemm.n;
     for (std::int64_t item = 0; item < gemm.batch; ++item) {
         toFloat(pointers[gemm.a] + 2 * item * gemm.strideA, type, a.data(), spanA);
         toFloat(pointers[gemm.b] + 2 * item * gemm.strideB, type, b.data(), spanB);
-        std::byte *rows = pointers[gemm.c] + 2 * item * gemm.strideC;
+        std::byte *rows = pointers[gemm.c] + bytes * item * gemm.strideC;
         for (std::int64_t row = 0; gemm.beta != 0 && row < gemm.m; ++row)
-            toFloat(rows + 2 * row * gemm.ldc, type, c.data() + row * gemm.n, gemm.n);
+            read(rows + bytes * row * gemm.ldc, c.data() + row * gemm.n);
         product<float>(function, dense, a.data(), b.data(), c.data());
         if (gemm.bias >= 0)
             addBias(dense, bias.data(), c.data());
-        for (std::int64_t row = 0; row < gemm.m; ++row)
-            fromFloat(c.data() + row * gemm.n, rows + 2 * row * gemm.ldc, type, gemm.n);
+        for (std::int64_t row = 0; row < gemm.m; ++row) {
+            std::byte *to = rows + bytes * row * gemm.ldc;
+            if (result == DType::float32)
+                std::memcpy(to, c.data() + row * gemm.n, gemm.n * sizeof(float));
+            else
+                fromFloat(c.data() + row * gemm.n, to, type, gemm.n);
+        }
     }
 }
 
@@ -113,7 +128,7 @@ void CpuGemm::run(const Program &program, const ProgramGemm &gemm,
     case DType::float32:
         return runPlain<float>(functions_->sgemm, gemm, pointers);
     default:
-        return runHalf(functions_->sgemm, type, gemm, pointers);
+        return runHalf(functions_->sgemm, type, program.buffers[gemm.c].type.dtype, gemm, pointers);
     }
 }
 

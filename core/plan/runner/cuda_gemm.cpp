@@ -89,15 +89,15 @@ cudaDataType_t cudaType(DType type) {
 class Gemm final : public CudaGemm {
   public:
     Gemm(std::shared_ptr<const Library> library, const CudaCore &core, const ProgramGemm &gemm,
-         std::string label, DType type)
+         std::string label, DType type, DType result)
         : library_(std::move(library)), core_(&core), gemm_(gemm), label_(std::move(label)),
-          type_(type) {}
+          type_(type), resultType_(result) {}
 
     Result<void> prepare(const Program &program);
     Result<void> run(const CudaPointers &pointers) override;
 
   private:
-    Result<cublasLtMatrixLayout_t> layout(std::int64_t rows, std::int64_t columns,
+    Result<cublasLtMatrixLayout_t> layout(DType type, std::int64_t rows, std::int64_t columns,
                                           std::int64_t lead, std::int64_t stride) const;
     /// Times what the library proposes on memory of its own and keeps the fastest. Where there is
     /// no room for that, its first proposal stays.
@@ -113,17 +113,18 @@ class Gemm final : public CudaGemm {
     const CudaCore *core_;
     ProgramGemm gemm_;
     std::string label_;
-    DType type_;
+    DType type_;       ///< of both operands
+    DType resultType_; ///< the same, or float32 where they have 16 bits
     cublasLtMatmulDesc_t product_ = nullptr;
     cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, result_ = nullptr;
     cublasLtMatmulAlgo_t algorithm_{};
 };
 
-Result<cublasLtMatrixLayout_t> Gemm::layout(std::int64_t rows, std::int64_t columns,
+Result<cublasLtMatrixLayout_t> Gemm::layout(DType type, std::int64_t rows, std::int64_t columns,
                                             std::int64_t lead, std::int64_t stride) const {
     cublasLtMatrixLayout_t made = nullptr;
     CUDA_AGENT_TRY(library_->check(
-        library_->cublasLtMatrixLayoutCreate(&made, cudaType(type_), rows, columns, lead), label_));
+        library_->cublasLtMatrixLayoutCreate(&made, cudaType(type), rows, columns, lead), label_));
     const auto batch = static_cast<std::int32_t>(gemm_.batch);
     CUDA_AGENT_TRY(
         library_->check(library_->cublasLtMatrixLayoutSetAttribute(
@@ -152,11 +153,11 @@ Result<void> Gemm::prepare(const Program &program) {
         const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
         CUDA_AGENT_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
     }
-    CUDA_AGENT_ASSIGN(b, layout(gemm_.transposeB ? gemm_.k : gemm_.n,
+    CUDA_AGENT_ASSIGN(b, layout(type_, gemm_.transposeB ? gemm_.k : gemm_.n,
                                 gemm_.transposeB ? gemm_.n : gemm_.k, gemm_.ldb, gemm_.strideB));
-    CUDA_AGENT_ASSIGN(a, layout(gemm_.transposeA ? gemm_.m : gemm_.k,
+    CUDA_AGENT_ASSIGN(a, layout(type_, gemm_.transposeA ? gemm_.m : gemm_.k,
                                 gemm_.transposeA ? gemm_.k : gemm_.m, gemm_.lda, gemm_.strideA));
-    CUDA_AGENT_ASSIGN(c, layout(gemm_.n, gemm_.m, gemm_.ldc, gemm_.strideC));
+    CUDA_AGENT_ASSIGN(c, layout(resultType_, gemm_.n, gemm_.m, gemm_.ldc, gemm_.strideC));
     left_ = b, right_ = a, result_ = c;
 
     cublasLtMatmulPreference_t preference = nullptr;
@@ -303,7 +304,8 @@ Result<std::unique_ptr<CudaGemm>> makeCudaGemm(const CudaCore &core, const Progr
         shared = std::make_shared<const Library>(std::move(library));
     }
     auto made =
-        std::make_unique<Gemm>(shared, core, gemm, label, program.buffers[gemm.a].type.dtype);
+        std::make_unique<Gemm>(shared, core, gemm, label, program.buffers[gemm.a].type.dtype,
+                               program.buffers[gemm.c].type.dtype);
     CUDA_AGENT_TRY(made->prepare(program));
     return std::unique_ptr<CudaGemm>(std::move(made));
 }

@@ -134,8 +134,10 @@ double takeFactor(Lowering &l, View &view, DType type) {
     return factor;
 }
 
-/// alpha * product of [.., m, k] and [.., k, n] of that type
-Result<View> multiply(Lowering &l, View a, View b, DType type, double alpha, bool tf32) {
+/// alpha * product of [.., m, k] and [.., k, n] of that type, the result as `result`: the same, or
+/// float32 for 16-bit types, whose sums are then not rounded.
+Result<View> multiply(Lowering &l, View a, View b, DType type, DType result, double alpha,
+                      bool tf32) {
     if (!isFloating(type))
         return failedError("of {}", nameOf(type));
     for (View *view : {&a, &b})
@@ -164,7 +166,7 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, double alpha, boo
     for (std::size_t d = 0; d + 1 < rank; ++d)
         dims.push_back(fresh(a.dims[d]));
     dims.push_back(fresh(b.dims[rank - 1]));
-    const int output = l.program.addScratch(type, dims);
+    const int output = l.program.addScratch(result, dims);
     Json step{{"kind", "gemm"},
               {"a", l.program.buffers[left.buffer].name},
               {"b", l.program.buffers[right.buffer].name},
@@ -190,14 +192,14 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, double alpha, boo
     for (const std::int64_t extent : l.program.buffers[output].shape)
         operations *= static_cast<double>(extent);
     l.program.library.push_back({std::move(step), {left.buffer, right.buffer}, output, operations});
-    const View result{l.program.load(output, dims), dims};
+    const View made{l.program.load(output, dims), dims};
     LinearStep map;
-    map.x = a, map.weight = b, map.result = result, map.alpha = alpha;
+    map.x = a, map.weight = b, map.result = made, map.alpha = alpha;
     l.linear[output] = std::move(map);
-    return result;
+    return made;
 }
 Result<View> multiply(Lowering &l, const View &a, const View &b, DType type, double alpha = 1) {
-    return multiply(l, a, b, type, alpha, l.tf32Gemm());
+    return multiply(l, a, b, type, type, alpha, l.tf32Gemm());
 }
 
 Result<Views> product(Lowering &l, const Node &node) {
@@ -273,8 +275,10 @@ Operator attention(std::size_t mask, int causal) {
             Lowering::number(node, 99, "scale", 1 / std::sqrt(static_cast<double>(qs[3])));
         const std::int64_t batch = qs[0] * qs[1];
         std::swap(k.dims[2], k.dims[3]);
+        // Fused kernels keep the scores wide, so that the softmax sees no rounding.
         CUDA_AGENT_ASSIGN(scores, multiply(l, l.reshape(q, {batch, qs[2], qs[3]}),
-                                           l.reshape(k, {batch, qs[3], ks[2]}), type, scale));
+                                           l.reshape(k, {batch, qs[3], ks[2]}), type, wide, scale,
+                                           l.tf32Gemm()));
         View x = l.reshape(scores, {qs[0], qs[1], qs[2], ks[2]});
         if (mask > 0 && l.given(node, mask, "attn_bias")) {
             CUDA_AGENT_ASSIGN(bias, l.view(node, mask, "attn_bias"));
@@ -349,7 +353,7 @@ Result<View> pointwiseConvolution(Lowering &l, const View &x, const View &weight
         places *= in[d];
     const View flat = l.reshape(x, {in[0], in[1], places});
     const View filters{weight.value, {flat.dims[0], weight.dims[0], weight.dims[1]}};
-    CUDA_AGENT_ASSIGN(result, multiply(l, filters, flat, type, 1, l.tf32Convolution()));
+    CUDA_AGENT_ASSIGN(result, multiply(l, filters, flat, type, type, 1, l.tf32Convolution()));
     return l.reshape(result, node.outputs.at(0).shape);
 }
 

@@ -59,38 +59,51 @@ TEST_F(Runner, GemmBatchedWithBiasAndScales) {
 
 TEST_F(Runner, GemmOf16BitElements) {
     for (const DType type : {DType::float16, DType::bfloat16}) {
-        const Json plan = {{"version", 1},
-                           {"buffers",
-                            {{{"name", "a"}, {"role", "input"}, {"index", 0}},
-                             {{"name", "c"},
-                              {"role", "output"},
-                              {"index", 0},
-                              {"dtype", nameOf(type)},
-                              {"shape", {2, 2}}}}},
-                           {"steps",
-                            {{{"kind", "gemm"},
-                              {"a", "a"},
-                              {"b", "a"},
-                              {"c", "c"},
-                              {"m", 2},
-                              {"n", 2},
-                              {"k", 2},
-                              {"beta", 1}}}}};
-        compileCandidate(plan, "");
         const auto square = contiguousType(type, {2, 2});
-        signature_.inputs = signature_.outputs = {square};
-        ASSERT_TRUE(start()) << problem_.message;
         const auto bits = [&](std::vector<double> values) {
             std::vector<std::uint16_t> result;
             for (const double value : values)
                 result.push_back(static_cast<std::uint16_t>(elementBits(type, value).bits));
             return result;
         };
-        CallBuffers buffers;
-        buffers.inputs = {lend(bits({1, -2, 0.5, 3}), square)};
-        buffers.outputs = {lend(bits({8, 8, 8, 8}), square)};
-        ASSERT_EQ(callOnce(buffers), "");
-        EXPECT_EQ(contents<std::uint16_t>(buffers.outputs[0], 4), bits({8, 0, 10, 16}));
+        for (const DType wanted : {type, DType::float32}) {
+            const Json plan = {{"version", 1},
+                               {"buffers",
+                                {{{"name", "a"}, {"role", "input"}, {"index", 0}},
+                                 {{"name", "c"},
+                                  {"role", "output"},
+                                  {"index", 0},
+                                  {"dtype", nameOf(wanted)},
+                                  {"shape", {2, 2}}}}},
+                               {"steps",
+                                {{{"kind", "gemm"},
+                                  {"a", "a"},
+                                  {"b", "a"},
+                                  {"c", "c"},
+                                  {"m", 2},
+                                  {"n", 2},
+                                  {"k", 2},
+                                  {"beta", 1}}}}};
+            compileCandidate(plan, "");
+            const auto result = contiguousType(wanted, {2, 2});
+            signature_.inputs = {square};
+            signature_.outputs = {result};
+            ASSERT_TRUE(start()) << problem_.message;
+            CallBuffers buffers;
+            if (wanted == type) {
+                buffers.inputs = {lend(bits({1, -2, 0.5, 3}), square)};
+                buffers.outputs = {lend(bits({8, 8, 8, 8}), result)};
+                ASSERT_EQ(callOnce(buffers), "");
+                EXPECT_EQ(contents<std::uint16_t>(buffers.outputs[0], 4), bits({8, 0, 10, 16}));
+                continue;
+            }
+            // 256 * 256 + 0.5 * 0.5 has no room in 16 bits.
+            buffers.inputs = {lend(bits({256, 0.5, 0.5, 256}), square)};
+            buffers.outputs = {lend(std::vector<float>{8, 8, 8, 8}, result)};
+            ASSERT_EQ(callOnce(buffers), "");
+            EXPECT_EQ(contents<float>(buffers.outputs[0], 4),
+                      (std::vector<float>{65544.25F, 264, 264, 65544.25F}));
+        }
     }
 }
 

@@ -27,7 +27,7 @@ def broken_copy(folder):
     text = kernel.read_text()
     assert text.count("x[i] + bias") == 1
     kernel.write_text(text.replace("x[i] + bias", "x[i] - bias"))
-    return examples.Example(good.skill, good.name, copy)
+    return examples.Example(good.skill, good.name, copy, copy)
 
 
 def main():
