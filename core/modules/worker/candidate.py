@@ -65,8 +65,10 @@ class Candidate:
         self.state = {name: value.detach().clone()
                       for name, value in task.model.state_dict().items()}
         task.model = None
-        self.own_parameters = False
         self.ModelNew = self._load()
+        # What is wrong with its constructor or its parameters shows now.
+        self.spare = self._construct()
+        self._adopt(self.spare, {})
 
     def _load(self):
         spec = importlib.util.spec_from_file_location(NAME, self.path)
@@ -88,15 +90,22 @@ class Candidate:
         return model
 
     def build(self, lent):
-        """A model on the device in eval mode whose parameters are the lent tensors, by name."""
+        """A model on the device in eval mode whose parameters are the lent tensors, by name. The
+        first one is the model that was made when the candidate was loaded."""
+        model, self.spare = self.spare, None
+        if model is None:
+            model = self._construct()
+        self._adopt(model, lent)
+        return model
+
+    def _construct(self):
         arguments = self.task.module.get_init_inputs()
-        name = os.path.basename(self.path)
         try:
             torch.manual_seed(MODEL_SEED)
             with torch.device(self.device):
                 model = self.ModelNew(**arguments) if isinstance(arguments, dict) else \
                     self.ModelNew(*arguments)
-            model = model.to(self.device).eval()
+            return model.to(self.device).eval()
         except BaseException as error:
             log = build_failure(error)
             if log is not None:
@@ -104,18 +113,20 @@ class Candidate:
             raise Fault(blamed(error, self.path, "building ModelNew")) from error
         finally:
             torch.set_grad_enabled(False)
+
+    def _adopt(self, model, lent):
+        """Makes the lent tensors, and the task's own beside them, the model's parameters."""
         state = {key: lent.get(key, value) for key, value in self.state.items()}
         try:
             model.load_state_dict(state, strict=True, assign=True)
         except (RuntimeError, KeyError, TypeError) as error:
             if self.strict:
-                raise Fault(f"{name}: load_state_dict (strict): {shortened(error)}; ModelNew needs "
-                            "the parameters and buffers of Model under the same names") from error
-            if not self.own_parameters:
-                self.flags.append("its parameters have other names than the task's: they are what "
-                                  "it draws from the same seed")
-            self.own_parameters = True
-        return model.requires_grad_(False)
+                raise Fault(f"{os.path.basename(self.path)}: load_state_dict (strict): "
+                            f"{shortened(error)}; ModelNew needs the parameters and buffers of "
+                            "Model under the same names") from error
+            self.flags = ["its parameters have other names than the task's: they are what it draws "
+                          "from the same seed"]
+        model.requires_grad_(False)
 
     def call(self, model, arguments, doing):
         """The tensors that forward() returns, in order, checked against nothing yet."""

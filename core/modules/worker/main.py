@@ -76,7 +76,6 @@ class Session:
         sys.path.insert(0, os.path.dirname(request["candidate"]))
         try:
             self.candidate = Candidate(request["candidate"], self.task, request["strict"])
-            self.candidate.build({})
         except Rejected as error:
             return {"rejected": {"summary": error.summary[:1000], "log": error.log[:60000]}}
         return {"flags": self.candidate.flags}
