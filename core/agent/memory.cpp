@@ -3,6 +3,7 @@
 #include "core/agent/memory.h"
 
 #include "core/base/hash.h"
+#include "core/base/untrusted_json.h"
 
 #include <chrono>
 #include <set>
@@ -36,7 +37,7 @@ std::string planName(const fs::path &folder, const std::map<std::string, std::st
     const auto text = session::readBlob(folder, plan->second);
     if (!text)
         return {};
-    const Json json = Json::parse(*text, nullptr, false);
+    const Json json = parseUntrusted(*text);
     return json.is_object() && json.contains("name") && json["name"].is_string()
                ? json["name"].get<std::string>()
                : std::string();

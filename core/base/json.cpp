@@ -5,6 +5,7 @@
 
 #include "core/base/descriptor_io.h"
 #include "core/base/unique_fd.h"
+#include "core/base/untrusted_json.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -29,6 +30,9 @@ std::string position(std::string_view text, std::size_t byte) {
 } // namespace
 
 Result<Json> parseJson(std::string_view text, std::string_view what) {
+    if (const auto at = tooDeepAt(text); at != text.npos)
+        return requestError("{} is not taken: {}: lists and objects nest deeper than {}", what,
+                            position(text, at + 1), deepestJson);
     try {
         return Json::parse(text);
     } catch (const Json::parse_error &error) {
@@ -36,6 +40,8 @@ Result<Json> parseJson(std::string_view text, std::string_view what) {
         if (const auto colon = reason.rfind(": "); colon != reason.npos)
             reason = reason.substr(colon + 2);
         return requestError("{} is not JSON: {}: {}", what, position(text, error.byte), reason);
+    } catch (const Json::out_of_range &) {
+        return requestError("{} is not taken: it holds a number beyond 1.8e308", what);
     }
 }
 

@@ -107,9 +107,11 @@ Result<TensorType> tensorTypeFromJson(const Json &json, std::string_view what) {
             if (!value.is_number_integer() || value < 0 || value > largestTensor)
                 return requestError("{}.{} must hold integers from 0 to 2^48", what, key);
             values.push_back(value.get<std::int64_t>());
-            product *= std::max<std::int64_t>(values.back(), 1);
-            if (values.size() > 32 || product > largestTensor)
+            const auto factor = std::max<std::int64_t>(values.back(), 1);
+            // Divided, because the product of two such numbers does not fit.
+            if (values.size() > 32 || factor > largestTensor / product)
                 return requestError("{}.{} is too large", what, key);
+            product *= factor;
         }
         return values;
     };

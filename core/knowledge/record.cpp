@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/knowledge/record.h"
 
+#include <algorithm>
+
 namespace cuda_agent::knowledge {
 
 namespace {
@@ -71,7 +73,9 @@ void setVerdict(Record &record, const Json &verdict) {
     record.compiled = truth(verdict, "compiled");
     record.correct = truth(verdict, "correct");
     record.full = text(verdict, "strength") == "full";
-    record.reward = verdict.contains("reward") ? static_cast<int>(number(verdict, "reward")) : -1;
+    record.reward = verdict.contains("reward")
+                        ? static_cast<int>(std::clamp(number(verdict, "reward"), -1.0, 3.0))
+                        : -1;
     record.problem = oneLine(text(verdict, "problem"), 300);
     record.seconds = number(part(part(verdict, "times"), "candidate"), "seconds");
     record.againstEager = number(part(verdict, "speedup"), "eager");

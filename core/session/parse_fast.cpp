@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/untrusted_json.h"
 #include "core/session/line.h"
 
 #include <array>
@@ -298,7 +299,7 @@ bool parseFast(std::string_view text, Json &value) {
         return true;
     if (parser.tooDeep())
         return false;
-    value = Json::parse(text, nullptr, false);
+    value = parseUntrusted(text); // may go deeper behind the place where the fast one gave up
     return !value.is_discarded();
 }
 

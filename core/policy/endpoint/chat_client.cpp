@@ -3,6 +3,7 @@
 #include "core/policy/endpoint/chat_client.h"
 
 #include "core/base/hash.h"
+#include "core/base/untrusted_json.h"
 #include "core/policy/endpoint/event_stream.h"
 
 #include <algorithm>
@@ -107,7 +108,7 @@ ChatClient::Failure ChatClient::failureOf(const HttpExchange &exchange) const {
                 false,
                 {}};
     }
-    const Json body = Json::parse(exchange.body, nullptr, false);
+    const Json body = parseUntrusted(exchange.body);
     const std::string said = body.is_discarded() ? "" : errorMessage(body);
     const auto type = exchange.headers.find("content-type");
     const bool html = type != exchange.headers.end() && type->second.starts_with("text/html");
@@ -178,7 +179,7 @@ Result<std::variant<Asked, ChatClient::Failure>> ChatClient::attempt(const std::
             done = true;
             return;
         }
-        const Json chunk = Json::parse(data, nullptr, false);
+        const Json chunk = parseUntrusted(data);
         if (!chunk.is_object()) {
             broken = fmt::format("a chunk that is no JSON object: {}",
                                  shortened(withoutKey(std::string(data.substr(0, 200)))));
@@ -217,7 +218,7 @@ Result<std::variant<Asked, ChatClient::Failure>> ChatClient::attempt(const std::
                     false,
                     {}});
     if (!streamed && exchange.problem != Problem::tooLarge) {
-        const Json completion = Json::parse(whole, nullptr, false);
+        const Json completion = parseUntrusted(whole);
         if (!completion.is_object())
             return Outcome(Failure{whole.empty() ? "an empty answer"
                                                  : "an answer that is no JSON: " +

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/untrusted_json.h"
 #include "core/policy/endpoint/chat_client.h"
 #include "core/policy/endpoint/messages.h"
 #include "core/tools/toolbox.h"
@@ -153,8 +154,7 @@ class Endpoint : public Policy {
             session::ToolCall call;
             call.id = fmt::format("call-{}-{}", number, i + 1);
             call.tool = written.tool.substr(0, 100);
-            call.arguments =
-                Json::parse(written.arguments.empty() ? "{}" : written.arguments, nullptr, false);
+            call.arguments = parseUntrusted(written.arguments.empty() ? "{}" : written.arguments);
             if (!call.arguments.is_object())
                 call.arguments = {
                     {tools::unparsedArguments, tools::clipped(written.arguments, 2000)},

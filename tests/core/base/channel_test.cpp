@@ -101,8 +101,11 @@ TEST(Channel, SaysThatThePeerIsGone) {
 }
 
 TEST(Channel, RefusesHostileFrames) {
+    std::string nested = R"({"a":)" + std::string(20'000, '[');
+    nested += std::string(20'000, ']') + "}";
+    const std::string deep = header(static_cast<std::uint32_t>(nested.size()), 0) + nested;
     for (const auto &frame : {header(0xffffffff, 0), header(2, 7) + "{}", header(4, 0) + "[1]\n",
-                              header(3, 0) + "{]x"}) {
+                              header(3, 0) + "{]x", deep}) {
         auto ends = makeEnds();
         sendRaw(ends.worker, frame);
         auto message = ends.engine.receive(1s);

@@ -3,6 +3,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/json.h"
+#include "core/base/untrusted_json.h"
 
 #include <gtest/gtest.h>
 
@@ -27,6 +28,39 @@ TEST(Json, NamesLineAndColumn) {
     EXPECT_NE(json.error().message.find("plan.json is not JSON: line 3, column 3"),
               std::string::npos)
         << json.error().message;
+}
+
+TEST(Json, NumbersBeyondAllBoundsAreRefused) {
+    const auto json = parseJson("{\"a\": 1e999}", "plan.json");
+    ASSERT_FALSE(json);
+    EXPECT_EQ(json.error().kind, ErrorKind::request);
+    EXPECT_NE(json.error().message.find("plan.json is not taken"), std::string::npos);
+    EXPECT_TRUE(parseUntrusted("[-1e999]").is_discarded());
+}
+
+TEST(Json, TextThatWouldUseUpTheStackIsRefused) {
+    const auto nested = [](int levels) {
+        const auto count = static_cast<std::size_t>(levels);
+        return std::string(count, '[') + "\"]]\\\"[\"" + std::string(count, ']');
+    };
+    EXPECT_TRUE(parseJson(nested(deepestJson), "plan.json"));
+    EXPECT_FALSE(parseUntrusted(nested(deepestJson)).is_discarded());
+    for (const auto &deep : {nested(deepestJson + 1), std::string(5 << 20, '['),
+                             "{\"a\":" + nested(deepestJson) + "}"}) {
+        EXPECT_TRUE(parseUntrusted(deep).is_discarded());
+        const auto json = parseJson(deep, "plan.json");
+        ASSERT_FALSE(json);
+        EXPECT_EQ(json.error().kind, ErrorKind::request);
+        EXPECT_NE(json.error().message.find("nest deeper than 500"), std::string::npos)
+            << json.error().message;
+    }
+    // Neither more levels side by side nor brackets in a text count.
+    std::string wide = "[";
+    for (int i = 0; i < 2000; ++i)
+        wide += "[1],";
+    EXPECT_TRUE(parseJson(wide + "\"" + std::string(2000, '[') + "\"]", "plan.json"));
+    EXPECT_TRUE(parseUntrusted("[1").is_discarded());
+    EXPECT_TRUE(parseUntrusted("\"\\").is_discarded());
 }
 
 TEST_F(Files, WritesAtomicallyAndReadsBack) {

@@ -33,6 +33,8 @@ TEST(TensorType, RefusesHostileJson) {
           R"({"dtype":"float32","shape":[-1]})", R"({"dtype":"float32","shape":[1.5]})",
           R"({"dtype":"float32","shape":"3"})",
           R"({"dtype":"float32","shape":[281474976710656,2]})",
+          R"({"dtype":"int8","shape":[281474976710656,65536]})",
+          R"({"dtype":"int8","shape":[0,281474976710656,65536]})",
           R"({"dtype":"float32","shape":[2],"strides":[1,1]})",
           R"({"dtype":"float32","shape":[1000000],"strides":[281474976710656]})",
           R"({"dtype":"float32","shape":[2],"strides":[-1]})"}) {
