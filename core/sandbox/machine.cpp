@@ -4,6 +4,7 @@
 #include "core/sandbox/machine.h"
 
 #include "core/sandbox/cgroup_files.h"
+#include "core/sandbox/landlock.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -99,6 +100,9 @@ void noteUnenforced(Machine &machine) {
     if (!machine.userNamespace)
         list.push_back("user: the kernel refuses a user name space of its own; the program runs as "
                        "root without capabilities");
+    if (machine.landlock == 0)
+        list.push_back("landlock: " + landlock().problem +
+                       "; mounts alone keep files from being written");
     if (!machine.cgroups.memory)
         list.push_back("memory: " + how + "; resident size watched every 20 ms");
     if (!machine.cgroups.processes)
@@ -124,6 +128,7 @@ Machine inspectMachine(const std::string &bubblewrap, bool useCgroups) {
     }
     support.version = version(support.bubblewrap);
     machine.system = inspectSystem();
+    machine.landlock = landlock().version;
     if (useCgroups)
         machine.cgroups = findCgroupPlaces();
     // Root in the machine's own name space is exempt from the limit on processes.

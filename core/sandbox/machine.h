@@ -16,6 +16,7 @@ struct Machine {
     bool limitProcesses = false; ///< by RLIMIT_NPROC inside the name space, for want of a group
     CgroupPlaces cgroups;
     SystemLayout system;
+    int landlock = 0; ///< the version in use; 0: none
 };
 
 /// Examines the machine, running /usr/bin/true in a sandbox; `bubblewrap` is the path to use, or

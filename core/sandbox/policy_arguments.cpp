@@ -3,6 +3,8 @@
 
 #include "core/sandbox/policy_arguments.h"
 
+#include "core/sandbox/landlock.h"
+
 #include <algorithm>
 
 namespace cuda_agent::sandbox {
@@ -10,6 +12,8 @@ namespace cuda_agent::sandbox {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr const char *entryPath = "/.entry";
 
 /// Collects arguments; every element may be a string or a number.
 class Arguments {
@@ -34,14 +38,6 @@ void addScratch(Arguments &arguments, const Limits &limits, const char *where) {
     if (limits.scratchBytes > 0)
         arguments.add("--size", limits.scratchBytes);
     arguments.add("--perms", "1777", "--tmpfs", where);
-}
-
-/// Without dots, doubled and trailing slashes.
-std::string inside(const Mount &mount) {
-    auto path = (mount.inside.empty() ? mount.host : mount.inside).lexically_normal();
-    if (!path.has_filename() && path.has_parent_path())
-        path = path.parent_path();
-    return path.string();
 }
 
 void addSystem(Arguments &arguments, const Setting &setting, const Descriptors &descriptors) {
@@ -73,6 +69,13 @@ void addEnvironment(Arguments &arguments, const Policy &policy, const Setting &s
 
 } // namespace
 
+std::string insidePath(const Mount &mount) {
+    auto path = (mount.inside.empty() ? mount.host : mount.inside).lexically_normal();
+    if (!path.has_filename() && path.has_parent_path())
+        path = path.parent_path();
+    return path.string();
+}
+
 std::string_view syntheticPasswd() {
     return "agent:x:1000:1000:agent:/tmp:/bin/sh\n"
            "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
@@ -93,8 +96,11 @@ Result<void> checkPolicy(const Policy &policy, const std::vector<std::string> &a
     for (const auto &argument : argv)
         if (argument.find('\0') != std::string::npos)
             return requestError("sandbox {}: an argument holds a zero byte", policy.name);
+    if (argv[0].front() != '/')
+        return requestError("sandbox {}: the program {} is not an absolute path", policy.name,
+                            argv[0]);
     for (const auto &mount : policy.mounts) {
-        const fs::path target = inside(mount);
+        const fs::path target = insidePath(mount);
         if (!mount.host.is_absolute() || !target.is_absolute() || hasDots(mount.inside))
             return requestError("sandbox {}: mount {} at {}: both need to be absolute paths",
                                 policy.name, mount.host.string(), mount.inside.string());
@@ -147,7 +153,7 @@ std::vector<std::string> bubblewrapArguments(const Policy &policy,
     }
     for (const auto &mount : policy.mounts)
         arguments.add(mount.writable ? "--bind" : "--ro-bind",
-                      mount.host.lexically_normal().string(), inside(mount));
+                      mount.host.lexically_normal().string(), insidePath(mount));
     for (const auto &file : setting.system.hidden)
         arguments.add("--ro-bind", "/dev/null", file);
     // Where the engine is root, the program owns the kernel settings in /proc/sys (capabilities do
@@ -158,11 +164,19 @@ std::vector<std::string> bubblewrapArguments(const Policy &policy,
         arguments.add("--ro-bind", "/proc/sys", "/proc/sys");
     else
         arguments.add("--remount-ro", "/proc");
+    if (descriptors.entry >= 0)
+        arguments.add("--perms", "0555", "--file", descriptors.entry, entryPath);
     // The root and /dev are memory of their own, with no size limit: nothing more may grow there.
     arguments.add("--remount-ro", "/dev", "--remount-ro", "/");
 
     addEnvironment(arguments, policy, setting, descriptors);
     arguments.add("--chdir", policy.workingDirectory.string(), "--");
+    if (descriptors.entry >= 0) {
+        arguments.add(entryPath);
+        for (const auto &rule : entryRules(policy, setting.landlock))
+            arguments.add(rule);
+        arguments.add("--");
+    }
     for (const auto &argument : argv)
         arguments.add(argument);
     return arguments.take();

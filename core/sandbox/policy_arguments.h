@@ -13,6 +13,7 @@ struct Setting {
     bool userNamespace = true;
     SystemLayout system;
     std::optional<GpuLayout> gpu; ///< when the policy asks for one
+    int landlock = 0;             ///< version of Landlock to go under; 0: none
 };
 
 /// Numbers that the helper files have in bubblewrap's process.
@@ -23,6 +24,7 @@ struct Descriptors {
     int passwd = -1;
     int group = -1;
     int nameService = -1;
+    int entry = -1;      ///< the entry program's bytes; -1: without Landlock
     bool channel = true; ///< the program inherits descriptor 3
 };
 
@@ -30,6 +32,9 @@ struct Descriptors {
 std::string_view syntheticPasswd();
 std::string_view syntheticGroup();
 std::string_view syntheticNameService();
+
+/// Where a mount lies inside: without dots, doubled and trailing slashes.
+std::string insidePath(const Mount &mount);
 
 /// Checks what a caller may get wrong: missing or relative mounts, a mount over the fixed parts.
 /// Errors: request.

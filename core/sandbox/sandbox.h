@@ -49,7 +49,8 @@ struct Limits {
 
 /// What a run may see and use. The rest is fixed: own user, mount, pid, net, ipc, uts and cgroup
 /// namespaces, no network, read-only /usr, private /tmp and /dev, all capabilities dropped, no new
-/// privileges, no controlling terminal, no sockets but Unix ones, dies with the engine.
+/// privileges, no controlling terminal, no sockets but Unix ones, dies with the engine; Landlock
+/// where the kernel has version 2 or later: writing in /tmp, /dev/shm and writable mounts alone.
 /// The environment inside is PATH=/usr/bin:/bin, HOME=/tmp, LANG=C.UTF-8 (and LD_LIBRARY_PATH where
 /// the driver's library is found only through it), overridden and joined by `environment`; the
 /// user inside is number 1000.

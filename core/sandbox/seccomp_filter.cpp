@@ -48,6 +48,14 @@ constexpr int changeModeAt2 = 452;                // fchmodat2: younger than lib
 /// The kernel looks at 32 bits of these arguments, so a filter must ignore the upper half.
 constexpr scmp_datum_t lowHalf = 0xffffffffu;
 
+/// Argument number `argument`, as far as `mask` goes, is `value`.
+constexpr scmp_arg_cmp masked(unsigned argument, scmp_datum_t mask, scmp_datum_t value) {
+    return {argument, SCMP_CMP_MASKED_EQ, mask, value};
+}
+constexpr scmp_arg_cmp differs(unsigned argument, scmp_datum_t value) {
+    return {argument, SCMP_CMP_NE, value, 0};
+}
+
 /// Collects the first failure, so that the rule list stays a list.
 class Filter {
   public:
@@ -107,34 +115,32 @@ Result<std::string> build() {
          {scmp_datum_t{CLONE_NEWNS}, scmp_datum_t{CLONE_NEWUTS}, scmp_datum_t{CLONE_NEWIPC},
           scmp_datum_t{CLONE_NEWUSER}, scmp_datum_t{CLONE_NEWPID}, scmp_datum_t{CLONE_NEWNET},
           newCgroupNamespace})
-        filter.deny("clone", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag));
+        filter.deny("clone", EPERM, masked(0, flag, flag));
     // CLONE_NEWTIME shares its bit with clone's signal number and works in unshare and clone3 only.
 
     // A file that runs as its owner, put into a writable mount, would outlive the sandbox; where
     // the engine is root, its owner is root. The calls whose mode lies in memory do not exist here.
     for (const scmp_datum_t bit : {scmp_datum_t{S_ISUID}, scmp_datum_t{S_ISGID}}) {
-        filter.deny("chmod", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, bit, bit));
-        filter.deny("fchmod", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, bit, bit));
-        filter.deny("fchmodat", EPERM, SCMP_A2(SCMP_CMP_MASKED_EQ, bit, bit));
-        filter.deny("creat", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, bit, bit));
-        filter.deny("mknod", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, bit, bit));
-        filter.deny("mknodat", EPERM, SCMP_A2(SCMP_CMP_MASKED_EQ, bit, bit));
+        filter.deny("chmod", EPERM, masked(1, bit, bit));
+        filter.deny("fchmod", EPERM, masked(1, bit, bit));
+        filter.deny("fchmodat", EPERM, masked(2, bit, bit));
+        filter.deny("creat", EPERM, masked(1, bit, bit));
+        filter.deny("mknod", EPERM, masked(1, bit, bit));
+        filter.deny("mknodat", EPERM, masked(2, bit, bit));
         for (const scmp_datum_t create : {scmp_datum_t{O_CREAT}, scmp_datum_t{temporaryFile}}) {
-            filter.deny("open", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, create, create),
-                        SCMP_A2(SCMP_CMP_MASKED_EQ, bit, bit));
-            filter.deny("openat", EPERM, SCMP_A2(SCMP_CMP_MASKED_EQ, create, create),
-                        SCMP_A3(SCMP_CMP_MASKED_EQ, bit, bit));
+            filter.deny("open", EPERM, masked(1, create, create), masked(2, bit, bit));
+            filter.deny("openat", EPERM, masked(2, create, create), masked(3, bit, bit));
         }
     }
     filter.deny("openat2", ENOSYS);
     filter.deny(changeModeAt2, ENOSYS);
 
-    filter.deny("personality", EPERM, SCMP_A0(SCMP_CMP_NE, 0));
+    filter.deny("personality", EPERM, differs(0, 0));
     // Typing into the terminal that the engine may share.
-    filter.deny("ioctl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, lowHalf, TIOCSTI));
-    filter.deny("ioctl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, lowHalf, TIOCLINUX));
-    filter.deny("socket", EAFNOSUPPORT, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
-    filter.deny("socketpair", EAFNOSUPPORT, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+    filter.deny("ioctl", EPERM, masked(1, lowHalf, TIOCSTI));
+    filter.deny("ioctl", EPERM, masked(1, lowHalf, TIOCLINUX));
+    filter.deny("socket", EAFNOSUPPORT, differs(0, AF_UNIX));
+    filter.deny("socketpair", EAFNOSUPPORT, differs(0, AF_UNIX));
     return filter.program();
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "core/base/descriptor_io.h"
+#include "core/sandbox/landlock.h"
 #include "core/sandbox/machine.h"
 #include "core/sandbox/policy_arguments.h"
 #include "core/sandbox/seccomp_filter.h"
@@ -87,7 +88,8 @@ Result<std::unique_ptr<Supervisor>> startOn(const Machine &machine, const Policy
                                             const std::vector<std::string> &argv, UniqueFd input,
                                             UniqueFd channel) {
     CUDA_AGENT_TRY(checkPolicy(policy, argv));
-    Setting setting{machine.support.bubblewrap, machine.userNamespace, machine.system, {}};
+    Setting setting{
+        machine.support.bubblewrap, machine.userNamespace, machine.system, {}, machine.landlock};
     if (policy.gpu) {
         setting.gpu = inspectGpu(*policy.gpu);
         if (std::find(setting.gpu->devices.begin(), setting.gpu->devices.end(),
@@ -123,6 +125,17 @@ Result<std::unique_ptr<Supervisor>> startOn(const Machine &machine, const Policy
         what.fds.emplace_back(channel.get(), 3);
 
     Running running;
+    UniqueFd entry;
+    Pipe report;
+    if (machine.landlock > 0) {
+        CUDA_AGENT_ASSIGN(program, memoryFile(entryProgram()));
+        entry = std::move(program);
+        CUDA_AGENT_ASSIGN(pipe, makePipe());
+        report = std::move(pipe);
+        numbers.entry = 11;
+        what.fds.emplace_back(report.writing.get(), 10);
+        what.fds.emplace_back(entry.get(), numbers.entry);
+    }
     Pipe release;
     if (machine.limitProcesses && policy.limits.processes > 0) {
         CUDA_AGENT_ASSIGN(pipe, makePipe());
@@ -149,6 +162,7 @@ Result<std::unique_ptr<Supervisor>> startOn(const Machine &machine, const Policy
     running.standardOutput = std::move(output.reading);
     running.standardError = std::move(error.reading);
     running.status = std::move(status.reading);
+    running.report = std::move(report.reading);
     running.release = std::move(release.writing);
     if (running.cgroup)
         running.cgroup->closeEntrances();

@@ -3,6 +3,7 @@
 
 #include "core/sandbox/supervisor.h"
 
+#include "core/sandbox/landlock.h"
 #include "core/sandbox/process_tree.h"
 
 #include <fcntl.h>
@@ -63,7 +64,8 @@ Supervisor::Supervisor(Running running, const Policy &policy, std::vector<std::s
     record_.unenforced = std::move(unenforced);
     output_.fd = std::move(running_.standardOutput);
     error_.fd = std::move(running_.standardError);
-    for (const int fd : {output_.fd.get(), error_.fd.get(), running_.status.get()})
+    for (const int fd :
+         {output_.fd.get(), error_.fd.get(), running_.status.get(), running_.report.get()})
         ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
     thread_ = std::thread([this] { watch(); });
 }
@@ -325,6 +327,14 @@ void Supervisor::reap() {
     }
 }
 
+/// Only the entry program could write to it: it is closed when the program starts.
+std::string Supervisor::entryReport() const {
+    std::array<char, 1024> buffer;
+    const auto count =
+        running_.report ? ::read(running_.report.get(), buffer.data(), buffer.size()) : ssize_t{0};
+    return count > 0 ? entryProblem({buffer.data(), static_cast<std::size_t>(count)}) : "";
+}
+
 void Supervisor::finish() {
     const auto end = outerGoneAt_.value_or(Clock::now());
     // Whoever holds the other ends now is outside the sandbox (a descriptor can be lent over the
@@ -382,6 +392,10 @@ void Supervisor::finish() {
     if (!reportedExit_ && record.signal == 0 && record.exitCode != 0 && record.limitsHit.empty()) {
         auto first = record.standardError.substr(0, record.standardError.find('\n'));
         record.problem = first.empty() ? "the sandbox ended before the program ran" : first;
+        record.exitCode = 127;
+    }
+    if (const auto report = entryReport(); !report.empty() && !killedAt_) {
+        record.problem = report;
         record.exitCode = 127;
     }
     record_ = std::move(record);

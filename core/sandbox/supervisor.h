@@ -20,6 +20,7 @@ struct Running {
     UniqueFd standardOutput;
     UniqueFd standardError;
     UniqueFd status;  ///< bubblewrap's reports, one JSON object a line
+    UniqueFd report;  ///< what kept the program from running, of the entry program; may be none
     UniqueFd release; ///< written to when the program may run; closed when not used
     std::optional<Cgroup> cgroup;
     bool watchMemory = false;    ///< no control group counts it
@@ -58,6 +59,7 @@ class Supervisor {
     void hitLimit(const char *name);
     void reap();
     void finish();
+    std::string entryReport() const;
     int pollTimeout(Clock::time_point now) const;
 
     const Limits limits_;

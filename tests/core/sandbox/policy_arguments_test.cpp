@@ -77,6 +77,20 @@ TEST(PolicyArguments, FixedPartsAreAlwaysThere) {
     EXPECT_EQ(List(list.end() - 3, list.end()), (List{"--", "/bin/program", "--flag"}));
 }
 
+TEST(PolicyArguments, UnderLandlockTheEntryProgramComesFirst) {
+    auto setting = makeSetting();
+    setting.landlock = 4;
+    auto numbers = makeDescriptors();
+    numbers.entry = 11;
+    const auto list = arguments({}, setting, numbers);
+    const auto copied = find(list, {"--perms", "0555", "--file", "11", "/.entry"});
+    EXPECT_GE(copied, 0);
+    EXPECT_LT(copied, find(list, {"--remount-ro", "/"}));
+    EXPECT_GE(find(list, {"--", "/.entry", "4", "w/tmp", "w/dev/shm", "f/dev", "f/proc", "--",
+                          "/bin/program", "--flag"}),
+              0);
+}
+
 TEST(PolicyArguments, MountsComeAfterScratchAndBeforeTheRootIsSealed) {
     Policy policy;
     policy.mounts = {{"/host/a", "/tmp/a", false}, {"/host/b/", "/work/./b", true}};
@@ -159,6 +173,7 @@ TEST(CheckPolicy, RefusesWhatCannotWork) {
     };
     refuses({}, {}, "no program");
     refuses({}, {std::string("a\0b", 3)}, "zero byte");
+    refuses({}, {"program"}, "absolute path");
     for (const char *target : {"/", "/proc", "/dev", "/sys", "/usr", "/etc", "/tmp", "/proc/self",
                                "/dev/null", "/usr/"}) {
         Policy policy;

@@ -54,6 +54,25 @@ TEST(Run, MissingProgramIsAMachineError) {
         << record.error().message;
 }
 
+TEST(Run, AProgramCannotSayThatItNeverRan) {
+    // Its own failure must not read as the machine's.
+    const auto record = runPython(makePolicy(), R"(
+import os
+report = b"cannot run /usr/bin/python3: error 2\n"
+for way in (lambda: os.write(10, report), lambda: open("/proc/1/fd/10", "wb").write(report)):
+    try:
+        way()
+        print("reported", flush=True)
+    except OSError:
+        print("refused", flush=True)
+os.write(2, b"bwrap: execvp: no\n")
+os._exit(127)
+)");
+    EXPECT_EQ(record.standardOutput, "refused\nrefused\n");
+    EXPECT_EQ(record.exitCode, 127);
+    EXPECT_EQ(record.problem, "");
+}
+
 TEST(Run, MissingMountNamesTheFile) {
     auto policy = makePolicy();
     policy.mounts = {{"/no/such/folder", "/data", false}};
