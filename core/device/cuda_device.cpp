@@ -5,10 +5,12 @@
 
 #include "core/device/ceilings.h"
 #include "core/device/cuda_judge_kernels.h"
+#include "core/device/quarantine.h"
 #include "core/device/view.h"
 
 #include <bit>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 
@@ -399,6 +401,10 @@ Result<Ceilings> CudaDevice::ceilings() {
 }
 
 Result<std::unique_ptr<Device>> openCuda(int index) {
+    // Before the driver is asked for anything: that alone may wait for ever. Where only some GPUs
+    // are shown, what the driver calls 0 is another one; then taking a lease tells.
+    if (std::getenv("CUDA_VISIBLE_DEVICES") == nullptr)
+        CUDA_AGENT_TRY(checkNotQuarantined(fmt::format("cuda{}", index)));
     return CudaDevice::open(index);
 }
 

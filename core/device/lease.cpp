@@ -4,6 +4,7 @@
 #include "core/device/lease.h"
 
 #include "core/base/paths.h"
+#include "core/device/quarantine.h"
 
 #include <cerrno>
 #include <chrono>
@@ -13,6 +14,30 @@
 #include <thread>
 
 namespace cuda_agent::device {
+
+namespace {
+
+Result<UniqueFd> openLock(const std::filesystem::path &file) {
+    UniqueFd lock(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock)
+        return machineError("cannot open {}: {}; set CUDA_AGENT_CACHE to a writable folder",
+                            file.string(), std::strerror(errno));
+    return lock;
+}
+
+/// Short polls instead of a blocking call, so that a stop is noticed.
+Result<void> wait(const UniqueFd &lock, int operation, const std::stop_token &stop) {
+    while (flock(lock.get(), operation | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return machineError("cannot lock the device: {}", std::strerror(errno));
+        if (stop.stop_requested())
+            return stoppedError();
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return {};
+}
+
+} // namespace
 
 Result<Lease> Lease::take(const Info &info, std::stop_token stop) {
     return lock(info, LOCK_EX, stop);
@@ -34,22 +59,17 @@ Result<std::optional<Lease>> Lease::tryTake(const Info &info) {
 }
 
 Result<Lease> Lease::lock(const Info &info, int operation, const std::stop_token &stop) {
+    CUDA_AGENT_TRY(checkNotQuarantined(quarantineName(info)));
     const auto folder = cacheDir();
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     const auto file = folder / fmt::format("lease-{}{}", nameOf(info.kind), info.index);
-    UniqueFd held(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!held)
-        return machineError("cannot open {}: {}; set CUDA_AGENT_CACHE to a writable folder",
-                            file.string(), std::strerror(errno));
-    // Short polls instead of a blocking call, so that a stop is noticed.
-    while (flock(held.get(), operation | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return machineError("cannot lock {}: {}", file.string(), std::strerror(errno));
-        if (stop.stop_requested())
-            return stoppedError();
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
+    // Everybody waits in the gate, alone or together: who waits to have the device alone keeps
+    // newcomers out, who share; else one of them after the other would keep the device for ever.
+    CUDA_AGENT_ASSIGN(gate, openLock(file.string() + "-gate"));
+    CUDA_AGENT_ASSIGN(held, openLock(file));
+    CUDA_AGENT_TRY(wait(gate, operation, stop));
+    CUDA_AGENT_TRY(wait(held, operation, stop));
     return Lease(std::move(held));
 }
 

@@ -13,8 +13,8 @@ namespace cuda_agent::device {
 /// Use of a device, across processes of this user (a file lock in the cache folder; the kernel
 /// frees it when a process dies). Who times something takes the device alone; who only works on it,
 /// such as the oracle or a verification, shares it with others that do, and is kept out while
-/// somebody times. A thread that shares must let go before it takes: two that share would wait for
-/// ever.
+/// somebody times or waits to. A thread that shares must let go before it takes or shares again:
+/// two that share would wait for ever.
 class Lease {
   public:
     /// Alone, for timing. Blocks until nobody else has it. Errors: machine, stopped.

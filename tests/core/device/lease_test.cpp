@@ -72,6 +72,27 @@ TEST_F(LeaseTest, SeveralShareAndTheTimerHasItAlone) {
     EXPECT_FALSE(got); // it waited until the timer was done
 }
 
+TEST_F(LeaseTest, WhoWaitsToTimeKeepsNewcomersOut) {
+    auto first = Lease::share(info_);
+    ASSERT_TRUE(first);
+    std::atomic<bool> timed = false;
+    std::jthread timer([&] { timed = Lease::take(info_).has_value(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(60)); // it waits by now
+    std::atomic<bool> timedBefore = false;
+    std::atomic<bool> shared = false;
+    std::jthread newcomer([&] {
+        const auto lease = Lease::share(info_);
+        timedBefore = timed.load();
+        shared = lease.has_value();
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    EXPECT_FALSE(shared);
+    first = tl::unexpected(Error{});
+    newcomer.join();
+    EXPECT_TRUE(shared);
+    EXPECT_TRUE(timedBefore);
+}
+
 TEST_F(LeaseTest, ATryTakesOnlyWhatIsFree) {
     auto one = Lease::tryTake(info_);
     ASSERT_TRUE(one) << one.error().message;
