@@ -69,6 +69,10 @@ class Compiler {
 
 /// The same CUDA C++ compiled for the host (see core/toolchain/host/README.md).
 Result<std::unique_ptr<Compiler>> makeHostCompiler();
+/// The same, instrumented: every load, store and atomic operation, index and shift tells
+/// cuda-agent-checker (core/plan/runner/sanit_*.cpp), the only program that can load the result.
+/// Errors: machine (no clang).
+Result<std::unique_ptr<Compiler>> makeCheckedHostCompiler();
 /// For whole `.cu` files of module candidates on the cpu device: host functions launch kernels with
 /// `<<<...>>>`, which run at once and to their end. `Source::entries` may be empty; `Binary::file`
 /// is a position-independent object, to be linked with hostLibrary() and hostLinkOptions().

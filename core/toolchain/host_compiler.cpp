@@ -77,8 +77,34 @@ std::vector<std::string> linkerOptions(const Tool &tool) {
 /// What is made of a source.
 enum class Product {
     library, ///< a plan's kernels with their entries
+    checked, ///< the same, instrumented for cuda-agent-checker
     object   ///< a module candidate's file
 };
+
+/// Loads, stores and atomics become calls of `__tsan_...`, undefined behaviour calls of
+/// `__ubsan_handle_...`; cuda-agent-checker has functions of its own behind these names, so nothing
+/// of the compiler's run time is needed. Vectors would be too wide for those calls.
+std::vector<std::string> checkedOptions() {
+    std::vector<std::string> options = {
+        "-O1",
+        "-gdwarf-4",
+        "-gline-tables-only",
+        "-DCUDA_AGENT_HOST_CHECKED=1",
+        "-fno-vectorize",
+        "-fno-slp-vectorize",
+        "-fno-delete-null-pointer-checks",
+        "-fsanitize=thread,bounds,shift,signed-integer-overflow,integer-divide-by-zero,alignment,"
+        "vla-bound,return,bool",
+        "-fno-sanitize-link-runtime"};
+    for (const char *setting : {"distinguish-volatile=1", "instrument-read-before-write=1",
+                                "instrument-func-entry-exit=0"}) {
+        options.emplace_back("-mllvm");
+        options.emplace_back(std::string("-tsan-") + setting);
+    }
+    for (const char *name : {"memcpy", "memmove", "memset", "malloc", "free"})
+        options.emplace_back(std::string("-Wl,--wrap=") + name);
+    return options;
+}
 
 std::vector<std::string> compileOptions(const Tool &tool, Product product) {
     std::vector<std::string> options = {
@@ -99,7 +125,7 @@ std::vector<std::string> compileOptions(const Tool &tool, Product product) {
                                    "-fmax-errors=20", "-Wno-unknown-pragmas"})
             options.emplace_back(option);
     }
-    if (product == Product::library) // with nothing of the C++ run time in it
+    if (product != Product::object) // with nothing of the C++ run time in it
         for (const char *option : {"-shared", "-nostartfiles", "-nodefaultlibs", "-fno-exceptions",
                                    "-fno-rtti", "-fno-threadsafe-statics"})
             options.emplace_back(option);
@@ -113,7 +139,10 @@ std::vector<std::string> compileOptions(const Tool &tool, Product product) {
     if (product == Product::object)
         return options;
     std::ranges::copy(linkerOptions(tool), std::back_inserter(options));
-    options.emplace_back("-Wl,-z,defs");
+    if (product == Product::checked)
+        std::ranges::copy(checkedOptions(), std::back_inserter(options));
+    else
+        options.emplace_back("-Wl,-z,defs");
     return options;
 }
 
@@ -242,7 +271,12 @@ class HostCompiler : public Compiler {
         auto files = rewriteFiles(source);
         if (auto *problems = std::get_if<std::vector<Diagnostic>>(&files))
             return Outcome(rejection(*problems, render(*problems, source), "not runnable on cpu"));
-        return build(source, std::get<host::RewrittenFiles>(files), hash, stop);
+        const auto &rewritten = std::get<host::RewrittenFiles>(files);
+        auto outcome = build(source, rewritten, hash, stop);
+        // A candidate may want of the vector types what only plain structs have.
+        if (product_ == Product::checked && outcome && std::holds_alternative<Rejection>(*outcome))
+            return build(source, rewritten, hash, stop, {"-DCUDA_AGENT_HOST_PLAIN_VECTORS=1"});
+        return outcome;
     }
 
   private:
@@ -268,9 +302,11 @@ class HostCompiler : public Compiler {
 
     const char *product() const { return product_ == Product::object ? "kernel.o" : "kernel.so"; }
 
-    std::vector<std::string> arguments(const Source &source) const {
+    std::vector<std::string> arguments(const Source &source,
+                                       const std::vector<std::string> &more) const {
         std::vector<std::string> argv = {tool_.program};
         std::ranges::copy(tool_.options, std::back_inserter(argv));
+        std::ranges::copy(more, std::back_inserter(argv));
         // Our own headers come before the candidate's macros, which may have any name.
         argv.insert(argv.end(), {"-isystem", "/headers", "-include", "cuda_agent_host.h"});
         for (const char *header : {"cuda_fp16.h", "cuda_bf16.h"})
@@ -302,7 +338,8 @@ class HostCompiler : public Compiler {
     }
 
     Result<Outcome> build(const Source &source, const host::RewrittenFiles &rewritten,
-                          const std::string &hash, std::stop_token stop) {
+                          const std::string &hash, std::stop_token stop,
+                          const std::vector<std::string> &more = {}) {
         CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make("compile"));
         const fs::path in = folder.path() / "in";
         const fs::path defines = folder.path() / "defines";
@@ -325,7 +362,7 @@ class HostCompiler : public Compiler {
         policy.mounts = {
             {in, "/candidate"}, {headers_, "/headers"}, {defines, "/defines"}, {out, "/out", true}};
         policy.workingDirectory = "/candidate";
-        CUDA_AGENT_ASSIGN(record, sandbox::run(policy, arguments(source), {}, stop));
+        CUDA_AGENT_ASSIGN(record, sandbox::run(policy, arguments(source, more), {}, stop));
         auto diagnostics = readDiagnostics(record.standardError, rewritten);
         if (!record.clean())
             return reject(source, record, std::move(diagnostics));
@@ -443,6 +480,8 @@ Result<std::unique_ptr<Compiler>> makeFor(Product product) {
     if (!tool)
         return machineError("no host compiler: install clang-19 (apt install clang-19 lld-19), or "
                             "g++");
+    if (product == Product::checked && !tool->clang)
+        return machineError("checking kernels on the cpu needs clang: install clang-19 and lld-19");
     const fs::path headers = shareDir() / "host-cuda";
     if (!isThere(headers / "cuda_agent_host.h"))
         return machineError("{} lacks the host CUDA headers; build or install the program again",
@@ -472,6 +511,10 @@ Result<std::unique_ptr<Compiler>> makeFor(Product product) {
 
 Result<std::unique_ptr<Compiler>> makeHostCompiler() {
     return makeFor(Product::library);
+}
+
+Result<std::unique_ptr<Compiler>> makeCheckedHostCompiler() {
+    return makeFor(Product::checked);
 }
 
 Result<std::unique_ptr<Compiler>> makeHostObjectCompiler() {

@@ -137,6 +137,13 @@ CUDA_AGENT_HOST_IMPORT int cuda_agent_host_set_error(int code);
 CUDA_AGENT_HOST_IMPORT int cuda_agent_host_last_error(int clear);
 /* 1 and the first fault since the last take, zero-terminated and cut to `bytes`; else 0. */
 CUDA_AGENT_HOST_IMPORT int cuda_agent_host_take_fault(char *message, size_t bytes);
+/* The process that judges leaves launches out to see what they are for: `place` -1 for all of them,
+ * else those of one place (a line that launches), numbered in the order of their first launch
+ * since; -2 ends it. */
+CUDA_AGENT_HOST_IMPORT void cuda_agent_host_leave_out(int place);
+/* The places since the last cuda_agent_host_leave_out(>= -1), a line each, cut to `bytes`; answers
+ * how many there are. */
+CUDA_AGENT_HOST_IMPORT int cuda_agent_host_places(char *names, size_t bytes);
 /* Hardware threads this process may use. */
 CUDA_AGENT_HOST_IMPORT int cuda_agent_host_threads(void);
 

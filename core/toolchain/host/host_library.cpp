@@ -5,13 +5,18 @@
 
 #include "core/toolchain/host/abi.h"
 #include "core/toolchain/host/fiber_block.h"
+#include "core/toolchain/host/left_out.h"
 #include "core/toolchain/host/scheduler.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <vector>
+
+namespace host = cuda_agent::toolchain::host;
 
 namespace {
 
@@ -45,7 +50,7 @@ int problemOf(const CudaAgentHostLaunch &launch) {
             return invalidConfiguration;
         threads *= launch.block[i];
     }
-    if (threads > cuda_agent::toolchain::host::maxBlockThreads)
+    if (threads > host::maxBlockThreads)
         return invalidConfiguration;
     return launch.sharedBytes > mostShared ? invalidValue : 0;
 }
@@ -53,7 +58,7 @@ int problemOf(const CudaAgentHostLaunch &launch) {
 } // namespace
 
 const CudaAgentHostRuntime *cuda_agent_host_runtime(void) {
-    return &cuda_agent::toolchain::host::hostRuntime();
+    return &host::hostRuntime();
 }
 
 int cuda_agent_host_set_error(int code) {
@@ -90,7 +95,7 @@ int cuda_agent_host_take_fault(char *message, size_t bytes) {
 }
 
 int cuda_agent_host_threads(void) {
-    static const int threads = cuda_agent::toolchain::host::hardwareThreads();
+    static const int threads = host::hardwareThreads();
     return threads;
 }
 
@@ -100,10 +105,12 @@ int cuda_agent_host_launch(const char *file, int line, CudaAgentHostLaunch *laun
         cuda_agent_host_report((std::string(file) + ": " + what).c_str());
         return launchFailure;
     };
-    if (cuda_agent::toolchain::host::insideLaunch())
+    if (host::insideLaunch())
         return failed("line " + std::to_string(line) + ": a kernel is launched from a kernel");
     if (const int problem = problemOf(*launch); problem != 0)
         return cuda_agent_host_set_error(problem);
+    if (host::leavingOut() && host::leavesOut(std::string(file) + ":" + std::to_string(line)))
+        return 0;
     std::array<char, 1024> message{};
     launch->message = message.data();
     launch->messageBytes = message.size();

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <csetjmp>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +25,8 @@ namespace cuda_agent::toolchain::host {
 
 namespace {
 
+constexpr std::uint64_t noFault = UINT64_MAX;
+
 /// One launch on its way through the pool.
 struct Job {
     const CudaAgentHostLaunch *launch = nullptr;
@@ -31,7 +34,9 @@ struct Job {
     std::uint64_t blocks = 0;
     std::uint64_t chunkBlocks = 1;
     std::atomic<std::uint64_t> next{0};
-    std::atomic<bool> failed{false};
+    /// The first block of the earliest chunk that has faulted.
+    std::atomic<std::uint64_t> faultAt{noFault};
+    std::mutex faults;
 };
 
 struct alignas(64) Worker {
@@ -39,6 +44,7 @@ struct alignas(64) Worker {
     FiberBlock fibers;
     std::jmp_buf escape;
     Job *job = nullptr;
+    std::uint64_t first = 0; ///< block of the chunk at work
     char *shared = nullptr;
     std::size_t sharedBytes = 0;
 
@@ -47,10 +53,14 @@ struct alignas(64) Worker {
 
 thread_local Worker *worker = nullptr;
 
-/// Keeps the first fault of a launch.
-void report(Job &job, const std::string &problem) {
-    if (job.failed.exchange(true))
+/// Keeps the fault of a launch's earliest block, so that the same kernel fails with the same words
+/// however its blocks were spread. Chunks before it go on; those after it are not begun.
+void report(Worker &self, const std::string &problem) {
+    Job &job = *self.job;
+    std::lock_guard lock(job.faults);
+    if (self.first >= job.faultAt)
         return;
+    job.faultAt = self.first;
     const auto *launch = job.launch;
     if (launch->message && launch->messageBytes > 0) {
         const std::size_t size = std::min(problem.size(), launch->messageBytes - 1);
@@ -75,8 +85,9 @@ void work(Worker &self, Job &job) {
     const auto &launch = *job.launch;
     worker = &self;
     self.job = &job;
+    self.first = 0;
     if (!prepareShared(self, launch.sharedBytes))
-        report(job, "out of memory for dynamic shared memory");
+        report(self, "out of memory for dynamic shared memory");
     self.block.dynamicShared = self.shared;
     self.block.launch = &launch;
     for (int i = 0; i < 3; ++i) {
@@ -86,11 +97,11 @@ void work(Worker &self, Job &job) {
     // A fault jumps back here over the kernel's frames, which hold nothing that must be undone.
     if (setjmp(self.escape) == 0) {
         for (;;) {
-            const std::uint64_t first = job.next.fetch_add(job.chunkBlocks);
-            if (first >= job.blocks || job.failed.load(std::memory_order_relaxed))
+            self.first = job.next.fetch_add(job.chunkBlocks);
+            if (self.first >= job.blocks || self.first >= job.faultAt)
                 break;
-            const CudaAgentHostChunk chunk{&self.block, first,
-                                           std::min(job.blocks, first + job.chunkBlocks)};
+            const CudaAgentHostChunk chunk{&self.block, self.first,
+                                           std::min(job.blocks, self.first + job.chunkBlocks)};
             job.chunk(&chunk);
         }
     }
@@ -176,14 +187,14 @@ int runLaunch(const CudaAgentHostLaunch *launch, CudaAgentHostRunChunk chunk) {
     job.chunkBlocks =
         std::clamp<std::uint64_t>(job.blocks / (static_cast<std::uint64_t>(threads) * 16), 1, 4096);
     pool().run(job, threads);
-    return job.failed ? 1 : 0;
+    return job.faultAt != noFault ? 1 : 0;
 }
 
 void runBlock(CudaAgentHostBlock *block, CudaAgentHostRunThread thread, void *closure) {
     Worker &self = *worker;
     if (self.fibers.run(*block, thread, closure))
         return;
-    report(*self.job, self.fibers.problem());
+    report(self, self.fibers.problem());
     std::longjmp(self.escape, 1);
 }
 
@@ -197,7 +208,7 @@ void runBlock(CudaAgentHostBlock *block, CudaAgentHostRunThread thread, void *cl
     Worker &self = *worker;
     if (self.fibers.active())
         self.fibers.fault(std::move(problem));
-    report(*self.job, std::exchange(problem, {})); // nothing is destroyed on the way out
+    report(self, std::exchange(problem, {})); // nothing is destroyed on the way out
     std::longjmp(self.escape, 1);
 }
 

@@ -19,6 +19,16 @@ static const CudaAgentHostRuntime *__cah_runtime = cuda_agent_host_runtime();
 static const CudaAgentHostRuntime *__cah_runtime;
 #endif
 
+#include "cuda_agent_checks.h"
+
+CAH_FUNCTION uint64_t __cah_warp(int kind, unsigned mask, uint64_t value, unsigned control,
+                                 int line) {
+    CAH_CHECK(warp_arrive(mask));
+    const uint64_t result = __cah_runtime->warp(kind, mask, value, control, line);
+    CAH_CHECK(warp_leave());
+    return result;
+}
+
 struct __cah_any_pointer {
     void *p;
     template <class T>
@@ -38,8 +48,8 @@ struct __cah_operations {
         static_assert(sizeof(T) <= 8, "shuffles take values of at most 8 bytes");
         uint64_t bits = 0;
         __builtin_memcpy(&bits, &value, sizeof(T));
-        bits = __cah_runtime->warp(kind, mask, bits,
-                                   unsigned(width) << 16 | (unsigned(operand) & 0xffffu), line);
+        bits = __cah_warp(kind, mask, bits, unsigned(width) << 16 | (unsigned(operand) & 0xffffu),
+                          line);
         __builtin_memcpy(static_cast<void *>(&value), &bits, sizeof(T));
         return value;
     }
@@ -62,35 +72,36 @@ struct __cah_operations {
         return cah_shuffle(CUDA_AGENT_HOST_SHFL_XOR, mask, value, lanes, width, line);
     }
     CAH_MEMBER int cah_barrier(int line, int kind, int predicate = 0) const {
-        return __cah_runtime->barrier(kind, predicate, line);
+        const int result = __cah_runtime->barrier(kind, predicate, line);
+        CAH_CHECK(barrier());
+        return result;
     }
     CAH_MEMBER unsigned cah_vote(int line, int kind, unsigned mask, bool predicate) const {
-        return unsigned(__cah_runtime->warp(kind, mask, predicate, 0, line));
+        return unsigned(__cah_warp(kind, mask, predicate, 0, line));
     }
     CAH_MEMBER void cah_syncwarp(int line, unsigned mask = 0xffffffffu) const {
-        __cah_runtime->warp(CUDA_AGENT_HOST_SYNCWARP, mask, 0, 0, line);
+        __cah_warp(CUDA_AGENT_HOST_SYNCWARP, mask, 0, 0, line);
     }
     template <class T>
     CAH_MEMBER unsigned cah_match(int line, unsigned mask, T value) const {
         uint64_t bits = 0;
         __builtin_memcpy(&bits, &value, sizeof(T));
-        return unsigned(__cah_runtime->warp(CUDA_AGENT_HOST_MATCH_ANY, mask, bits, 0, line));
+        return unsigned(__cah_warp(CUDA_AGENT_HOST_MATCH_ANY, mask, bits, 0, line));
     }
     template <class T>
     CAH_MEMBER unsigned cah_matchAll(int line, unsigned mask, T value, int *all) const {
         uint64_t bits = 0;
         __builtin_memcpy(&bits, &value, sizeof(T));
-        const unsigned same =
-            unsigned(__cah_runtime->warp(CUDA_AGENT_HOST_MATCH_ALL, mask, bits, 0, line));
+        const unsigned same = unsigned(__cah_warp(CUDA_AGENT_HOST_MATCH_ALL, mask, bits, 0, line));
         *all = same != 0;
         return same;
     }
     CAH_MEMBER int cah_reduce(int line, int onSigned, int, unsigned mask, int value) const {
-        return int(__cah_runtime->warp(onSigned, mask, uint64_t(int64_t(value)), 0, line));
+        return int(__cah_warp(onSigned, mask, uint64_t(int64_t(value)), 0, line));
     }
     CAH_MEMBER unsigned cah_reduce(int line, int, int onUnsigned, unsigned mask,
                                    unsigned value) const {
-        return unsigned(__cah_runtime->warp(onUnsigned, mask, value, 0, line));
+        return unsigned(__cah_warp(onUnsigned, mask, value, 0, line));
     }
 };
 
@@ -180,6 +191,7 @@ CAH_FUNCTION unsigned __cah_active_mask() {
 }
 CAH_FUNCTION void __cah_pause(unsigned) {
     __cah_runtime->pause();
+    CAH_CHECK(resume());
 }
 CAH_FUNCTION void __threadfence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -15,8 +15,16 @@
 #define __CUDA_AGENT_HOST__ 1
 #define __CUDACC__ 1
 
+#ifdef CUDA_AGENT_HOST_CHECKED
+// What happens inside these is reported where they are called, and their own arithmetic is not
+// looked at.
+#define CAH_FUNCTION                                                                               \
+    static inline __attribute__((always_inline, unused, nodebug, no_sanitize("undefined")))
+#define CAH_MEMBER __attribute__((always_inline, nodebug, no_sanitize("undefined")))
+#else
 #define CAH_FUNCTION static inline __attribute__((always_inline, unused))
 #define CAH_MEMBER __attribute__((always_inline))
+#endif
 
 #if defined(__clang__)
 // Internal linkage lets the compiler inline a function into its kernel and drop the original.
@@ -49,7 +57,12 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_align__(bytes) __attribute__((aligned(bytes)))
 // One copy an operating-system thread, which runs one block at a time.
+#ifdef CUDA_AGENT_HOST_CHECKED
+// So far apart that an index past one array's end does not meet the next.
+#define __shared__ static thread_local __attribute__((aligned(65536)))
+#else
 #define __shared__ static thread_local __attribute__((aligned(16)))
+#endif
 
 #include "cuda_agent_types.h"
 

@@ -41,6 +41,7 @@ CAH_FUNCTION void __cah_loops(const CudaAgentHostChunk &chunk, const Body &body)
                 block->blockIdx[1] = index.y;
                 block->blockIdx[2] = index.z;
             }
+            CAH_CHECK(block(block));
             for (uint32_t z = 0; z < size.z; ++z)
                 for (uint32_t y = 0; y < size.y; ++y)
                     for (uint32_t x = 0; x < size.x; ++x) {
@@ -49,6 +50,7 @@ CAH_FUNCTION void __cah_loops(const CudaAgentHostChunk &chunk, const Body &body)
                             block->threadIdx[1] = y;
                             block->threadIdx[2] = z;
                         }
+                        CAH_CHECK(thread(block));
                         Body own(body);
                         own(__cah_thread{{}, {x, y, z}, index, size, grid, block});
                     }
@@ -63,9 +65,11 @@ CAH_FUNCTION void __cah_fibers(const CudaAgentHostChunk &chunk, const Body &body
         block->blockIdx[0] = index.x;
         block->blockIdx[1] = index.y;
         block->blockIdx[2] = index.z;
+        CAH_CHECK(block(block));
         __cah_runtime->runBlock(
             block,
             [](void *closure, CudaAgentHostBlock *b) {
+                CAH_CHECK(thread(b));
                 Body own(*static_cast<const Body *>(closure));
                 own(__cah_thread{{},
                                  {b->threadIdx[0], b->threadIdx[1], b->threadIdx[2]},
@@ -79,8 +83,15 @@ CAH_FUNCTION void __cah_fibers(const CudaAgentHostChunk &chunk, const Body &body
 }
 
 // The rewriter puts these around a kernel's body.
+#ifdef CUDA_AGENT_HOST_CHECKED // a report names the thread
+#define __CAH_NEEDS_CONTEXT true
+#define __CAH_OUTSIDE __attribute__((no_sanitize("thread", "undefined")))
+#else
+#define __CAH_NEEDS_CONTEXT false
+#define __CAH_OUTSIDE
+#endif
 #define __CAH_LOOPS                                                                                \
-    __cah_loops<false>(__cah_chunk, CAH_LAMBDA([=], (const __cah_thread __cah_t)) {
+    __cah_loops<__CAH_NEEDS_CONTEXT>(__cah_chunk, CAH_LAMBDA([=], (const __cah_thread __cah_t)) {
 #define __CAH_CONTEXT_LOOPS                                                                        \
     __cah_loops<true>(__cah_chunk, CAH_LAMBDA([=], (const __cah_thread __cah_t)) {
 #define __CAH_FIBERS __cah_fibers(__cah_chunk, CAH_LAMBDA([=], (const __cah_thread __cah_t)) {
@@ -145,8 +156,9 @@ __attribute__((noinline, unused)) static void __cah_allocate_shared() {
 // Used after the candidate's text: only names that it has no business with.
 #define CAH_EXPORT extern "C" __attribute__((__visibility__("default")))
 #define __CAH_ENTRY(__cah_name, __cah_kernel)                                                      \
-    static void __cah_chunk_##__cah_name(const CudaAgentHostChunk *__cah_chunk) {                  \
+    __CAH_OUTSIDE static void __cah_chunk_##__cah_name(const CudaAgentHostChunk *__cah_chunk) {    \
         __cah_allocate_shared();                                                                   \
+        CAH_CHECK(chunk(__cah_chunk->block, &__cah_copies));                                       \
         __cah_unpack(&__cah_kernel, *__cah_chunk);                                                 \
     }                                                                                              \
     CAH_EXPORT int cuda_agent_launch_##__cah_name(const CudaAgentHostLaunch *__cah_launch) {       \
