@@ -4,9 +4,11 @@
 
 #include "core/base/result.h"
 #include "core/device/device.h"
+#include "core/plan/fault.h"
 #include "core/sandbox/sandbox.h"
 
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -34,6 +36,12 @@ struct Sample {
     int calls = 1;
 };
 
+/// What a call with launches left out said.
+struct KnockOut {
+    bool possible = false;           ///< false where launches cannot be left out
+    std::vector<std::string> places; ///< where the candidate launches kernels of its own
+};
+
 /// A candidate that runs in a process of its own. Made for one verdict, then ended.
 /// Not thread-safe. Errors: failed, when the candidate faulted, hung or broke a limit (the message
 /// says how); machine, for anything else.
@@ -48,10 +56,16 @@ class CandidateProcess {
     /// Copies what the last call on that set returned to its lent outputs once more, for processes
     /// whose candidate returns tensors of its own: shows whether a later call changed them.
     virtual Result<void> publish(int /*set*/) { return {}; }
-    /// Errors as above. `hostSeconds` of the whole batch is measured by the engine outside.
+    /// One call in which the candidate's own kernels are not launched: none of them (`place` -1),
+    /// or those of one of `KnockOut::places`. Scratch memory is overwritten before.
+    virtual Result<KnockOut> callWithout(int /*set*/, int /*place*/) { return KnockOut{}; }
+    /// Errors as above. A warm-up of 0 makes the first call a timed one, unless samples are to be
+    /// filled up. `hostSeconds` of the whole batch is measured by the engine outside.
     virtual Result<std::vector<Sample>> time(const SampleRequest &request) = 0;
     /// Ends the process and says how it went.
     virtual sandbox::Record finish() = 0;
+    /// How the candidate failed, once a call above has answered `failed`.
+    virtual std::optional<Fault> fault() const { return {}; }
 };
 
 } // namespace cuda_agent::plan

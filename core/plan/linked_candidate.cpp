@@ -44,6 +44,8 @@ LinkedCandidate::LinkedCandidate(sandbox::Process process, std::vector<Slot> slo
 
 tl::unexpected<Error> LinkedCandidate::fail(Error error) {
     failure_ = error;
+    if (failure_->kind != ErrorKind::stopped)
+        endedWithin(options_.linger);
     process_.kill();
     return tl::unexpected(std::move(error));
 }
@@ -170,6 +172,21 @@ Result<void> LinkedCandidate::call(int set) {
     return {};
 }
 
+Result<KnockOut> LinkedCandidate::callWithout(int set, int place) {
+    constexpr std::size_t mostPlaces = 64;
+    CUDA_AGENT_ASSIGN(answer, ask({{"op", "call"}, {"set", set}, {"without", place}},
+                                  options_.callTimeout, "a call without its kernels"));
+    KnockOut out;
+    const auto places = answer.find("places");
+    if (places == answer.end() || !places->is_array())
+        return out;
+    out.possible = true;
+    for (const auto &each : *places)
+        if (each.is_string() && out.places.size() < mostPlaces)
+            out.places.push_back(tamed(each.get<std::string>()));
+    return out;
+}
+
 /// Only processes that hand results over have something to do.
 Result<void> LinkedCandidate::publish(int set) {
     CUDA_AGENT_TRY(ask({{"op", "publish"}, {"set", set}}, bindTimeout, "publish"));
@@ -232,11 +249,21 @@ void LinkedCandidate::endedWithin(milliseconds timeout) {
         std::this_thread::sleep_for(milliseconds(2));
 }
 
+std::optional<Fault> LinkedCandidate::fault() const {
+    if (!failure_ || failure_->kind != ErrorKind::failed)
+        return {};
+    return Fault{faultKindOf(failure_->message), failure_->message};
+}
+
 sandbox::Record LinkedCandidate::finish() {
+    return finish(quitTimeout);
+}
+
+sandbox::Record LinkedCandidate::finish(milliseconds timeout) {
     if (record_)
         return *record_;
     if (!failure_ && process_.channel().send({{"op", "quit"}})) {
-        endedWithin(quitTimeout);
+        endedWithin(timeout);
     }
     if (process_.running())
         process_.kill();

@@ -22,7 +22,12 @@ struct Slot {
 struct LinkOptions {
     std::string what = "plan runner";              ///< for messages about the process itself
     std::chrono::milliseconds callTimeout{10'000}; ///< one call; a hang is killed
+    /// Given to a process that failed before it is killed: who started it may have more to say.
+    std::chrono::milliseconds linger{0};
 };
+
+/// The linger of a process under a launcher such as compute-sanitizer.
+inline constexpr std::chrono::milliseconds launcherLinger{30'000};
 
 /// The engine's end of a candidate's process: the messages that the plan runner and the module
 /// worker understand (core/plan/README.md), their time limits, and what it means when one ends.
@@ -43,8 +48,12 @@ class LinkedCandidate : public CandidateProcess {
     Result<void> unbind(int set) override;
     Result<void> call(int set) override;
     Result<void> publish(int set) override;
+    Result<KnockOut> callWithout(int set, int place) override;
     Result<std::vector<Sample>> time(const SampleRequest &request) override;
     sandbox::Record finish() override;
+    /// The same for a process that may take that long to end by itself.
+    sandbox::Record finish(std::chrono::milliseconds quitTimeout);
+    std::optional<Fault> fault() const override;
 
   private:
     tl::unexpected<Error> fail(Error error);

@@ -160,6 +160,7 @@ Json toJson(const Program &program) {
               {"library_folders", program.libraryFolders},
               {"cache_bytes", program.cacheBytes},
               {"use_graph", program.useGraph},
+              {"own_buffers", program.ownBuffers},
               {"buffers", Json::array()},
               {"steps", Json::array()}};
     for (const auto &buffer : program.buffers)
@@ -184,6 +185,7 @@ Result<Program> programFromJson(const Json &json) {
         program.libraryFolders = json.at("library_folders").get<std::vector<std::string>>();
         program.cacheBytes = json.at("cache_bytes");
         program.useGraph = json.at("use_graph");
+        program.ownBuffers = json.at("own_buffers");
         for (const auto &each : json.at("buffers")) {
             ProgramBuffer buffer;
             buffer.name = each.at("name");

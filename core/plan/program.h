@@ -79,6 +79,7 @@ struct Program {
         libraryFolders;           ///< where cuBLASLt and cuDNN may lie, beside the system
     std::uint64_t cacheBytes = 0; ///< twice this is written between samples
     bool useGraph = true;
+    bool ownBuffers = false; ///< stage everything that is lent in memory of its exact size
     std::vector<ProgramBuffer> buffers;
     std::vector<ProgramStep> steps;
 };

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/plan/candidate_process.h"
+#include "core/plan/linked_candidate.h"
 #include "core/plan/plan.h"
 #include "core/toolchain/compiler.h"
 
@@ -33,6 +33,14 @@ struct RunnerOptions {
     std::chrono::milliseconds callTimeout{10'000}; ///< one call; a hang is killed
     std::uint64_t memoryBytes = 8ull << 30;        ///< host memory of the process
     bool useGraph = true;                          ///< CUDA graph replay for timing
+    /// Another process in the runner's place, which must be beside it: "cuda-agent-checker".
+    std::string program = "cuda-agent-runner";
+    /// Starts the program in the sandbox; it comes after these. With folders of their own to show.
+    std::vector<std::string> launcher = {};
+    std::vector<sandbox::Mount> mounts = {};
+    /// Every buffer in memory of its own with its exact size, so that a tool can see its end.
+    bool ownBuffers = false;
+    std::chrono::milliseconds loadTimeout{60'000};
 };
 
 /// Starts `cuda-agent-runner` in the sandbox with the compiled plan. The runner is not trusted:
@@ -42,5 +50,10 @@ struct RunnerOptions {
 Result<std::unique_ptr<CandidateProcess>>
 startRunner(const CompiledPlan &plan, const Signature &signature, device::Device &device,
             const RunnerOptions &options, std::stop_token stop = {});
+
+/// The same, with the messages that a checking process understands beside.
+Result<std::unique_ptr<LinkedCandidate>>
+startLinkedRunner(const CompiledPlan &plan, const Signature &signature, device::Device &device,
+                  const RunnerOptions &options, std::stop_token stop = {});
 
 } // namespace cuda_agent::plan

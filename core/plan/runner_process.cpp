@@ -15,7 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::chrono::milliseconds loadTimeout{60'000};
 const fs::path insideFolder = "/candidate";
 
 bool usesLibraries(const Program &program) {
@@ -27,13 +26,15 @@ bool usesLibraries(const Program &program) {
 
 /// The read-only view of the runner, its libraries and the binaries; fills in the paths inside.
 Result<sandbox::Policy> makePolicy(const CompiledPlan &compiled, const device::Info &info,
-                                   Program &program) {
+                                   const RunnerOptions &options, Program &program) {
     sandbox::Policy policy;
     policy.name = "candidate";
-    const fs::path runner = workerDir() / "cuda-agent-runner";
+    const fs::path runner = workerDir() / options.program;
     if (!fs::exists(runner))
-        return machineError("'{}' is missing; build the target cuda-agent-runner", runner.string());
-    policy.mounts.push_back({runner, insideFolder / "bin/cuda-agent-runner"});
+        return machineError("'{}' is missing; build the target {}", runner.string(),
+                            options.program);
+    policy.mounts = options.mounts;
+    policy.mounts.push_back({runner, insideFolder / "bin" / options.program});
     if (const fs::path adapter = workerDir() / "libcuda-agent-onednn.so"; fs::exists(adapter))
         policy.mounts.push_back({adapter, insideFolder / "bin" / adapter.filename()});
     const auto sources = compiled.candidate->plan.sources();
@@ -75,12 +76,21 @@ Result<sandbox::Policy> makePolicy(const CompiledPlan &compiled, const device::I
 Result<std::unique_ptr<CandidateProcess>>
 startRunner(const CompiledPlan &compiled, const Signature &signature, device::Device &device,
             const RunnerOptions &options, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(runner,
+                      startLinkedRunner(compiled, signature, device, options, std::move(stop)));
+    return std::unique_ptr<CandidateProcess>(std::move(runner));
+}
+
+Result<std::unique_ptr<LinkedCandidate>>
+startLinkedRunner(const CompiledPlan &compiled, const Signature &signature, device::Device &device,
+                  const RunnerOptions &options, std::stop_token stop) {
     const Plan &plan = compiled.candidate->plan;
     const device::Info &info = device.info();
     CUDA_AGENT_ASSIGN(resolved, resolve(plan, signature, limitsOf(info)));
     Program program = makeProgram(plan, resolved, info);
     program.useGraph = options.useGraph;
-    CUDA_AGENT_ASSIGN(policy, makePolicy(compiled, info, program));
+    program.ownBuffers = options.ownBuffers;
+    CUDA_AGENT_ASSIGN(policy, makePolicy(compiled, info, options, program));
 
     // Calls have limits of their own; this one only bounds a verdict that nobody ends.
     policy.limits.wall = std::chrono::hours(1);
@@ -94,16 +104,20 @@ startRunner(const CompiledPlan &compiled, const Signature &signature, device::De
     policy.limits.processes =
         256 + 4 * static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 
-    CUDA_AGENT_ASSIGN(process, sandbox::start(policy, {insideFolder / "bin/cuda-agent-runner"}));
+    auto argv = options.launcher;
+    argv.push_back(insideFolder / "bin" / options.program);
+    CUDA_AGENT_ASSIGN(process, sandbox::start(policy, argv));
     std::vector<Slot> slots;
     for (const auto &buffer : plan.buffers)
         slots.push_back({buffer.name, buffer.role, buffer.index, buffer.key});
+    LinkOptions link{"plan runner", options.callTimeout};
+    if (!options.launcher.empty())
+        link.linger = launcherLinger;
     auto runner = std::make_unique<LinkedCandidate>(std::move(process), std::move(slots), signature,
-                                                    LinkOptions{"plan runner", options.callTimeout},
-                                                    std::move(stop));
+                                                    std::move(link), std::move(stop));
     CUDA_AGENT_TRY(
-        runner->ask({{"op", "load"}, {"program", toJson(program)}}, loadTimeout, "load"));
-    return std::unique_ptr<CandidateProcess>(std::move(runner));
+        runner->ask({{"op", "load"}, {"program", toJson(program)}}, options.loadTimeout, "load"));
+    return runner;
 }
 
 } // namespace cuda_agent::plan

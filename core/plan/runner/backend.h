@@ -45,15 +45,38 @@ class Backend {
                               const std::vector<LentView> &views) = 0;
     virtual Result<void> unbind(int set) = 0;
     virtual Result<void> call(int set) = 0;
+    /// A call that launches no kernel (`place` -1) or leaves out one, counted among the kernel
+    /// steps; scratch is overwritten before. The labels of the kernel steps.
+    virtual Result<std::vector<std::string>> callWithout(int set, int place) = 0;
     virtual Result<std::vector<TimeSample>> time(const TimeRequest &request) = 0;
+    /// What checks of the calls so far have found (core/plan/README.md, message `findings`).
+    virtual Result<Json> findings() { return machineError("this process checks nothing"); }
 };
 
 std::unique_ptr<Backend> makeCpuBackend();
 /// Errors: machine (no driver).
 Result<std::unique_ptr<Backend>> makeCudaBackend();
 
+/// Writes the element `count` times.
+void fillWith(std::byte *to, const ProgramScalar &element, std::int64_t count);
+
 /// True when the steps may use the lent view as it is.
 bool usableInPlace(const ProgramBuffer &buffer, const LentView &view, std::uintptr_t address);
+
+/// Counts the kernel steps of a program while they run, and says which is left out.
+class LeftOut {
+  public:
+    void begin(int place) { active_ = true, place_ = place, at_ = 0; }
+    void end() { active_ = false; }
+    /// For the next kernel step.
+    bool next() { return active_ && (place_ == at_++ || place_ < 0); }
+
+  private:
+    bool active_ = false;
+    int place_ = -1;
+    int at_ = 0;
+};
+std::vector<std::string> kernelLabels(const Program &program);
 
 /// How often to repeat the call within one sample so that it lasts `wanted` seconds.
 int callsPerSample(double wanted, double secondsOfOneCall);

@@ -24,22 +24,6 @@ std::uint64_t bytesOf(const TensorType &type) {
     return static_cast<std::uint64_t>(type.elements()) * sizeOf(type.dtype);
 }
 
-template <typename Element>
-void fillElements(std::byte *to, std::uint64_t bits, std::int64_t count) {
-    std::fill_n(reinterpret_cast<Element *>(to), count, static_cast<Element>(bits));
-}
-
-void fill(std::byte *to, const ProgramScalar &element, std::int64_t count) {
-    if (element.bytes == 8)
-        fillElements<std::uint64_t>(to, element.bits, count);
-    else if (element.bytes == 4)
-        fillElements<std::uint32_t>(to, element.bits, count);
-    else if (element.bytes == 2)
-        fillElements<std::uint16_t>(to, element.bits, count);
-    else
-        fillElements<std::uint8_t>(to, element.bits, count);
-}
-
 /// A copy between a lent view and its staging, made within every call.
 struct StagedCopy {
     int buffer = 0;
@@ -60,6 +44,7 @@ class CpuBackend final : public Backend {
                       const std::vector<LentView> &views) override;
     Result<void> unbind(int set) override;
     Result<void> call(int set) override;
+    Result<std::vector<std::string>> callWithout(int set, int place) override;
     Result<std::vector<TimeSample>> time(const TimeRequest &request) override;
 
   private:
@@ -73,11 +58,11 @@ class CpuBackend final : public Backend {
     Program program_;
     std::vector<toolchain::host::HostModule> modules_;
     std::vector<FaultTexts> faultTexts_; ///< by step
-    std::optional<CpuGemm> gemm_;
-    std::map<std::size_t, CpuConvolution> convolutions_; ///< by step
-    std::map<std::size_t, GuardedPages> scratch_;        ///< by buffer
-    std::map<std::size_t, GuardedPages> staging_;        ///< by buffer; calls take turns
+    CpuLibrarySteps library_;
+    std::map<std::size_t, GuardedPages> scratch_; ///< by buffer
+    std::map<std::size_t, GuardedPages> staging_; ///< by buffer; calls take turns
     std::map<int, CallSet> sets_;
+    LeftOut leftOut_;
     std::vector<std::uint64_t> flush_;
 };
 
@@ -94,18 +79,9 @@ Result<void> CpuBackend::load(Program program) {
                                                     program_.buffers[i].alignment, scratchPoison));
         scratch_.emplace(i, std::move(pages));
     }
-    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-        faultTexts_.emplace_back(program_.steps[i].label);
-        const auto &work = program_.steps[i].work;
-        if (std::holds_alternative<ProgramGemm>(work) && !gemm_) {
-            CUDA_AGENT_ASSIGN(gemm, CpuGemm::open());
-            gemm_ = std::move(gemm);
-        } else if (const auto *convolution = std::get_if<ProgramConvolution>(&work)) {
-            CUDA_AGENT_ASSIGN(made, CpuConvolution::make(program_, *convolution));
-            convolutions_.emplace(i, std::move(made));
-        }
-    }
-    return {};
+    for (const auto &step : program_.steps)
+        faultTexts_.emplace_back(step.label);
+    return library_.load(program_);
 }
 
 Result<std::byte *> CpuBackend::staging(std::size_t buffer) {
@@ -184,6 +160,8 @@ Result<void> CpuBackend::runStep(std::size_t index, const HostPointers &pointers
     const ProgramStep &step = program_.steps[index];
     const RunningStep running(faultTexts_[index]);
     if (const auto *kernel = std::get_if<ProgramKernel>(&step.work)) {
+        if (leftOut_.next())
+            return {};
         auto done = runKernel(*kernel, pointers);
         // Whatever the launch refuses comes from the candidate: its arguments, its faults.
         if (!done)
@@ -191,15 +169,11 @@ Result<void> CpuBackend::runStep(std::size_t index, const HostPointers &pointers
         return done;
     }
     if (const auto *fillStep = std::get_if<ProgramFill>(&step.work)) {
-        fill(pointers[fillStep->buffer], fillStep->element,
-             program_.buffers[fillStep->buffer].type.elements());
+        fillWith(pointers[fillStep->buffer], fillStep->element,
+                 program_.buffers[fillStep->buffer].type.elements());
         return {};
     }
-    if (const auto *gemm = std::get_if<ProgramGemm>(&step.work)) {
-        gemm_->run(program_, *gemm, pointers);
-        return {};
-    }
-    return convolutions_.at(index).run(pointers);
+    return library_.run(program_, index, pointers);
 }
 
 Result<void> CpuBackend::callSet(CallSet &set) {
@@ -222,6 +196,17 @@ Result<void> CpuBackend::callSet(CallSet &set) {
 Result<void> CpuBackend::call(int set) {
     CUDA_AGENT_ASSIGN(found, find(set));
     return callSet(*found);
+}
+
+Result<std::vector<std::string>> CpuBackend::callWithout(int set, int place) {
+    CUDA_AGENT_ASSIGN(found, find(set));
+    for (auto &[buffer, pages] : scratch_)
+        std::memset(pages.data(), scratchPoison, bytesOf(program_.buffers[buffer].type));
+    leftOut_.begin(place);
+    auto done = callSet(*found);
+    leftOut_.end();
+    CUDA_AGENT_TRY(done);
+    return kernelLabels(program_);
 }
 
 void CpuBackend::flushCache() {
@@ -248,7 +233,8 @@ Result<std::vector<TimeSample>> CpuBackend::time(const TimeRequest &request) {
         return std::chrono::duration<double>(Clock::now() - begin).count() / calls;
     };
     double oneCall = 0;
-    for (int i = 0; i < std::max(request.warmup, 1); ++i) {
+    const int warmup = std::max(request.warmup, request.minimumSampleSeconds > 0 ? 1 : 0);
+    for (int i = 0; i < warmup; ++i) {
         CUDA_AGENT_ASSIGN(seconds, run(1));
         oneCall = seconds;
     }

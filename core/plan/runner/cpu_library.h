@@ -4,7 +4,9 @@
 
 #include "core/plan/program.h"
 
+#include <map>
 #include <memory>
+#include <optional>
 
 // The library steps on the CPU device: products by OpenBLAS, convolutions by oneDNN. Both are
 // looked for only when a plan has such a step.
@@ -36,6 +38,20 @@ class CpuConvolution {
   private:
     struct State;
     std::shared_ptr<State> state_;
+};
+
+/// The library steps of one program.
+class CpuLibrarySteps {
+  public:
+    /// Errors: machine, as above.
+    Result<void> load(const Program &program);
+    /// Runs step `index`, which must be a product or a convolution of the program that was loaded.
+    /// Errors: machine.
+    Result<void> run(const Program &program, std::size_t index, const HostPointers &pointers) const;
+
+  private:
+    std::optional<CpuGemm> gemm_;                        ///< for all products
+    std::map<std::size_t, CpuConvolution> convolutions_; ///< by step
 };
 
 /// float16 and bfloat16 to float32 and back (round to nearest even), `count` values.

@@ -43,9 +43,14 @@ class CudaBackend final : public Backend {
                       const std::vector<LentView> &views) override;
     Result<void> unbind(int set) override;
     Result<void> call(int set) override;
+    Result<std::vector<std::string>> callWithout(int set, int place) override;
     Result<std::vector<TimeSample>> time(const TimeRequest &request) override;
 
   private:
+    /// Of memory that nobody has written; none where a tool is to see that.
+    std::optional<unsigned char> poison() const {
+        return program_.ownBuffers ? std::nullopt : std::optional(scratchPoison);
+    }
     Result<CUdeviceptr> staging(std::size_t buffer);
     Result<CallSet *> find(int set);
     Result<void> runStep(std::size_t index, const CudaPointers &pointers);
@@ -65,6 +70,7 @@ class CudaBackend final : public Backend {
     std::map<std::size_t, CudaMemory> scratch_;                            ///< by buffer
     std::map<std::size_t, CudaMemory> staging_; ///< by buffer; calls take turns
     std::map<int, CallSet> sets_;
+    LeftOut leftOut_;
     CudaMemory flush_;
     CUevent begin_ = nullptr, end_ = nullptr;
 };
@@ -79,8 +85,8 @@ Result<void> CudaBackend::load(Program program) {
     for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
         if (!program_.buffers[i].scratch)
             continue;
-        CUDA_AGENT_ASSIGN(
-            memory, CudaMemory::make(*core_, bytesOf(program_.buffers[i].type), scratchPoison));
+        CUDA_AGENT_ASSIGN(memory,
+                          CudaMemory::make(*core_, bytesOf(program_.buffers[i].type), poison()));
         scratch_.emplace(i, std::move(memory));
     }
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
@@ -99,8 +105,8 @@ Result<void> CudaBackend::load(Program program) {
 Result<CUdeviceptr> CudaBackend::staging(std::size_t buffer) {
     auto found = staging_.find(buffer);
     if (found == staging_.end()) {
-        CUDA_AGENT_ASSIGN(memory, CudaMemory::make(*core_, bytesOf(program_.buffers[buffer].type),
-                                                   scratchPoison));
+        CUDA_AGENT_ASSIGN(
+            memory, CudaMemory::make(*core_, bytesOf(program_.buffers[buffer].type), poison()));
         found = staging_.emplace(buffer, std::move(memory)).first;
     }
     return found->second.address();
@@ -124,7 +130,8 @@ Result<void> CudaBackend::bind(int number, std::vector<LentMemory> memories,
         const LentView &view = views.at(i);
         const CUdeviceptr lent = set.memories.at(view.memory).address() + view.offset;
         set.pointers[i] = lent;
-        if (usableInPlace(buffer, view, lent))
+        if (usableInPlace(buffer, view, lent) &&
+            (!program_.ownBuffers || buffer.type.elements() == 0))
             continue;
         CUDA_AGENT_ASSIGN(copy, staging(i));
         set.pointers[i] = copy;
@@ -133,7 +140,8 @@ Result<void> CudaBackend::bind(int number, std::vector<LentMemory> memories,
         StagedCopy in{copy, lent,
                       simplified(buffer.type.shape, buffer.type.strides, view.type.strides), bytes};
         CUDA_AGENT_TRY(copier_.prepare(in.shape, bytes));
-        set.before.push_back(std::move(in));
+        if (!program_.ownBuffers || !buffer.written) // a tool is to see what nobody writes
+            set.before.push_back(std::move(in));
         if (!buffer.written)
             continue;
         StagedCopy out{lent, copy,
@@ -166,7 +174,7 @@ Result<CallSet *> CudaBackend::find(int number) {
 Result<void> CudaBackend::runStep(std::size_t index, const CudaPointers &pointers) {
     const auto &[label, work] = program_.steps[index];
     if (const auto *kernel = std::get_if<ProgramKernel>(&work))
-        return kernels_->launch(*kernel, label, pointers);
+        return leftOut_.next() ? Result<void>() : kernels_->launch(*kernel, label, pointers);
     if (const auto *fill = std::get_if<ProgramFill>(&work))
         return fillOnStream(*core_, pointers[fill->buffer], fill->element,
                             program_.buffers[fill->buffer].type.elements(), label);
@@ -194,6 +202,23 @@ Result<void> CudaBackend::call(int number) {
     CUDA_AGENT_ASSIGN(set, find(number));
     CUDA_AGENT_TRY(enqueue(*set, true));
     return core_->synchronize("a call");
+}
+
+Result<std::vector<std::string>> CudaBackend::callWithout(int number, int place) {
+    CUDA_AGENT_ASSIGN(set, find(number));
+    for (auto &[buffer, memory] : scratch_)
+        CUDA_AGENT_TRY(
+            core_->check(core_->driver().cuMemsetD8Async(
+                             memory.address(), scratchPoison,
+                             std::max<std::uint64_t>(bytesOf(program_.buffers[buffer].type), 1),
+                             core_->stream()),
+                         "filling scratch"));
+    leftOut_.begin(place);
+    auto done = enqueue(*set, true);
+    leftOut_.end();
+    CUDA_AGENT_TRY(done);
+    CUDA_AGENT_TRY(core_->synchronize("a call without kernels"));
+    return kernelLabels(program_);
 }
 
 /// Leaves the set without a graph when the steps cannot be captured.
@@ -269,7 +294,8 @@ Result<std::vector<TimeSample>> CudaBackend::time(const TimeRequest &request) {
         return machineError("no sets to time");
     std::size_t next = 0;
     double oneCall = 0;
-    for (int i = 0; i < std::max(request.warmup, 1); ++i) {
+    const int warmup = std::max(request.warmup, request.minimumSampleSeconds > 0 ? 1 : 0);
+    for (int i = 0; i < warmup; ++i) {
         CUDA_AGENT_ASSIGN(seconds, sample(sets, next, 1, request.flushCache));
         oneCall = seconds;
     }

@@ -59,7 +59,8 @@ Result<std::unique_ptr<CudaCore>> CudaCore::open() {
 Result<void> CudaCore::check(CUresult code, std::string_view where) const {
     if (code == CUDA_SUCCESS)
         return {};
-    if (isMachines(code))
+    // A launch that finds no memory for its stacks is the candidate's doing.
+    if (isMachines(code) && code != CUDA_ERROR_OUT_OF_MEMORY)
         return machineError("{} in {}", describe(*driver_, code), where);
     return failedError("{} in {}", describe(*driver_, code), where);
 }
@@ -95,15 +96,18 @@ CudaMemory::~CudaMemory() {
 }
 
 Result<CudaMemory> CudaMemory::make(const CudaCore &core, std::uint64_t bytes,
-                                    unsigned char poison) {
+                                    std::optional<unsigned char> poison) {
     CudaMemory memory;
     memory.core_ = &core;
     const auto &driver = core.driver();
     const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
     CUDA_AGENT_TRY(core.expect(driver.cuMemAlloc(&memory.address_, size),
                                fmt::format("allocating {} bytes of scratch", bytes)));
-    CUDA_AGENT_TRY(core.expect(driver.cuMemsetD8Async(memory.address_, poison, size, core.stream()),
-                               "poisoning scratch"));
+    if (!poison)
+        return memory;
+    CUDA_AGENT_TRY(
+        core.expect(driver.cuMemsetD8Async(memory.address_, *poison, size, core.stream()),
+                    "poisoning scratch"));
     CUDA_AGENT_TRY(core.expect(driver.cuStreamSynchronize(core.stream()), "poisoning scratch"));
     return memory;
 }

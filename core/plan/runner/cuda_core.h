@@ -6,6 +6,7 @@
 #include "core/device/cuda_driver.h"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace cuda_agent::plan::runner {
@@ -21,8 +22,8 @@ class CudaCore {
     CUdevice device() const { return device_; }
 
     /// Success, or what went wrong at `where`: failed, when the candidate is to blame ("CUDA error
-    /// 700 an illegal memory access was encountered in kernels/x.cu:entry (step 2)"); machine, when
-    /// memory is short or the hardware broke.
+    /// 700 an illegal memory access was encountered in kernels/x.cu:entry (step 2)"), short memory
+    /// included; machine, when the hardware broke.
     Result<void> check(CUresult code, std::string_view where) const;
     /// For calls of our own that no candidate can spoil. Errors: machine; failed, when the context
     /// is broken by an earlier kernel.
@@ -50,9 +51,9 @@ class CudaMemory {
     CudaMemory &operator=(CudaMemory &&other) noexcept;
     ~CudaMemory();
 
-    /// Filled with `poison` bytes. Errors: machine (out of memory).
+    /// Filled with `poison` bytes, if any. Errors: machine (out of memory).
     static Result<CudaMemory> make(const CudaCore &core, std::uint64_t bytes,
-                                   unsigned char poison = 0);
+                                   std::optional<unsigned char> poison = 0);
     /// Maps an allocation that the engine exported. Errors: machine.
     static Result<CudaMemory> import(const CudaCore &core, UniqueFd fd, std::uint64_t bytes);
 

@@ -36,6 +36,11 @@ class Session {
             CUDA_AGENT_TRY(backend_->unbind(message.body.at("set")));
             return Json::object();
         }
+        if (op == "call" && message.body.contains("without")) {
+            CUDA_AGENT_ASSIGN(
+                places, backend_->callWithout(message.body.at("set"), message.body.at("without")));
+            return Json{{"places", places}};
+        }
         if (op == "call") {
             CUDA_AGENT_TRY(backend_->call(message.body.at("set")));
             return Json::object();
@@ -44,6 +49,8 @@ class Session {
             return Json::object();
         if (op == "time")
             return time(message.body);
+        if (op == "findings")
+            return backend_->findings();
         return machineError("the runner does not know the message '{}'", op);
     }
 

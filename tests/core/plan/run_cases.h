@@ -114,6 +114,21 @@ extern "C" __global__ void finish(const float *part, float *out, int parts, cons
                 ASSERT_NEAR(out[row], sum, 1e-2) << row;
             }
         }
+        // Without kernels the fill steps alone are left, without the last one too.
+        for (const int place : {-1, 1}) {
+            const auto without = process_->callWithout(0, place);
+            ASSERT_TRUE(without) << without.error().message;
+            EXPECT_TRUE(without->possible);
+            ASSERT_EQ(without->places.size(), 2u);
+            EXPECT_NE(without->places[1].find("finish"), std::string::npos);
+            EXPECT_EQ(contents(buffers.outputs[0], rows)[0], 0.5f) << place;
+        }
+        // Without the first, the second finds scratch overwritten rather than the call before.
+        ASSERT_TRUE(process_->callWithout(0, 0));
+        EXPECT_NE(contents(buffers.outputs[0], rows)[0], 0.5f);
+        EXPECT_LT(contents(buffers.outputs[0], rows)[0], 0);
+        ASSERT_TRUE(process_->call(0));
+        EXPECT_GT(contents(buffers.outputs[0], rows)[0], 20000.0f);
     }
 
     void scalarsOfAllKinds() {
