@@ -3,6 +3,7 @@
 
 #include "core/reference/worker.h"
 
+#include "core/device/quarantine.h"
 #include "core/reference/launch.h"
 #include "core/reference/received.h"
 
@@ -218,6 +219,9 @@ struct Worker::State {
             process->kill();
         auto record = process->wait();
         process.reset();
+        if (record.stuck) // nobody else should wait for it too
+            (void)device::quarantine(device::quarantineName(device.info()),
+                                     "the process of a task did not end after SIGKILL");
         return record;
     }
 
@@ -228,6 +232,18 @@ struct Worker::State {
                                 "to call; a task's inputs must keep theirs",
                                 spec.file.filename().string());
         return Inputs{std::move(received.memory), std::move(received.tensors)};
+    }
+
+    Result<Parameters> takeParameters(Message &message, const task::Description &wanted) {
+        CUDA_AGENT_ASSIGN(received, receiveTensors(message, "parameters", device));
+        if (!sameTypes(received.tensors, wanted.parameters, false))
+            return requestError("{}: the model's parameters are not those of its description",
+                                spec.file.filename().string());
+        Parameters parameters;
+        parameters.memory = std::move(received.memory);
+        for (std::size_t i = 0; i < received.tensors.size(); ++i)
+            parameters.tensors[received.names[i]] = std::move(received.tensors[i]);
+        return parameters;
     }
 };
 
@@ -265,15 +281,7 @@ Result<Worker::Parameters> Worker::parameters(std::stop_token stop) {
     CUDA_AGENT_ASSIGN(description, describe(stop));
     CUDA_AGENT_ASSIGN(answer, state_->ask({{"request", "parameters"}}, state_->options.caseTimeout,
                                           "handing over parameters", stop));
-    CUDA_AGENT_ASSIGN(received, receiveTensors(answer, "parameters", state_->device));
-    if (!sameTypes(received.tensors, description.parameters, false))
-        return requestError("{}: the model's parameters are not those of its description",
-                            state_->spec.file.filename().string());
-    Parameters parameters;
-    parameters.memory = std::move(received.memory);
-    for (std::size_t i = 0; i < received.tensors.size(); ++i)
-        parameters.tensors[received.names[i]] = std::move(received.tensors[i]);
-    return parameters;
+    return state_->takeParameters(answer, description);
 }
 
 Result<Inputs> Worker::drawInputs(std::uint64_t seed, std::stop_token stop) {
@@ -313,6 +321,12 @@ Result<Case> Worker::makeCase(const CaseRequest &request, std::stop_token stop) 
                             state_->spec.file.filename().string());
     result.oracleMemory = std::move(oracle.memory);
     result.oracle = std::move(oracle.tensors);
+    if (request.transform == "whole") {
+        CUDA_AGENT_ASSIGN(description, describe(stop));
+        CUDA_AGENT_ASSIGN(parameters, state_->takeParameters(answer, description));
+        result.parameters = std::move(parameters);
+        result.exact = true;
+    }
     const auto errors = answer.body.find("errors");
     if (errors == answer.body.end() || !errors->is_array() ||
         errors->size() != result.oracle.size())
@@ -328,6 +342,12 @@ Result<Case> Worker::makeCase(const CaseRequest &request, std::stop_token stop) 
             CUDA_AGENT_ASSIGN(value, receiveAmount(entry, key));
             *field = value;
         }
+        if (entry.contains("change_norm")) {
+            CUDA_AGENT_ASSIGN(norm, receiveAmount(entry, "change_norm"));
+            CUDA_AGENT_ASSIGN(largest, receiveAmount(entry, "change_max"));
+            error.changeNorm = norm;
+            error.changeMax = largest;
+        }
         result.errors.push_back(error);
     }
     if (const auto notes = answer.body.find("notes"); notes != answer.body.end())
@@ -335,6 +355,16 @@ Result<Case> Worker::makeCase(const CaseRequest &request, std::stop_token stop) 
             if (note.is_string())
                 result.notes.push_back(shortened(note.get<std::string>()));
     return result;
+}
+
+Result<void> Worker::prepare(Baseline baseline, std::uint64_t seed, std::stop_token stop) {
+    const auto &entry = entryOf(baseline);
+    if (!entry.compiled || baseline == Baseline::compileMaxAutotune)
+        return {};
+    CUDA_AGENT_TRY(state_->ask({{"request", "prepare"}, {"baseline", entry.name}, {"seed", seed}},
+                               state_->options.compileTimeout,
+                               fmt::format("compiling {}", entry.name), stop));
+    return {};
 }
 
 Result<BaselineSamples> Worker::time(Baseline baseline, std::uint64_t seed, int samples,

@@ -29,6 +29,12 @@ struct Inputs {
     std::uint64_t bytes() const;
 };
 
+/// Parameters, buffers and constants of Description::parameters, by name, in shared memory.
+struct Parameters {
+    std::vector<device::Memory> memory;
+    std::map<std::string, device::TensorView> tensors;
+};
+
 /// How much same-precision rounding costs on one output.
 struct ReferenceError {
     double errorNorm = 0; ///< ||reference - oracle||_2 over finite elements
@@ -39,6 +45,10 @@ struct ReferenceError {
     /// output's dtype: what a backward-stable algorithm may lose on these inputs.
     double sensitivityNorm = 0;
     double sensitivityMax = 0;
+    /// How far the expected output is from that of the random case before, relative to its own
+    /// norm (of a sample of its elements; 0 or 1 for non-floating ones). Negative where unknown.
+    double changeNorm = -1;
+    double changeMax = -1;
 };
 
 /// Inputs with the expected outputs, sealed in the engine.
@@ -48,6 +58,11 @@ struct Case {
     std::vector<device::Memory> oracleMemory;
     std::vector<device::TensorView> oracle; ///< see device::ErrorStats for the encoding
     std::vector<ReferenceError> errors;     ///< per output; zeros for non-floating ones
+    /// Those of this case alone ("whole": small whole numbers), in place of the task's.
+    std::optional<Parameters> parameters;
+    /// The reference makes no error at all here, so that nobody's may be more than a few units in
+    /// the last place, whatever is allowed elsewhere.
+    bool exact = false;
     /// Why the case does not apply to this task ("the task has no floating-point input", or the
     /// error that the task itself raises on such inputs). When set, nothing else is.
     std::string skipped;
@@ -59,8 +74,9 @@ struct Case {
 struct CaseRequest {
     std::string name;
     std::uint64_t seed = 0;
-    double scale = 1;               ///< multiplies floating inputs
-    std::string transform = "none"; ///< "none" | "nan" | "inf" | "denormal" | "saturate"
+    double scale = 1; ///< multiplies floating inputs
+    /// "none" | "nan" | "inf" | "denormal" | "saturate" | "whole"
+    std::string transform = "none";
     /// Measure ReferenceError::sensitivity*; costs a second run of the oracle.
     bool sensitivity = true;
 };
@@ -93,16 +109,18 @@ class Worker {
 
     /// Loads the task, runs it once, exports the graph.
     Result<task::Description> describe(std::stop_token stop = {});
-    /// Parameters, buffers and constants of Description::parameters, by name, in shared memory.
-    struct Parameters {
-        std::vector<device::Memory> memory;
-        std::map<std::string, device::TensorView> tensors;
-    };
+    /// In the order of the description.
+    using Parameters = reference::Parameters;
     Result<Parameters> parameters(std::stop_token stop = {});
     /// Draws only inputs (for timing).
     Result<Inputs> drawInputs(std::uint64_t seed, std::stop_token stop = {});
     /// Draws inputs, runs the same-precision reference and the fp64 oracle.
     Result<Case> makeCase(const CaseRequest &request, std::stop_token stop = {});
+    /// Compiles a baseline ahead of time(), which then finds Inductor's caches filled. The model's
+    /// kernels do not run, so no lease of a CUDA device is needed; eager baselines and
+    /// max-autotune, which tunes by measuring, have nothing to prepare. Holds inputs until
+    /// release().
+    Result<void> prepare(Baseline baseline, std::uint64_t seed, std::stop_token stop = {});
     /// Times one baseline on inputs the worker draws from `seed`; compiles it first if need be.
     Result<BaselineSamples> time(Baseline baseline, std::uint64_t seed, int samples,
                                  double minimumSampleSeconds, std::stop_token stop = {});

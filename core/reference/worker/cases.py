@@ -13,14 +13,17 @@ import torch
 from .oracle import Unfused, double_model, run_in_double
 from .protocol import WorkerError
 from .tensors import Outgoing, contiguous, dtype_name, flat, place
+from .ways import Ways
 
 CHUNK = 1 << 23  # elements a comparison looks at in one go
+SAMPLE = 1 << 20  # elements of an output that are kept to compare the next case with
 UNCONSTRAINED = 0x7FF4DEAD00000001  # device::unconstrainedBits
 UNCONSTRAINED_INTEGER = -(1 << 63)
 ROUNDOFF = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8, torch.float32: 2.0**-24,
             torch.float64: 2.0**-53}
 LARGEST_NUMBER = 1e308  # JSON has no infinity; nothing sensible is that large
 DENORMAL = 1e-39
+WHOLE = {torch.float32: 3, torch.float64: 3}  # largest magnitude; 1 in 16 bits
 SATURATED = {torch.float16: 6e4}
 SATURATED_OTHERS = 1e30
 
@@ -45,17 +48,49 @@ def precision(device, tf32):
         torch.backends.cudnn.allow_tf32 = saved[1]
 
 
-def make_case(task, request, tf32, outgoing):
-    """Answer to the request "case"; the tensors lie in `outgoing`."""
+def make_case(task, request, tf32, outgoing, parameters):
+    """Answer to the request "case"; the tensors lie in `outgoing`. `parameters`: (name, tensor),
+    those that the graph reads."""
     plain = request["transform"] == "none" and request["scale"] == 1
     try:
-        return Maker(task, request, tf32, outgoing).make()
+        maker = Maker(task, request, tf32, outgoing)
+        if request["transform"] != "whole":
+            return maker.make()
+        with whole_parameters(task.model):
+            answer = maker.make()
+            if any(error["max_error"] > 0 for error in answer["errors"]) or \
+                    not any(error["max_oracle"] > 0 for error in answer["errors"]):
+                raise Skipped("PyTorch's own results are not exact on whole numbers")
+            known = task.model.state_dict()
+            return answer | {"parameters": outgoing.add_all(
+                [(name, known.get(name, tensor)) for name, tensor in parameters])}
     except Skipped as error:
         return {"skipped": str(error)}
     except WorkerError as error:
         if plain or error.kind != "request" or "more memory" in error.message:
             raise
         return {"skipped": error.message, "restart": error.restart}
+
+
+@contextlib.contextmanager
+def whole_parameters(model):
+    """The model's floating parameters become small whole numbers for a while."""
+    saved = [(tensor, tensor.clone()) for tensor in model.parameters()
+             if tensor.is_floating_point()]
+    try:
+        for tensor, _ in saved:
+            make_whole(tensor.data)
+        yield
+    finally:
+        for tensor, values in saved:
+            tensor.data.copy_(values)
+
+
+def make_whole(tensor):
+    """The values keep their proportions roughly. Products of such numbers are exact in TF32 and
+    half precision too, and so are long sums of them in float32."""
+    scale_to(tensor, WHOLE.get(tensor.dtype, 1))
+    tensor.round_()
 
 
 class Maker:
@@ -106,6 +141,8 @@ class Maker:
             entry["reference_dtype"] = dtype_name(output.dtype, f"output {i}")
             entries.append(entry)
             del output
+        if self.transform == "none" and self.scale == 1:
+            self._measure_change([view for _, view, _ in oracle], errors)
         self._free()
         if self.differentiates and self.transform in ("nan", "inf"):
             self._loosen([view for _, view, _ in oracle])
@@ -113,6 +150,8 @@ class Maker:
             if changed:
                 arguments = self._inputs()
             self._measure_sensitivity(arguments, dtypes, oracle, errors)
+            arguments.clear()
+            self._try_other_ways(oracle, errors)
         arguments.clear()
         for memory, _, _ in oracle:
             memory.release()
@@ -129,6 +168,38 @@ class Maker:
             if view.dtype.is_floating_point and output.shape == view.shape:
                 mark_disagreement(output, view)
         self._free()
+
+    def _measure_change(self, oracle, errors):
+        """How far the outputs are from those of the random case before: a task whose outputs do
+        not depend on its inputs cannot tell who computes them."""
+        samples = [sample(view) for view in oracle]
+        if self.task.last_outputs is not None:
+            for entry, now, before in zip(errors, samples, self.task.last_outputs):
+                entry["change_norm"], entry["change_max"] = change(now, before)
+        self.task.last_outputs = samples
+
+    def _try_other_ways(self, oracle, errors):
+        """Where PyTorch may round products, the least exact of its ways sets the allowance."""
+        if self.task.device.type != "cuda":
+            return  # no TF32 there
+        if self.task.ways is None:
+            self.task.ways = Ways(self.tf32)
+
+        def forward():
+            return self.task.forward(self.task.model, self._inputs())[0]
+
+        try:
+            with precision(self.task.device, self.tf32):
+                for outputs in self.task.ways.run(forward):
+                    for i, (_, view, _) in enumerate(oracle):
+                        output, outputs[i] = outputs[i], None
+                        if output.shape == view.shape:
+                            raise_errors(errors[i], difference(output, view))
+                    self._free()
+        except WorkerError as error:
+            if error.restart:
+                raise
+            self.notes.append(f"another way of PyTorch's was not tried: {error.message}")
 
     def _inputs(self):
         arguments = self.task.draw(self.seed)
@@ -195,6 +266,33 @@ class Maker:
             torch.cuda.empty_cache()
 
 
+def sample(view):
+    """Up to about SAMPLE elements of a tensor, evenly spread."""
+    elements = view.reshape(-1)
+    return elements[::max(1, elements.numel() // SAMPLE)].clone()
+
+
+def change(now, before):
+    """Relative distance in the Euclidean and in the maximum norm, over what is finite in both."""
+    if not now.dtype.is_floating_point:
+        return (0.0, 0.0) if torch.equal(now, before) else (1.0, 1.0)
+    if not torch.equal(classes(now), classes(before)):
+        return 1.0, 1.0
+    finite = torch.isfinite(now)
+    now, before = now[finite], before[finite]
+    if now.numel() == 0:
+        return 0.0, 0.0
+    ratio = lambda p: (float(torch.linalg.vector_norm(now - before, p)),  # noqa: E731
+                       float(torch.linalg.vector_norm(now, p)))
+    return tuple(bounded(part / whole) if whole > 0 else bounded(float(part > 0))
+                 for part, whole in (ratio(2), ratio(float("inf"))))
+
+
+def raise_errors(errors, others):
+    for key in ("error_norm", "max_error"):
+        errors[key] = max(errors[key], others[key])
+
+
 def apply_transform(transform, floating, generator):
     if transform == "none":
         return
@@ -210,6 +308,9 @@ def apply_transform(transform, floating, generator):
         else:
             tensor[places[::2]] = float("inf")
             tensor[places[1::2]] = -float("inf")
+    elif transform == "whole":
+        for tensor in floating:
+            make_whole(tensor)
     elif transform == "denormal":
         chosen = [tensor for tensor in floating if tensor.dtype == torch.float32]
         if not chosen:

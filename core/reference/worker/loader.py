@@ -88,6 +88,8 @@ class Task:
         self.device = device
         self.name = source.label.removesuffix(".py")
         self.draw_on_device = device.type != "cpu"
+        self.last_outputs = None  # samples of the last random case's
+        self.ways = None  # worker.ways.Ways, once it is known which differ
         torch.set_grad_enabled(False)
         self.module = self._load()
         self.model = self.build_model()

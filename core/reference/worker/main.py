@@ -74,25 +74,28 @@ class Session:
     def case(self, request, outgoing):
         from worker.cases import make_case
 
-        return make_case(self._task(), request, self.tf32, outgoing)
+        self.describe(request, outgoing)
+        return make_case(self._task(), request, self.tf32, outgoing, self.describer.parameters)
 
     def ready(self, _, __):
         return {}
 
-    def time(self, request, _):
-        from worker.baselines import Timer
+    def prepare(self, request, _):
+        return self._timer().prepare(request["baseline"], request["seed"])
 
-        if self.timer is None:
-            self.timer = Timer(self._task())
-        return self.timer.time(request["baseline"], request["seed"], request["samples"],
-                               request["minimum_seconds"])
+    def time(self, request, _):
+        return self._timer().time(request["baseline"], request["seed"], request["samples"],
+                                  request["minimum_seconds"])
 
     def code(self, request, _):
+        return self._timer().code(request["seed"])
+
+    def _timer(self):
         from worker.baselines import Timer
 
         if self.timer is None:
             self.timer = Timer(self._task())
-        return self.timer.code(request["seed"])
+        return self.timer
 
     def release(self, _, __):
         import gc
@@ -112,8 +115,8 @@ class Session:
         return self.task
 
     HANDLERS = {"hello": hello, "load": load, "describe": describe, "parameters": parameters, "draw": draw,
-                "case": case, "ready": ready, "time": time,
-                "code": code, "release": release}
+                "case": case, "ready": ready, "prepare": prepare, "time": time, "code": code,
+                "release": release}
 
     def answer(self, request, channel):
         """Handles one request and sends its answer with its descriptors."""

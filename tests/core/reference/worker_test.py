@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "core" / "reference"))
 
 import torch  # noqa: E402
 
-from worker import cases, graph, oracle  # noqa: E402
+from worker import cases, graph, oracle, ways  # noqa: E402
 from worker.loader import Task  # noqa: E402
 from worker.protocol import Channel, Closed, WorkerError, encode_number  # noqa: E402
 from worker.source import Source  # noqa: E402
@@ -232,6 +232,36 @@ class CompareTest(unittest.TestCase):
         self.assertGreater(float(relative.max()), 2.0**-26)
         self.assertGreater(len(set(x.flatten().tolist())), 100)
 
+    def test_whole_numbers(self):
+        model = torch.nn.Linear(40, 8)
+        before = [tensor.clone() for tensor in model.parameters()]
+        with cases.whole_parameters(model):
+            for tensor in model.parameters():
+                self.assertTrue(torch.equal(tensor, tensor.round()))
+                self.assertEqual(float(tensor.abs().max()), 3)
+        for tensor, value in zip(model.parameters(), before):
+            self.assertTrue(torch.equal(tensor, value))
+        half = torch.rand(100).half()
+        cases.make_whole(half)
+        self.assertEqual(sorted(set(half.tolist())), [0, 1])
+
+    def test_change_from_case_to_case(self):
+        now = torch.tensor([3.0, float("nan"), 4.0], dtype=torch.float64)
+        self.assertEqual(cases.change(now, now), (0, 0))
+        before = torch.tensor([3.0, float("nan"), 4.5], dtype=torch.float64)
+        norm, largest = cases.change(now, before)
+        self.assertAlmostEqual(norm, 0.1)
+        self.assertAlmostEqual(largest, 0.125)
+        before[0] = float("inf")
+        self.assertEqual(cases.change(now, before), (1, 1))
+        zeros = torch.zeros(3, dtype=torch.float64)
+        self.assertEqual(cases.change(zeros, zeros), (0, 0))
+        self.assertEqual(cases.change(zeros, zeros + 1), (1, 1))
+        numbers = torch.arange(5)
+        self.assertEqual(cases.change(numbers, numbers), (0, 0))
+        self.assertEqual(cases.change(numbers, numbers.flip(0)), (1, 1))
+        self.assertLessEqual(cases.sample(torch.zeros(1 << 10, (1 << 12) + 1)).numel(), 2 << 20)
+
     def test_transforms(self):
         def applied(name, *tensors):
             cases.apply_transform(name, list(tensors), torch.Generator().manual_seed(1))
@@ -282,6 +312,47 @@ class OracleTest(unittest.TestCase):
     def test_errors_of_the_task_pass(self):
         with self.assertRaises(RuntimeError), oracle.InDouble(CPU):
             torch.ones(2, 3) @ torch.ones(2, 3)
+
+
+class WaysTest(unittest.TestCase):
+    def outputs(self, tf32, forward):
+        calls = []
+
+        def counted():
+            calls.append(1)
+            return [forward()]
+
+        tried = ways.Ways(tf32)
+        first = [list(outputs) for outputs in tried.run(counted)]
+        second = [list(outputs) for outputs in tried.run(counted)]
+        self.assertEqual(len(first), len(second))
+        return first, len(calls)
+
+    def test_convolutions_run_with_channels_last(self):
+        image, weight = torch.randn(2, 3, 8, 9), torch.randn(4, 3, 3, 3)
+        layouts = []
+
+        def forward():
+            with torch.no_grad():
+                result = torch.conv2d(image, weight)
+            layouts.append(result.is_contiguous())
+            return result.view(2, -1)  # a view of what the model knows as contiguous
+
+        found, calls = self.outputs(False, forward)
+        self.assertEqual((len(found), calls), (1, 2))
+        self.assertTrue(all(layouts))
+        torch.testing.assert_close(found[0][0], torch.conv2d(image, weight).view(2, -1))
+
+    def test_attention_runs_unfused_where_products_may_round(self):
+        q, k, v = torch.randn(3, 1, 2, 16, 8)
+        forward = lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v)  # noqa: E731
+        found, calls = self.outputs(True, forward)
+        self.assertEqual((len(found), calls), (1, 3))  # once to look, then once each time
+        torch.testing.assert_close(found[0][0], forward())
+        self.assertEqual(self.outputs(False, forward), ([], 1))
+
+    def test_other_tasks_have_no_other_way(self):
+        self.assertEqual(self.outputs(True, lambda: torch.randn(3, 4).softmax(1)), ([], 1))
 
 
 class GraphTest(unittest.TestCase):
