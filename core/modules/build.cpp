@@ -7,7 +7,9 @@
 #include "core/base/paths.h"
 #include "core/base/temporary_folder.h"
 #include "core/modules/commands.h"
+#include "core/modules/imports.h"
 #include "core/modules/ptxas.h"
+#include "core/modules/rules.h"
 #include "core/toolchain/binary_cache.h"
 
 #include <optional>
@@ -101,7 +103,9 @@ struct Builder::State {
                           std::stop_token stop);
     Result<Object> binding(const Candidate &candidate, const std::string &file,
                            std::stop_token stop);
-    Result<std::optional<Rejection>> checkSyntax(const Candidate &candidate, std::stop_token stop);
+    Result<std::optional<Rejection>> checkSource(const Candidate &candidate,
+                                                 std::vector<Compiled::Suspicion> &found,
+                                                 std::stop_token stop);
 
     std::string keyOf(std::string_view kind, const std::string &file, const std::string &text,
                       const std::map<std::string, std::string> &headers) const {
@@ -209,24 +213,31 @@ Builder::State::binding(const Candidate &candidate, const std::string &file, std
     return run(candidate, file, tools.binding(file), key, "object.o", {}, std::move(stop));
 }
 
-Result<std::optional<Rejection>> Builder::State::checkSyntax(const Candidate &candidate,
-                                                             std::stop_token stop) {
+Result<std::optional<Rejection>>
+Builder::State::checkSource(const Candidate &candidate, std::vector<Compiled::Suspicion> &found,
+                            std::stop_token stop) {
     CUDA_AGENT_ASSIGN(policy, tools.policy());
     policy.workingDirectory = "/tmp";
+    policy.mounts.push_back({shareDir() / "module-worker", "/module-worker"});
     CUDA_AGENT_ASSIGN(record, sandbox::run(policy, tools.syntax(), candidate.files.at(modelFile),
                                            std::move(stop)));
-    if (record.clean())
-        return std::optional<Rejection>();
-    return std::optional<Rejection>(rejectionOf(modelFile, record));
+    if (!record.clean())
+        return std::optional<Rejection>(rejectionOf(modelFile, record));
+    CUDA_AGENT_ASSIGN(findings, parseJson(record.standardOutput, "what a source reaches for"));
+    for (const auto &each : findings)
+        found.push_back({fmt::format("{}:{}: {}", modelFile, each.value("line", 0),
+                                     each.value("what", std::string())),
+                         each.value("when", std::string()) == "published"});
+    return std::optional<Rejection>();
 }
 
 Result<CompileOutcome> Builder::compile(const Candidate &candidate, std::stop_token stop) {
     auto &state = *state_;
     std::optional<Rejection> rejection;
-    CUDA_AGENT_ASSIGN(syntax, state.checkSyntax(candidate, stop));
+    Compiled compiled;
+    CUDA_AGENT_ASSIGN(syntax, state.checkSource(candidate, compiled.suspicions, stop));
     if (syntax)
         add(rejection, std::move(*syntax));
-    Compiled compiled;
     compiled.candidate = &candidate;
     std::vector<fs::path> objects;
     std::string hashes;
@@ -277,6 +288,9 @@ Result<CompileOutcome> Builder::compile(const Candidate &candidate, std::stop_to
         linked = std::move(std::get<Binary>(outcome));
     }
     compiled.extension = linked->file;
+    CUDA_AGENT_ASSIGN(names, importedNames(linked->file));
+    for (const auto &what : suspiciousImports(names))
+        compiled.suspicions.push_back({"kernels/: " + what, true});
     return CompileOutcome(std::move(compiled));
 }
 

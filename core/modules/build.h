@@ -22,6 +22,13 @@ struct Compiled {
     std::filesystem::path extension;           ///< `cuda_extension.so` in the cache, or empty
     std::vector<toolchain::EntryInfo> kernels; ///< none on cpu
     std::vector<toolchain::Diagnostic> warnings;
+    /// What its texts and its library reach for that a candidate has no use for; nothing of it was
+    /// run. `published`: only under those rules.
+    struct Suspicion {
+        std::string what; ///< "model_new.py:7: it imports ctypes"
+        bool published = false;
+    };
+    std::vector<Suspicion> suspicions;
     double seconds = 0; ///< spent by compilers now; cached objects cost nothing
 };
 using CompileOutcome = std::variant<Compiled, toolchain::Rejection>;

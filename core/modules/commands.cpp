@@ -35,19 +35,6 @@ print(json.dumps({"torch": folder, "version": version,
                   "headers": [path for path in headers if os.path.isdir(path)]}))
 )";
 
-constexpr const char *syntaxProgram = R"(
-import sys
-try:
-    compile(sys.stdin.buffer.read(), "model_new.py", "exec")
-except SyntaxError as error:
-    print(f"model_new.py:{error.lineno or 1}:{error.offset or 1}: error: {error.msg}",
-          file=sys.stderr)
-    sys.exit(1)
-except (ValueError, RecursionError, MemoryError) as error:
-    print(f"model_new.py:1:1: error: not Python: {error or type(error).__name__}", file=sys.stderr)
-    sys.exit(1)
-)";
-
 bool isThere(const fs::path &path) {
     std::error_code ignored;
     return fs::exists(path, ignored);
@@ -209,7 +196,7 @@ Command Tools::link(const std::vector<std::string> &objects) const {
 }
 
 Command Tools::syntax() const {
-    return {python.string(), "-I", "-c", syntaxProgram};
+    return {python.string(), "-I", "/module-worker/source_rules.py"};
 }
 
 } // namespace cuda_agent::modules

@@ -37,7 +37,7 @@ struct Tools {
     Command binding(const std::string &file) const;
     /// g++: objects to /out/cuda_extension.so.
     Command link(const std::vector<std::string> &objects) const;
-    /// Python: reports a syntax error of the text on standard input as a compiler would.
+    /// Python: worker/source_rules.py on the text on standard input; needs /module-worker.
     Command syntax() const;
     /// The sandbox of any of them but for /candidate and /out. Errors: machine.
     Result<sandbox::Policy> policy() const;

@@ -16,6 +16,7 @@ namespace {
 constexpr milliseconds helloTimeout{180'000}; ///< Python, PyTorch and a cold disk; the task's model
 constexpr milliseconds auditTimeout{120'000}; ///< the first use of CUPTI takes seconds
 constexpr const char *insideModel = "/candidate/model_new.py";
+constexpr const char *insideLaunches = "/candidate/libcuda-agent-launches.so";
 
 /// Where a candidate's Python file lies on disk, and what it compiles itself. One folder for each
 /// text, so that a load that compiles is paid once.
@@ -51,7 +52,16 @@ Result<sandbox::Policy> makePolicy(const Compiled &compiled, const task::Spec &s
     if (device.kind == device::Kind::cpu)
         policy.mounts.push_back(
             {workerDir() / "libcuda-agent-host.so", "/candidate/libcuda-agent-host.so"});
-    else if (!device.architecture.empty()) { // for what the candidate compiles itself
+    else if (std::error_code missing;
+             !compiled.extension.empty() &&
+             fs::exists(workerDir() / "libcuda-agent-launches.so", missing)) {
+        // Stands between the candidate's launches and the run time, for the knock-out, which says
+        // that it was left out where this is not there.
+        policy.mounts.push_back({workerDir() / "libcuda-agent-launches.so", insideLaunches});
+        policy.environment.emplace_back("LD_PRELOAD", insideLaunches);
+    }
+    // For what the candidate compiles itself.
+    if (device.kind == device::Kind::cuda && !device.architecture.empty()) {
         const auto digits = device.architecture.substr(3);
         policy.environment.emplace_back("TORCH_CUDA_ARCH_LIST",
                                         fmt::format("{}.{}{}", digits.substr(0, digits.size() - 1),
@@ -105,11 +115,16 @@ Result<StartOutcome> start(const Compiled &compiled, const task::Spec &spec,
     const auto &info = device.info();
     CUDA_AGENT_ASSIGN(policy, makePolicy(compiled, spec, info, options));
     const auto program = pythonProgram().string();
-    CUDA_AGENT_ASSIGN(process,
-                      sandbox::start(policy, {program, "-I", "/reference/modules/main.py"}));
-    auto link = std::make_unique<plan::LinkedCandidate>(
-        std::move(process), slotsOf(description), signature,
-        plan::LinkOptions{"module worker", options.callTimeout}, std::move(stop));
+    policy.mounts.insert(policy.mounts.end(), options.mounts.begin(), options.mounts.end());
+    auto argv = options.launcher;
+    argv.insert(argv.end(), {program, "-I", "/reference/modules/main.py"});
+    CUDA_AGENT_ASSIGN(process, sandbox::start(policy, argv));
+    plan::LinkOptions linkOptions{"module worker", options.callTimeout};
+    if (!options.launcher.empty())
+        linkOptions.linger = plan::launcherLinger;
+    auto link =
+        std::make_unique<plan::LinkedCandidate>(std::move(process), slotsOf(description), signature,
+                                                std::move(linkOptions), std::move(stop));
 
     Json positions = Json::array();
     for (const auto &port : description.inputs)

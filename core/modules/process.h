@@ -16,6 +16,9 @@ struct ProcessOptions {
     /// Importing the candidate, which compiles a single file's kernels (nvcc, Triton).
     std::chrono::milliseconds loadTimeout{300'000};
     std::uint64_t memoryBytes = 12ull << 30; ///< host memory of the process
+    /// Starts Python in the sandbox, which comes after these; with folders of their own to show.
+    std::vector<std::string> launcher = {};
+    std::vector<sandbox::Mount> mounts = {};
 };
 
 /// A candidate's worker with what loading it said.

@@ -59,8 +59,9 @@ std::vector<toolchain::EntryInfo> entriesFromPtxas(std::string_view output) {
         output.remove_prefix(std::min(end + 1, output.size()));
         if (const auto at = line.find(begin); at != line.npos) {
             const auto name = line.substr(at + begin.size());
-            entries.push_back(
-                {.name = readableKernel(std::string(name.substr(0, name.find('\''))))});
+            auto readable = readableKernel(std::string(name.substr(0, name.find('\''))));
+            if (!readable.empty())
+                entries.push_back({.name = std::move(readable)});
         } else if (entries.empty()) {
             continue;
         } else if (line.find("bytes stack frame") != line.npos) {

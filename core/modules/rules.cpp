@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/modules/rules.h"
 
+#include "core/modules/imports.h"
 #include "core/modules/ptxas.h"
 #include "core/plan/linked_candidate.h"
 
@@ -143,6 +144,28 @@ Result<Rules> rulesFromName(std::string_view name) {
         if (nameOf(rules) == name)
             return rules;
     return requestError("rules are 'published' or 'kernelbench', not '{}'", name);
+}
+
+bool namesLibraries(const Candidate &candidate) {
+    return mentions(candidate, "cublas") || mentions(candidate, "cudnn");
+}
+
+std::vector<std::string> suspiciousImports(const std::vector<std::string> &names) {
+    auto found = machineryIn(names);
+    for (const auto &name : names) {
+        const auto whole = operatorOf(name);
+        if (whole.empty())
+            continue;
+        // "add_Tensor" is add.Tensor, "_unsafe_view" has no overload: the longest known name
+        // counts.
+        const bool known =
+            std::any_of(harmless.begin(), harmless.end(), [&](std::string_view each) {
+                return whole == each || whole.starts_with(std::string(each) + "_");
+            });
+        if (!known && whole != "item" && !whole.starts_with("to_"))
+            found.push_back("it calls the framework operator " + whole);
+    }
+    return found;
 }
 
 Result<void> checkForm(const Candidate &candidate, Rules rules, device::Kind device) {

@@ -46,6 +46,13 @@ struct Audit {
 Result<Audit> auditFromJson(const Json &json);
 Json toJson(const Audit &audit);
 
+/// Whether the sources name cuBLAS or cuDNN, which may do products and convolutions.
+bool namesLibraries(const Candidate &candidate);
+
+/// What the names that a candidate's library wants from others say: machinery (imports.h) and
+/// operators of PyTorch's that do work.
+std::vector<std::string> suspiciousImports(const std::vector<std::string> &names);
+
 /// What the rules say about an audit.
 struct Finding {
     std::string refused;            ///< one sentence, or empty

@@ -13,6 +13,7 @@ from worker.loader import MODEL_SEED, shortened
 from worker.tensors import DTYPES
 
 NAME = "model_new"
+PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 class Fault(Exception):
@@ -161,6 +162,14 @@ def check_outputs(results, outputs):
         raise Fault(f"forward() returned {len(results)} tensors, the task's returns "
                     f"{len(outputs)}")
     for i, (result, lent) in enumerate(zip(results, outputs)):
+        # What computes when it is looked at computes outside the timed span.
+        if type(result) not in PLAIN or result.layout != torch.strided or result.is_neg() \
+                or result.is_conj():
+            raise Fault(f"output {i} is not a plain tensor: {type(result).__name__}, "
+                        f"{result.layout}{', lazily negated' if result.is_neg() else ''}")
+        if any(stride == 0 and size > 1 for stride, size in zip(result.stride(), result.shape)) \
+                and result.stride() != lent.stride():
+            raise Fault(f"output {i} repeats its elements by a stride of 0; it must hold them all")
         if result.dtype != lent.dtype:
             raise Fault(f"output {i} has the element type {DTYPES.get(result.dtype, result.dtype)},"
                         f" the task's has {DTYPES[lent.dtype]}")
@@ -181,6 +190,37 @@ def load_host_layer(path):
 
     global _host_layer
     _host_layer = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+
+
+class Launches:
+    """The library that runs the launches of a candidate's own kernels can leave them out."""
+
+    def __init__(self, library):
+        self.library = library
+
+    def leave_out(self, place):
+        self.library.cuda_agent_host_leave_out(place)
+
+    def end(self):
+        """Where launches were seen meanwhile."""
+        import ctypes
+
+        text = ctypes.create_string_buffer(1 << 14)
+        self.library.cuda_agent_host_places(text, ctypes.c_size_t(len(text)))
+        self.library.cuda_agent_host_leave_out(-2)
+        return text.value.decode(errors="replace").splitlines()
+
+
+def launches_of(device):
+    """None where launches cannot be left out."""
+    import ctypes
+
+    library = _host_layer if device.type == "cpu" else ctypes.CDLL(None)
+    try:
+        library.cuda_agent_host_leave_out
+    except AttributeError:
+        return None
+    return Launches(library)
 
 
 def launch_fault():

@@ -117,15 +117,21 @@ class Session:
         return {}
 
     def call(self, request, _):
-        from modules.candidate import check_outputs
+        from modules.candidate import check_outputs, launches_of
 
         entry = self.sets[request["set"]]
         self._poison(entry)
+        without = request.get("without")
+        launches = launches_of(self.task.device) if without is not None else None
+        if without is not None and launches is None:
+            return {}
+        if launches is not None:
+            launches.leave_out(without)
         results = self.candidate.call(entry.model, entry.arguments, "a call")
         check_outputs(results, entry.outputs)
         entry.results = results
         self._publish(entry)
-        return {}
+        return {} if launches is None else {"places": launches.end()}
 
     def publish(self, request, _):
         self._publish(self.sets[request["set"]])
@@ -221,7 +227,8 @@ class Session:
             turn += 1
 
         def warm_up():
-            for _ in range(max(request["warmup"], 1)):
+            seconds = 0.0
+            for _ in range(warm_ups(request)):
                 start = time.perf_counter()
                 next_call()
                 torch.cuda.synchronize()
@@ -266,7 +273,7 @@ class Session:
             return max(clock() - start, 1e-9)
 
         one = 0.0
-        for _ in range(max(request["warmup"], 1)):
+        for _ in range(warm_ups(request)):
             one = self._run(lambda: calls(1))
         number = repeats(request["minimum_sample_seconds"], one)
         samples = [{"seconds": self._run(lambda: calls(number)) / number, "calls": number}
@@ -276,6 +283,10 @@ class Session:
 
     HANDLERS = {"hello": hello, "load": load, "lend": lend, "bind": bind, "unbind": unbind,
                 "call": call, "publish": publish, "audit": audit, "time": time}
+
+
+def warm_ups(request):
+    return max(request["warmup"], 1 if request["minimum_sample_seconds"] > 0 else 0)
 
 
 def repeats(span, one):

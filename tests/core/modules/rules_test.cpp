@@ -55,6 +55,8 @@ TEST(Ptxas, GivesResourcesByReadableName) {
     EXPECT_EQ(entries[1].registers, 26);
     EXPECT_EQ(entries[1].sharedBytes, 0);
     EXPECT_THAT(entriesFromPtxas("nothing of the kind\n"), IsEmpty());
+    EXPECT_THAT(entriesFromPtxas("ptxas info    : Compiling entry function '' for 'sm_90'\n"),
+                IsEmpty());
 }
 
 TEST(Ptxas, CutsNamesWhereParametersBegin) {
