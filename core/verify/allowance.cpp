@@ -76,4 +76,9 @@ Allowance allowanceFor(const reference::ReferenceError &own, const Pool &pool, s
     return allowance;
 }
 
+Allowance exactAllowance(const reference::ReferenceError &own, DType dtype) {
+    const auto precision = precisionOf(dtype);
+    return {own.oracleNorm * normUnits * precision.unit, own.maxOracle * maxUnits * precision.unit};
+}
+
 } // namespace cuda_agent::verify

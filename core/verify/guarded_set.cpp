@@ -106,6 +106,28 @@ Result<void> GuardedSet::load(const std::vector<device::TensorView> &inputs) {
     return {};
 }
 
+Result<bool> GuardedSet::loadTurned(const std::vector<device::TensorView> &inputs,
+                                    std::uint64_t random) {
+    CUDA_AGENT_TRY(load(inputs));
+    bool turned = false;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        const auto &type = inputs[i].type;
+        const auto elements = static_cast<std::uint64_t>(type.elements());
+        if (!isFloating(type.dtype) || !type.contiguous() || elements < 2)
+            continue;
+        auto &slot = inputs_[i];
+        const auto cut = (1 + random % (elements - 1)) * sizeOf(type.dtype);
+        CUDA_AGENT_TRY(device_->copy(slot.memory, slot.offset, *inputs[i].memory,
+                                     inputs[i].offset + cut, slot.bytes - cut));
+        CUDA_AGENT_TRY(device_->copy(slot.memory, slot.offset + slot.bytes - cut, *inputs[i].memory,
+                                     inputs[i].offset, cut));
+        CUDA_AGENT_ASSIGN(digest, device_->digest(slot.memory, slot.offset, slot.bytes, key_));
+        slot.digest = digest;
+        turned = true;
+    }
+    return turned;
+}
+
 Result<void> GuardedSet::poison(std::uint32_t word) {
     for (auto &slot : outputs_)
         CUDA_AGENT_TRY(device_->fill(slot.memory, slot.offset, slot.bytes, word));

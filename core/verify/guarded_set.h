@@ -31,6 +31,10 @@ class GuardedSet {
 
     /// Copies other inputs of the same types into place and re-arms all guard zones.
     Result<void> load(const std::vector<device::TensorView> &inputs);
+    /// As load(), but with the elements of contiguous floating inputs turned by some places, so
+    /// that they are like the given ones and no call has seen them. False where there is none to
+    /// turn.
+    Result<bool> loadTurned(const std::vector<device::TensorView> &inputs, std::uint64_t random);
     /// Overwrites all outputs with a pattern that no right answer has.
     Result<void> poison(std::uint32_t word);
     /// First broken guard zone in words ("3 bytes after output 0"), or none.

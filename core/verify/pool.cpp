@@ -4,6 +4,7 @@
 #include "core/verify/verify.h"
 
 #include "core/base/hash.h"
+#include "core/device/lease.h"
 
 namespace cuda_agent::verify {
 
@@ -47,9 +48,15 @@ bool losesAccuracy(const reference::Case &entry) {
 
 Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::stop_token stop) {
     Pool pool;
-    CUDA_AGENT_ASSIGN(description, worker.describe(stop));
+    // The oracle's work would disturb whoever times a candidate meanwhile.
+    const auto alongside = [&](auto work) -> decltype(work()) {
+        CUDA_AGENT_ASSIGN(lease, device::Lease::share(device.info(), stop));
+        (void)lease;
+        return work();
+    };
+    CUDA_AGENT_ASSIGN(description, alongside([&] { return worker.describe(stop); }));
     pool.description = std::move(description);
-    CUDA_AGENT_ASSIGN(parameters, worker.parameters(stop));
+    CUDA_AGENT_ASSIGN(parameters, alongside([&] { return worker.parameters(stop); }));
     pool.parameters = std::move(parameters);
 
     CUDA_AGENT_ASSIGN(freeBytes, device.freeBytes());
@@ -74,7 +81,7 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::st
         request.transform = wanted.transform ? wanted.transform : "none";
         // Sensitivity is pooled over the random cases; two of them tell enough.
         request.sensitivity = !wanted.transform && pool.random.size() < 2;
-        auto made = worker.makeCase(request, stop);
+        auto made = alongside([&] { return worker.makeCase(request, stop); });
         if (!made) {
             // Memory that ran out on a further case costs that case, not the task.
             if (made.error().kind != ErrorKind::request || pool.random.empty())
@@ -102,6 +109,29 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::st
     }
     if (pool.random.empty())
         return requestError("no random case of task {} could be drawn", pool.description.name);
+    if (pool.random.size() + pool.adversarial.size() < affordable) {
+        reference::CaseRequest request;
+        request.name = "whole numbers";
+        request.seed = randomSeed() >> 1;
+        request.transform = "whole";
+        request.sensitivity = false;
+        auto made = alongside([&] { return worker.makeCase(request, stop); });
+        if (made && made->skipped.empty())
+            pool.whole = std::move(*made);
+        else if (made)
+            pool.notes.push_back(
+                fmt::format("case 'whole numbers' does not apply: {}", made->skipped));
+        else if (made.error().kind == ErrorKind::request)
+            pool.notes.push_back(
+                fmt::format("case 'whole numbers' left out: {}", made.error().message));
+        else
+            return tl::unexpected(made.error());
+    }
+    if (const auto why = unsuitable(pool); !why.empty())
+        return requestError(
+            "task {} cannot tell a right kernel from a wrong one: {}, to within the "
+            "error that PyTorch itself makes",
+            pool.description.name, why);
     return pool;
 }
 

@@ -59,6 +59,8 @@ class Verification {
             CUDA_AGENT_TRY(cases("adversarial inputs", pool_.adversarial));
         if (ok() && strength == Strength::full)
             CUDA_AGENT_TRY(misalignedAndAliasing());
+        if (ok() && strength == Strength::full && pool_.whole)
+            CUDA_AGENT_TRY(wholeNumbers());
         report_.correct = ok();
         return std::move(report_);
     }
@@ -145,21 +147,49 @@ class Verification {
         return {};
     }
 
-    Result<void> misalignedAndAliasing() {
-        const auto &entry = pool_.random.back();
+    static constexpr const char *noRoom = "a second set of buffers does not fit into memory";
+
+    /// Buffers of their own for a case, bound under number 1, or nothing where they do not fit.
+    Result<std::optional<GuardedSet>>
+    secondSet(const reference::Case &entry, const reference::Parameters &parameters, int shift) {
         std::vector<TensorType> outputs;
         for (const auto &view : set_.buffers().outputs)
             outputs.push_back(view.type);
         CUDA_AGENT_ASSIGN(freeBytes, device_.freeBytes());
-        if (GuardedSet::bytesNeeded(entry.inputs.tensors, pool_.parameters, outputs) >
-            freeBytes / 10 * 9) {
-            skip("misaligned storage", "a second set of buffers does not fit into memory");
-            skip("no aliasing", "a second set of buffers does not fit into memory");
+        if (GuardedSet::bytesNeeded(entry.inputs.tensors, parameters, outputs) > freeBytes / 10 * 9)
+            return std::optional<GuardedSet>();
+        CUDA_AGENT_ASSIGN(
+            other, GuardedSet::create(device_, entry.inputs.tensors, parameters, outputs, shift));
+        CUDA_AGENT_TRY(candidate_.bind(1, other.buffers()));
+        return std::optional(std::move(other));
+    }
+
+    /// Other parameters too, so what is built on the values of the task's own shows as well.
+    Result<void> wholeNumbers() {
+        constexpr const char *name = "whole numbers";
+        const auto &entry = *pool_.whole;
+        CUDA_AGENT_ASSIGN(made, secondSet(entry, *entry.parameters, 0));
+        if (!made) {
+            skip(name, noRoom);
             return {};
         }
-        CUDA_AGENT_ASSIGN(
-            other, GuardedSet::create(device_, entry.inputs.tensors, pool_.parameters, outputs, 1));
-        CUDA_AGENT_TRY(candidate_.bind(1, other.buffers()));
+        auto &other = *made;
+        CUDA_AGENT_ASSIGN(good, runCase(name, entry, other, 1, firstPoison));
+        if (!good)
+            return {};
+        pass(name, "exact on small whole numbers as inputs and parameters");
+        return candidate_.unbind(1);
+    }
+
+    Result<void> misalignedAndAliasing() {
+        const auto &entry = pool_.random.back();
+        CUDA_AGENT_ASSIGN(made, secondSet(entry, pool_.parameters, 1));
+        if (!made) {
+            skip("misaligned storage", noRoom);
+            skip("no aliasing", noRoom);
+            return {};
+        }
+        auto &other = *made;
         CUDA_AGENT_ASSIGN(before, set_.outputDigest());
         CUDA_AGENT_ASSIGN(good, runCase("misaligned storage", entry, other, 1, secondPoison));
         if (!good)
@@ -232,7 +262,9 @@ Result<Json> compareOutputs(device::Device &device, const plan::CallBuffers &buf
         }
         if (!isFloating(view.type.dtype))
             continue;
-        const auto allowed = allowanceFor(expected.errors.at(i), pool, i, view.type.dtype);
+        const auto &own = expected.errors.at(i);
+        const auto allowed = expected.exact ? exactAllowance(own, view.type.dtype)
+                                            : allowanceFor(own, pool, i, view.type.dtype);
         const double norm = std::sqrt(stats.errorSquared);
         // Written so that a NaN fails.
         const bool normHolds = norm <= allowed.errorNorm;
@@ -258,24 +290,28 @@ Result<Report> verify(plan::CandidateProcess &candidate, GuardedSet &set, const 
 Result<Check> verifyAfterTiming(plan::CandidateProcess &candidate, GuardedSet &set,
                                 const Pool &pool, device::Device &device) {
     const auto &entry = pool.random.front();
-    Check check{
-        "after timing", true, false, "a call after the timed runs gives the same answer", {}};
+    Check check{"after timing", true, false, "calls after the timed runs are right", {}};
     const auto failWith = [&](std::string detail, Json evidence = {}) {
         check.passed = false;
         check.detail = std::move(detail);
         check.evidence = std::move(evidence);
         return check;
     };
-    CUDA_AGENT_TRY(set.load(entry.inputs.tensors));
-    CUDA_AGENT_TRY(set.poison(secondPoison));
-    if (auto called = candidate.call(0); !called) {
-        if (called.error().kind != ErrorKind::failed)
-            return tl::unexpected(called.error());
-        return failWith(called.error().message);
+    // Other contents first, with outputs that hold plausible answers to the ones before: what is
+    // taken from there is wrong now.
+    for (const auto *each : {&pool.random.back(), &entry}) {
+        CUDA_AGENT_TRY(set.load(each->inputs.tensors));
+        if (each == &entry)
+            CUDA_AGENT_TRY(set.poison(secondPoison));
+        if (auto called = candidate.call(0); !called) {
+            if (called.error().kind != ErrorKind::failed)
+                return tl::unexpected(called.error());
+            return failWith(called.error().message);
+        }
+        CUDA_AGENT_ASSIGN(evidence, compareOutputs(device, set.buffers(), *each, pool));
+        if (!evidence.is_null())
+            return failWith(sentence(evidence), evidence);
     }
-    CUDA_AGENT_ASSIGN(evidence, compareOutputs(device, set.buffers(), entry, pool));
-    if (!evidence.is_null())
-        return failWith(sentence(evidence), evidence);
     CUDA_AGENT_ASSIGN(broken, set.brokenGuard());
     if (broken)
         return failWith("the candidate " + *broken);

@@ -18,14 +18,24 @@ std::string_view nameOf(Strength strength); ///< "training", "full"
 struct Pool {
     std::vector<reference::Case> random;      ///< five where memory allows
     std::vector<reference::Case> adversarial; ///< scales, NaN, Inf, denormals, saturation
-    std::vector<std::string> notes;           ///< what was left out and why
+    /// Small whole numbers as inputs and parameters, where PyTorch is exact on them: sums and
+    /// products of them are, in any order, so one that is left out shows however small its part.
+    std::optional<reference::Case> whole;
+    std::vector<std::string> notes; ///< what was left out and why
     reference::Worker::Parameters parameters;
     task::Description description;
 };
 
 /// Draws the pool through a worker that is ended before any candidate starts. Seeds come from the
 /// operating system and stay here. Cases that the task itself cannot run are left out with a note.
+/// Errors: request, also when the task turns out to be unsuitable.
+/// Shares the device's lease while a case is drawn and lets go of it between them.
 Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::stop_token stop = {});
+
+/// Why no candidate can be judged by this task, as the end of a sentence, or nothing: for each of
+/// its outputs zeros would pass, or what it is for other inputs (a constant, a mean of noise, a
+/// difference that always cancels).
+std::string unsuitable(const Pool &pool);
 
 /// The smallest evidence for one failed or passed check.
 struct Check {
@@ -55,6 +65,8 @@ struct Allowance {
 /// Sources: design.md "Verification, the protocol"; Higham, Accuracy and Stability, ch. 3.
 Allowance allowanceFor(const reference::ReferenceError &own, const Pool &pool, std::size_t output,
                        DType dtype);
+/// The floor alone, for cases on which the reference is exact.
+Allowance exactAllowance(const reference::ReferenceError &own, DType dtype);
 
 /// Compares all outputs of one finished call with the sealed case.
 /// Returns evidence of the worst violation, or null JSON when everything is within the allowance.
@@ -70,7 +82,8 @@ Result<Json> compareOutputs(device::Device &device, const plan::CallBuffers &buf
 Result<Report> verify(plan::CandidateProcess &candidate, GuardedSet &set, const Pool &pool,
                       device::Device &device, Strength strength, std::stop_token stop = {});
 
-/// One more call on the first random case, for the check after the timed runs.
+/// Calls for the check after the timed runs: on the last random case with the outputs as they are,
+/// then on the first with poisoned ones.
 Result<Check> verifyAfterTiming(plan::CandidateProcess &candidate, GuardedSet &set,
                                 const Pool &pool, device::Device &device);
 

@@ -380,6 +380,106 @@ TEST_F(VerifyTest, TheUnderflowFloorIsThatOfTheType) {
     EXPECT_DOUBLE_EQ(allowanceFor(exact, pool_, 0, DType::bfloat16).maxError, 2 * 0x1p-133);
 }
 
+/// Adds the case of whole numbers: inputs -1, 0 and 1, weights 1, 2 and 3, all results exact.
+void addWholeNumbers(device::Device &device, Pool &pool) {
+    reference::Case entry;
+    entry.name = "whole numbers";
+    entry.exact = true;
+    const auto matrix = contiguousType(DType::float32, {rows, columns});
+    const auto exact = contiguousType(DType::float64, {rows, columns});
+    const auto &weightType = pool.parameters.tensors["weight"].type;
+    entry.parameters.emplace();
+    entry.parameters->memory.push_back(device.allocate(weightType.spanBytes()).value());
+    entry.parameters->tensors["weight"] = {&entry.parameters->memory[0], 0, weightType};
+    entry.inputs.memory.push_back(device.allocate(matrix.spanBytes()).value());
+    entry.inputs.tensors = {{&entry.inputs.memory[0], 0, matrix}};
+    entry.oracleMemory.push_back(device.allocate(exact.spanBytes()).value());
+    entry.oracle = {{&entry.oracleMemory[0], 0, exact}};
+    float *weight = floats(entry.parameters->tensors["weight"]);
+    for (std::int64_t i = 0; i < columns; ++i)
+        weight[i] = static_cast<float>(1 + i % 3);
+    reference::ReferenceError error;
+    for (std::int64_t i = 0; i < rows * columns; ++i) {
+        floats(entry.inputs.tensors[0])[i] = static_cast<float>(i % 3 - 1);
+        const double value = static_cast<double>(i % 3 - 1) / 2 * weight[i % columns];
+        doubles(entry.oracle[0])[i] = value;
+        error.oracleNorm = std::hypot(error.oracleNorm, value);
+        error.maxOracle = std::max(error.maxOracle, std::fabs(value));
+    }
+    entry.errors = {error};
+    pool.whole = std::move(entry);
+}
+
+TEST_F(VerifyTest, WholeNumbersShowWhatRandomOnesHide) {
+    addWholeNumbers(*device_, pool_);
+    for (auto &entry : pool_.random) // a task with much rounding of its own
+        entry.errors[0].maxError = entry.errors[0].errorNorm = 1e-2 * entry.errors[0].oracleNorm;
+    const auto named = [](const Report &report) {
+        return std::any_of(report.checks.begin(), report.checks.end(), [](const auto &check) {
+            return check.name == "whole numbers" && check.passed && !check.skipped;
+        });
+    };
+    const auto honest = judge([](const plan::CallBuffers &buffers, int) -> Result<void> {
+        compute(buffers);
+        return {};
+    });
+    EXPECT_TRUE(honest.correct);
+    EXPECT_TRUE(named(honest));
+
+    const auto sloppy = judge([](const plan::CallBuffers &buffers, int) -> Result<void> {
+        compute(buffers);
+        floats(buffers.outputs[0])[columns + 8] *= 1.001f;
+        return {};
+    });
+    ASSERT_TRUE(sloppy.failed());
+    EXPECT_EQ(sloppy.failed()->name, "whole numbers");
+
+    // The task's own weights, written into the kernel.
+    std::vector<float> known(columns);
+    std::copy_n(floats(pool_.parameters.tensors["weight"]), columns, known.begin());
+    const auto hardCoded = judge([known](const plan::CallBuffers &buffers, int) -> Result<void> {
+        for (std::int64_t i = 0; i < rows * columns; ++i)
+            floats(buffers.outputs[0])[i] = oneElement(
+                floats(buffers.inputs[0])[i], known[static_cast<std::size_t>(i % columns)]);
+        return {};
+    });
+    ASSERT_TRUE(hardCoded.failed());
+    EXPECT_EQ(hardCoded.failed()->name, "whole numbers");
+}
+
+TEST_F(VerifyTest, ATaskThatZerosPassIsUnsuitable) {
+    EXPECT_EQ(unsuitable(pool_), "");
+    for (auto &entry : pool_.random)
+        entry.errors[0].oracleNorm = entry.errors[0].maxOracle = 0;
+    EXPECT_EQ(unsuitable(pool_), "zeros would pass as output 0");
+    for (auto &entry : pool_.random) { // noise, of which the reference has none right
+        auto &error = entry.errors[0];
+        error.errorNorm = error.oracleNorm = 1e-6;
+        error.maxError = error.maxOracle = 1e-7;
+    }
+    EXPECT_EQ(unsuitable(pool_), "zeros would pass as output 0");
+}
+
+TEST_F(VerifyTest, ATaskThatOtherInputsPassIsUnsuitable) {
+    const auto change = [&](double norm, double largest) {
+        for (std::size_t i = 1; i < pool_.random.size(); ++i) {
+            pool_.random[i].errors[0].changeNorm = norm;
+            pool_.random[i].errors[0].changeMax = largest;
+        }
+        return unsuitable(pool_);
+    };
+    EXPECT_EQ(change(0, 0), "output 0 is the same whatever the inputs are");
+    EXPECT_EQ(change(1e-9, 1e-9), "output 0 is the same whatever the inputs are");
+    EXPECT_EQ(change(1e-9, 0.5), "") << "one element tells";
+    EXPECT_EQ(change(0.5, 0.5), "");
+    change(0, 0);
+    pool_.random[2].errors[0].changeNorm = pool_.random[2].errors[0].changeMax = 0.1;
+    EXPECT_EQ(unsuitable(pool_), "") << "one case tells";
+    pool_.description.outputs[0].type = contiguousType(DType::int64, {rows, columns});
+    EXPECT_EQ(change(0, 0), "output 0 is the same whatever the inputs are");
+    EXPECT_EQ(change(1, 1), "");
+}
+
 TEST_F(VerifyTest, ALuckyReferenceDoesNotShrinkTheAllowance) {
     auto lucky = pool_.random[0].errors[0];
     lucky.errorNorm = lucky.maxError = 0;
