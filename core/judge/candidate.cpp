@@ -38,6 +38,22 @@ std::string_view kindOf(const Candidate &candidate) {
     return std::holds_alternative<plan::Candidate>(candidate) ? "plan" : "module";
 }
 
+plan::Signature signatureOf(const task::Description &description) {
+    plan::Signature signature;
+    for (const auto &port : description.inputs)
+        signature.inputs.push_back(port.type);
+    for (const auto &port : description.parameters)
+        signature.parameters[port.name] = port.type;
+    for (const auto &port : description.outputs)
+        signature.outputs.push_back(port.type);
+    for (std::size_t i = 0; i < description.scalars.size(); ++i)
+        if (description.scalars[i].is_number() || description.scalars[i].is_boolean())
+            signature.scalars[static_cast<int>(i)] = description.scalars[i].is_boolean()
+                                                         ? description.scalars[i].get<bool>()
+                                                         : description.scalars[i].get<double>();
+    return signature;
+}
+
 std::map<std::string, std::string> filesOf(const Candidate &candidate) {
     if (const auto *module = std::get_if<modules::Candidate>(&candidate))
         return module->files;

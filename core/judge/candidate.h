@@ -22,6 +22,9 @@ std::string_view kindOf(const Candidate &candidate);
 /// Every file that makes the candidate, path -> text.
 std::map<std::string, std::string> filesOf(const Candidate &candidate);
 
+/// Types and scalars of a task, which a plan is resolved for.
+plan::Signature signatureOf(const task::Description &description);
+
 /// A candidate that compiles, whatever its kind. `candidate` is borrowed by what lies inside.
 struct Compiled {
     std::variant<plan::CompiledPlan, modules::Compiled> work;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/judge/candidate.h"
+#include "core/sanitize/report.h"
 #include "core/timing/timing.h"
 #include "core/verify/verify.h"
 
@@ -18,6 +19,8 @@ struct Options {
     /// Measure the baselines once more after the candidate, in full strength (baseline, candidate,
     /// baseline). Off, the baselines of prepare() stand.
     bool interleaveBaselines = true;
+    /// Off: no baselines, and verdicts without times, whose reward is 1 when correct.
+    bool timing = true;
 };
 
 /// The baselines that a numeric mode compares with.
@@ -47,8 +50,9 @@ struct Verdict {
     device::Kind device = device::Kind::cpu;
     task::Numerics numerics = task::Numerics::standard;
     std::vector<toolchain::Diagnostic> diagnostics;
-    std::string compilerOutput; ///< of a source that does not compile
-    std::string problem;        ///< one line why it is not correct, or empty
+    std::string compilerOutput;       ///< of a source that does not compile
+    std::string problem;              ///< one line why it is not correct, or empty
+    std::optional<plan::Fault> fault; ///< it failed instead of answering something wrong
     verify::Report verification;
     std::optional<timing::CandidateTimes> times;
     timing::Baselines baselines;
@@ -57,7 +61,8 @@ struct Verdict {
     std::vector<std::string> flags;
     std::vector<std::string> unenforced;
     std::vector<toolchain::EntryInfo> kernels;
-    std::optional<modules::Audit> audit; ///< of a correct module: what ran during one call
+    std::optional<modules::Audit> audit;       ///< of a correct module: what ran during one call
+    std::optional<sanitize::Report> sanitizer; ///< of a checked run, where one was asked for
     verify::Strength strength = verify::Strength::full;
     double compileSeconds = 0;
     double seconds = 0; ///< wall time of this verdict
@@ -93,6 +98,10 @@ class Judge {
     const device::Info &deviceInfo() const;
     const device::Ceilings &ceilings() const;
     const Options &options() const;
+    /// For work beside a verdict; the judge owns both.
+    device::Device &device();
+    const task::Spec &spec() const;
+    const verify::Pool &pool() const;
     /// What the sealed cases leave out, and why.
     const std::vector<std::string> &notes() const;
 

@@ -133,6 +133,19 @@ std::string junitXml(const std::string &name, const Json &verdict,
         }
         cases.push_back(std::move(one));
     }
+    if (const Json report = verdict.value("sanitizer", Json()); report.is_object()) {
+        Case checked{"every access", false, {}, {}};
+        const Json findings = report.value("findings", Json::array());
+        for (const Json &each : findings) {
+            const auto found =
+                fmt::format("{}:{}:{}: {}: {}", text(each, "file"), each.value("line", 0),
+                            each.value("column", 0), text(each, "kind"), text(each, "message"));
+            if (checked.failure.empty())
+                checked.failure = found;
+            checked.detail += found + '\n';
+        }
+        cases.push_back(std::move(checked));
+    }
     if (verdict.value("compiled", false) && !verdict.value("correct", false) &&
         std::ranges::none_of(cases, [](const Case &one) { return !one.failure.empty(); }))
         cases.push_back({"correct", false, text(verdict, "problem"), {}});

@@ -132,6 +132,10 @@ Json toJson(const Verdict &verdict) {
     }
     if (!verdict.problem.empty())
         json["problem"] = verdict.problem;
+    if (verdict.sanitizer)
+        json["sanitizer"] = sanitize::toJson(*verdict.sanitizer);
+    if (verdict.fault)
+        json["fault"] = plan::toJson(*verdict.fault);
     if (!verdict.diagnostics.empty()) {
         json["diagnostics"] = Json::array();
         for (const auto &diagnostic : verdict.diagnostics)

@@ -545,7 +545,7 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
         if (group.nest.tiled() && program.values[id].kind == Kind::load &&
             access.strides[group.nest.across.back()] == 1 &&
             std::any_of(group.nest.along.begin(), group.nest.along.end(),
-                        [&](int d) { return access.strides[d] != 0; }))
+                        [&strides = access.strides](int d) { return strides[d] != 0; }))
             f.stagedBytes +=
                 static_cast<int>(std::max<std::size_t>(4, sizeOf(program.values[id].dtype)));
     }

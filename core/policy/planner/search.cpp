@@ -16,6 +16,10 @@ constexpr std::int64_t leastReordered = 4 << 20, never = std::numeric_limits<std
 /// Of the bandwidth, where cuDNN changes the layout before and after its kernels.
 constexpr double reorderingShare = 0.7;
 
+bool roundsProducts(const LibraryStep &step) {
+    return step.step.value("compute", "") == "tf32";
+}
+
 } // namespace
 
 Result<SearchSpace> SearchSpace::make(const task::Description &task, const device::Info &device,
@@ -23,36 +27,61 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
     // PyTorch's defaults: full precision products, TF32 convolutions (on cuda).
     const bool cuda = device.kind == device::Kind::cuda;
     const bool tf32 = cuda && numerics != task::Numerics::standard;
+    struct Lowered {
+        Program program;
+        bool exact = false;
+    };
+    std::vector<Lowered> programs;
     CUDA_AGENT_ASSIGN(rewritten, lower(task, tf32, cuda, true));
-    std::vector<Program> programs{std::move(rewritten)};
-    if (!programs[0].notes.empty()) { // the graph as it stands, should the other fail the judge
+    programs.push_back({std::move(rewritten)});
+    if (!programs[0].program.notes.empty()) { // as it stands, should the other fail the judge
         CUDA_AGENT_ASSIGN(plain, lower(task, tf32, cuda, false));
-        programs.push_back(std::move(plain));
+        programs.push_back({std::move(plain)});
     }
     // cuDNN is several times faster in one layout or the other, mostly this one.
     const auto convolves = [](const LibraryStep &step) {
         return step.step.at("kind") == "convolution";
     };
-    if (cuda && std::any_of(programs[0].library.begin(), programs[0].library.end(), convolves)) {
+    const auto any = [&](const auto &what) {
+        const auto &steps = programs[0].program.library;
+        return std::any_of(steps.begin(), steps.end(), what);
+    };
+    const bool convolutions = cuda && any(convolves);
+    if (convolutions) {
         CUDA_AGENT_ASSIGN(last, lower(task, tf32, cuda, true, true));
-        programs.push_back(std::move(last));
+        programs.push_back({std::move(last)});
+    }
+    // PyTorch does not take TF32 everywhere it may, and what it computes sets the allowance.
+    if (any(roundsProducts)) {
+        for (const bool channelsLast : {false, true}) {
+            if (channelsLast && !convolutions)
+                continue;
+            CUDA_AGENT_ASSIGN(exact, lower(task, false, false, true, channelsLast));
+            programs.push_back({std::move(exact), true});
+        }
     }
     SearchSpace space;
-    space.notes_ = programs[0].notes;
+    space.notes_ = programs[0].program.notes;
     space.cpu_ = !cuda;
     space.bytesPerSecond_ = std::max(1e9, ceilings.copyBytesPerSecond);
     std::set<std::string> seen;
-    const double productRate = !cuda ? 5e10 : tf32 ? 3.5e14 : 5e13;
-    const double convolutionRate = cuda ? 2e14 : 5e10;
-    std::vector<std::pair<const Program *, std::int64_t>> forms;
-    for (const Program &program : programs) {
+    const auto rate = [&](const LibraryStep &step) {
+        if (!cuda)
+            return 5e10;
+        if (!roundsProducts(step))
+            return 5e13;
+        return convolves(step) ? 2e14 : 3.5e14;
+    };
+    std::vector<std::pair<const Lowered *, std::int64_t>> forms;
+    for (const Lowered &program : programs) {
         for (const std::int64_t longest :
              {std::numeric_limits<std::int64_t>::max(), std::int64_t{0}})
             forms.emplace_back(&program, longest);
     }
     for (const auto &[form, longest] : forms) {
-        const Program &program = *form;
+        const Program &program = form->program;
         auto variant = std::make_shared<Variant>();
+        variant->exact = form->exact;
         variant->fused = fuse(program, {longest, cuda ? leastReordered : never});
         variant->groups = groupsOf(variant->fused, cuda);
         bool possible = true;
@@ -73,10 +102,9 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
             double bytes = static_cast<double>(program.bytesOf(step.writes));
             for (const int buffer : step.reads)
                 bytes += static_cast<double>(program.bytesOf(buffer));
-            const double rate =
-                step.step.at("kind") == "convolution" ? convolutionRate : productRate;
             variant->librarySeconds +=
-                std::max(bytes / space.bytesPerSecond_, step.operations / rate) + launchSeconds;
+                std::max(bytes / space.bytesPerSecond_, step.operations / rate(step)) +
+                launchSeconds;
             // Its fast kernels know channels last only.
             if (cuda && convolves(step) && !step.step.contains("layout"))
                 variant->librarySeconds += 2 * bytes / (reorderingShare * space.bytesPerSecond_);
@@ -112,6 +140,8 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
             };
             return cost(*a) < cost(*b);
         });
+    std::stable_partition(space.variants_.begin(), space.variants_.end(),
+                          [](const auto &variant) { return !variant->exact; });
     return space;
 }
 
@@ -300,7 +330,8 @@ std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) c
             std::any_of(variants_.begin(), variants_.begin() + static_cast<std::ptrdiff_t>(v),
                         [&](const auto &other) { return other->steps == variants_[v]->steps; });
         const Choice other{v, std::vector<std::size_t>(variants_[v]->groups.size(), 0)};
-        if (!seen && !tried(nameOf(other)) && !(best && seconds(other) > 1.3 * bestSeconds))
+        const bool hopeless = best && (variants_[v]->exact || seconds(other) > 1.3 * bestSeconds);
+        if (!seen && !tried(nameOf(other)) && !hopeless)
             return nameOf(other);
     }
     const Choice centre = best.value_or(first);
@@ -308,7 +339,7 @@ std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) c
         return name;
     for (std::size_t v = 0; v < variants_.size(); ++v) {
         const Choice other{v, std::vector<std::size_t>(variants_[v]->groups.size(), 0)};
-        const bool hopeless = best && seconds(other) > 1.3 * bestSeconds;
+        const bool hopeless = best && (variants_[v]->exact || seconds(other) > 1.3 * bestSeconds);
         if (!tried(nameOf(other)) && !hopeless)
             return nameOf(other);
     }

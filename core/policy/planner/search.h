@@ -13,7 +13,8 @@ struct Variant {
     std::vector<ScheduledGroup> groups;
     std::vector<std::vector<Option>> options; ///< by group
     double librarySeconds = 0;
-    std::string steps; ///< the library steps as text, equal where variants share them
+    bool exact = false; ///< no TF32: tried only while nothing else is correct
+    std::string steps;  ///< the library steps as text, equal where variants share them
 };
 
 /// What one tried candidate turned out to be.

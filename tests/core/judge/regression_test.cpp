@@ -93,5 +93,24 @@ TEST(Junit, HasACaseForEveryCheck) {
     EXPECT_NE(failed.find("tests=\"1\" failures=\"1\""), std::string::npos);
 }
 
+TEST(Junit, HasWhatACheckedRunFound) {
+    auto checked = verdict(1);
+    checked["sanitizer"] = {{"clean", true}, {"findings", Json::array()}};
+    EXPECT_NE(junitXml("t", checked, nullptr).find("failures=\"0\""), std::string::npos);
+    checked["sanitizer"]["findings"] = {{{"file", "kernels/k.cu"},
+                                         {"line", 4},
+                                         {"column", 28},
+                                         {"kind", "race"},
+                                         {"message", "writes s"}},
+                                        {{"kind", "unwritten"}, {"message", "3 elements"}}};
+    const std::string xml = junitXml("t", checked, nullptr);
+    EXPECT_NE(xml.find("<failure message=\"kernels/k.cu:4:28: race: writes s\">"),
+              std::string::npos)
+        << xml;
+    EXPECT_NE(xml.find("unwritten: 3 elements"), std::string::npos);
+    checked["sanitizer"] = "odd";
+    EXPECT_NE(junitXml("t", checked, nullptr).find("failures=\"0\""), std::string::npos);
+}
+
 } // namespace
 } // namespace cuda_agent::judge

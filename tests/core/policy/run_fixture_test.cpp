@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/runner.h"
 #include "core/policy/planner/search.h"
+#include "core/sanitize/cpu_check.h"
 
 #include <cmath>
 #include <cstring>
@@ -11,7 +12,8 @@
 // CPU, and those it makes for a GPU. A fixture in tests/data/planner is a task description with
 // inputs, parameters and the outputs that PyTorch gives in double precision.
 // CUDA_AGENT_PLANNER_FIXTURES names another folder of fixtures, CUDA_AGENT_PLANNER_ALL=1 runs every
-// schedule instead of some.
+// schedule instead of some, CUDA_AGENT_PLANNER_CHECKED=1 looks at every access that they make, and
+// whatever is found is wrong.
 
 namespace cuda_agent::policy {
 namespace {
@@ -156,6 +158,13 @@ class PlannerRun : public testing::TestWithParam<std::string> {
             const std::size_t bytes =
                 static_cast<std::size_t>(port.type.elements()) * sizeOf(port.type.dtype);
             buffers.outputs.push_back(lend(std::string(bytes, '\x5a'), port.type));
+        }
+        if (std::getenv("CUDA_AGENT_PLANNER_CHECKED") != nullptr) {
+            const auto report = sanitize::checkOnCpu(*candidate, signature, *device_, buffers, {});
+            ASSERT_TRUE(report) << report.error().message;
+            for (const auto &finding : report->findings)
+                ADD_FAILURE() << sanitize::lineOf(finding);
+            return;
         }
         auto process =
             plan::startRunner(std::get<plan::CompiledPlan>(*outcome), signature, *device_, {});

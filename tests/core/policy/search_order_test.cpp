@@ -72,6 +72,49 @@ TEST(SearchOrder, PartsAreDisjointAndLeaveNothingOut) {
         EXPECT_TRUE(together.contains(name)) << name;
 }
 
+TEST(SearchOrder, FullPrecisionIsForWhereTf32WasWrong) {
+    GraphWriter g;
+    const TensorType type = f32({4096, 4096});
+    const auto product = g.op("mm.default", type, g.input(type), g.input(type));
+    const auto task = g.returning({g.op("relu.default", type, product)});
+    auto made = SearchSpace::make(task, card(), {}, task::Numerics::published);
+    ASSERT_TRUE(made) << made.error().message;
+    const auto rounds = [&](const std::string &name) {
+        const auto files = made->write(name, {});
+        return files && files->files.at("plan.json").find("tf32") != std::string::npos;
+    };
+    for (const auto &name : triesOf(*made))
+        EXPECT_TRUE(rounds(name)) << name;
+    std::vector<Trial> trials;
+    const auto first = made->next(trials);
+    ASSERT_TRUE(first);
+    EXPECT_TRUE(rounds(*first));
+    trials.push_back({*first, true, 0});
+    const auto second = made->next(trials);
+    ASSERT_TRUE(second);
+    EXPECT_FALSE(rounds(*second)) << *second;
+}
+
+TEST(SearchOrder, ConvolutionsKnowFullPrecisionInBothLayouts) {
+    GraphWriter g;
+    const Json x = g.input(f32({8, 64, 56, 56})), w = g.input(f32({128, 64, 3, 3}));
+    const TensorType type = f32({8, 128, 54, 54});
+    const Json y = g.op("convolution.default", type, x, w, nullptr, Json{1, 1}, Json{0, 0},
+                        Json{1, 1}, false, Json{0, 0}, 1);
+    auto made = SearchSpace::make(g.returning({g.op("relu.default", type, y)}), card(), {},
+                                  task::Numerics::standard);
+    ASSERT_TRUE(made) << made.error().message;
+    std::set<std::pair<bool, bool>> kinds; // channels last, TF32
+    for (const auto &name : made->allSingleChanges()) {
+        const auto files = made->write(name, {});
+        ASSERT_TRUE(files) << files.error().message;
+        const auto &plan = files->files.at("plan.json");
+        kinds.emplace(plan.find("channels_last") != std::string::npos,
+                      plan.find("tf32") != std::string::npos);
+    }
+    EXPECT_EQ(kinds.size(), 4u);
+}
+
 TEST(SearchOrder, NoPartIsEmpty) {
     const auto count = static_cast<int>(space().allSingleChanges().size());
     auto search = space();

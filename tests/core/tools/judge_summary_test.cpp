@@ -47,6 +47,27 @@ TEST(Summary, ReportsEvidenceAndResources) {
                      "failed check: {\"index\":7,\"name\":\"random\"}\n");
 }
 
+TEST(Summary, FieldsOfAnotherTypeAreAbsent) {
+    // Verdicts are read back from logs that anybody may have written.
+    for (const Json &verdict :
+         {Json(), Json("text"), Json::array({1, 2}), Json{{"correct", "yes"}},
+          Json{{"correct", true}}, Json{{"correct", true}, {"times", 7}, {"reward", "high"}},
+          Json{{"correct", false}, {"problem", {{"a", 1}}}},
+          Json{{"correct", true},
+               {"times", {{"candidate", "fast"}, {"eager", 3}, {"compile", {{"seconds", "x"}}}}},
+               {"speedup", {{"eager", nullptr}}},
+               {"flags", {1, "odd", nullptr}},
+               {"kernels", {"k", {{"name", 5}, {"registers", "many"}}}},
+               {"diagnostics", {3, {{"line", "x"}, {"message", 4}}}},
+               {"failed_check", 12}}}) {
+        EXPECT_FALSE(summaryOf(verdict).empty());
+        EXPECT_NE(reportOf(verdict).find(summaryOf(verdict)), std::string::npos);
+        EXPECT_FALSE(profileOf(verdict, verdict, verdict).empty());
+    }
+    EXPECT_EQ(summaryOf({{"correct", true}, {"reward", 1}}), "correct, reward 1: 0.0 us");
+    EXPECT_EQ(reportOf({{"correct", "yes"}, {"flags", {1, "odd"}}}), "not correct\nflag: odd\n");
+}
+
 TEST(Summary, ProfilesAgainstMeasuredCeilings) {
     const std::string profile =
         profileOf(correct,

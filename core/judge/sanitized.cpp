@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/judge/sanitized.h"
+
+#include "core/device/lease.h"
+#include "core/sanitize/cpu_check.h"
+#include "core/sanitize/cuda_check.h"
+#include "core/verify/guarded_set.h"
+
+namespace cuda_agent::judge {
+
+namespace {
+
+/// No right answer: what a kernel does not write shows.
+constexpr std::uint32_t poison = 0x7fc1'1111u;
+
+/// Private copies of the first random case, as a candidate gets them.
+Result<verify::GuardedSet> buffersFor(Judge &judge) {
+    const auto &pool = judge.pool();
+    std::vector<TensorType> outputs;
+    for (const auto &port : pool.description.outputs)
+        outputs.push_back(contiguousType(port.type.dtype, port.type.shape));
+    const auto &inputs = pool.random.front().inputs.tensors;
+    CUDA_AGENT_ASSIGN(set,
+                      verify::GuardedSet::create(judge.device(), inputs, pool.parameters, outputs));
+    CUDA_AGENT_TRY(set.load(inputs));
+    CUDA_AGENT_TRY(set.poison(poison));
+    return std::move(set);
+}
+
+} // namespace
+
+Result<void> canSanitize(const Candidate &candidate, const device::Info &device) {
+    if (device.kind == device::Kind::cuda) {
+        CUDA_AGENT_ASSIGN(tool, sanitize::findComputeSanitizer());
+        (void)tool;
+        return {};
+    }
+    if (std::holds_alternative<modules::Candidate>(candidate))
+        return requestError("--sanitize on the cpu looks into the kernels of plan candidates; a "
+                            "module candidate allocates and launches on its own, so check it on a "
+                            "GPU (--device cuda), or write its kernels as a plan");
+    return {};
+}
+
+Result<sanitize::Report> sanitizeCandidate(Judge &judge, const Candidate &candidate,
+                                           std::stop_token stop) {
+    CUDA_AGENT_TRY(canSanitize(candidate, judge.deviceInfo()));
+    CUDA_AGENT_ASSIGN(lease, device::Lease::share(judge.deviceInfo(), stop));
+    (void)lease;
+    CUDA_AGENT_ASSIGN(set, buffersFor(judge));
+    const auto signature = signatureOf(judge.description());
+    if (judge.deviceInfo().kind == device::Kind::cpu)
+        return sanitize::checkOnCpu(std::get<plan::Candidate>(candidate), signature, judge.device(),
+                                    set.buffers(), {}, stop);
+    CUDA_AGENT_ASSIGN(outcome, judge.compile(candidate, stop));
+    if (const auto *rejection = std::get_if<toolchain::Rejection>(&outcome))
+        return failedError("the candidate does not compile: {}", rejection->summary);
+    const auto &compiled = std::get<Compiled>(outcome);
+    const sanitize::StartUnder start =
+        [&](const sanitize::Launcher &launcher) -> Result<std::unique_ptr<plan::LinkedCandidate>> {
+        if (const auto *module = std::get_if<modules::Compiled>(&compiled.work)) {
+            modules::ProcessOptions options;
+            options.numerics = judge.options().numerics;
+            options.rules = judge.options().rules;
+            options.callTimeout = launcher.callTimeout;
+            options.loadTimeout = launcher.callTimeout;
+            options.launcher = launcher.argv;
+            options.mounts = launcher.mounts;
+            CUDA_AGENT_ASSIGN(begun, modules::start(*module, judge.spec(), judge.description(),
+                                                    signature, judge.device(), options, stop));
+            if (const auto *rejection = std::get_if<toolchain::Rejection>(&begun))
+                return failedError("the candidate does not compile: {}", rejection->summary);
+            return std::move(std::get<modules::Started>(begun).process);
+        }
+        plan::RunnerOptions options;
+        options.callTimeout = launcher.callTimeout;
+        options.loadTimeout = launcher.callTimeout;
+        options.launcher = launcher.argv;
+        options.mounts = launcher.mounts;
+        options.ownBuffers = true;
+        options.useGraph = false;
+        return plan::startLinkedRunner(std::get<plan::CompiledPlan>(compiled.work), signature,
+                                       judge.device(), options, stop);
+    };
+    return sanitize::checkOnCuda(start, set.buffers(), stop);
+}
+
+} // namespace cuda_agent::judge
