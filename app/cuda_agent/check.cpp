@@ -6,6 +6,7 @@
 #include "app/cuda_agent/printer.h"
 
 #include "core/judge/regression.h"
+#include "core/judge/sanitized.h"
 
 #include <cmath>
 
@@ -15,12 +16,13 @@ namespace {
 
 struct Options {
     TaskOptions task;
-    std::string candidate;
+    std::vector<std::string> candidates;
     std::string against;
     std::string strength = "full";
     std::string baseline; ///< file of a stored verdict
     double tolerance = 5; ///< per cent
     std::string junit;    ///< file to write
+    bool sanitize = false;
 };
 
 /// Two runs of the very same candidate differ by up to 0.9 % on an H200, whoever comes first: their
@@ -65,13 +67,103 @@ Result<bool> report(const Options &options, const std::string &name, const Json 
     return worse.empty();
 }
 
+using Prepared = std::unique_ptr<judge::Judge>;
+
+Result<Prepared> prepare(TaskRequest request, std::unique_ptr<device::Device> device,
+                         Printer &printer, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(judge, judge::Judge::prepare(
+                                 request.spec, std::move(device), request.judge,
+                                 [&](const std::string &what) { printer.progress(what); }, stop));
+    for (const auto &note : judge->notes())
+        printer.line("note: " + note);
+    return std::move(judge);
+}
+
+verify::Strength strengthOf(const Options &options) {
+    return options.strength == "full" ? verify::Strength::full : verify::Strength::training;
+}
+
+/// The verdict, with what a checked run of whatever compiles says where one is asked for.
+Result<judge::Verdict> verdictOf(judge::Judge &judge, const judge::Candidate &candidate,
+                                 const Options &options, Printer &printer, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(verdict, judge.judge(candidate, strengthOf(options), stop));
+    if (!options.sanitize || !verdict.compiled)
+        return std::move(verdict);
+    printer.progress("checking every access of the kernels");
+    CUDA_AGENT_ASSIGN(report, judge::sanitizeCandidate(judge, candidate, stop));
+    verdict.sanitizer = std::move(report);
+    return std::move(verdict);
+}
+
+/// 0 when the candidate is correct and a checked run, where there was one, found nothing.
+int codeOf(const Json &verdict) {
+    const bool clean = !verdict.contains("sanitizer") || verdict["sanitizer"]["clean"].get<bool>();
+    return verdict["correct"].get<bool>() && clean ? 0 : 1;
+}
+
+/// Judges one of several candidates; what is wrong with it does not keep the others from their
+/// turn. Errors: stopped.
+Result<Json> judgeOne(judge::Judge &judge, const std::string &path, const Options &options,
+                      Printer &printer, std::stop_token stop) {
+    const auto read = [&]() -> Result<judge::Verdict> {
+        CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(path));
+        if (options.sanitize)
+            CUDA_AGENT_TRY(judge::canSanitize(candidate, judge.deviceInfo()));
+        return verdictOf(judge, candidate, options, printer, stop);
+    };
+    auto verdict = read();
+    if (!verdict && verdict.error().kind == ErrorKind::stopped)
+        return tl::unexpected(verdict.error());
+    Json json = verdict ? judge::toJson(*verdict)
+                        : Json{{"error",
+                                {{"message", verdict.error().message},
+                                 {"exit_code", exitCode(verdict.error().kind)}}}};
+    json["candidate"] = path;
+    return json;
+}
+
+/// Many candidates of one task, which is prepared once: a verdict a line as soon as it is there.
+/// The exit code is that of the worst.
+Result<int> checkAll(const Options &options, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(request, openTask(options.task));
+    request.judge.timing = !options.sanitize;
+    CUDA_AGENT_ASSIGN(device, device::openNamed(options.task.device));
+    Printer printer(options.task.json);
+    CUDA_AGENT_ASSIGN(judge, prepare(std::move(request), std::move(device), printer, stop));
+    int worst = 0;
+    for (const auto &path : options.candidates) {
+        printer.progress((options.sanitize ? "verifying " : "verifying and timing ") + path);
+        CUDA_AGENT_ASSIGN(json, judgeOne(*judge, path, options, printer, stop));
+        const bool judged = !json.contains("error");
+        const int code = judged ? codeOf(json) : json["error"]["exit_code"].get<int>();
+        worst = std::max(worst, code);
+        if (options.task.json) {
+            fmt::print("{}\n", json.dump());
+            std::fflush(stdout);
+            continue;
+        }
+        printer.line(path);
+        if (judged)
+            printer.verdict(json);
+        else
+            printer.line("error: " + json["error"]["message"].get<std::string>());
+    }
+    return worst;
+}
+
 Result<int> check(const Options &options, std::stop_token stop) {
+    if (options.candidates.size() > 1) {
+        if (!options.against.empty() || !options.baseline.empty() || !options.junit.empty())
+            return requestError("--against, --baseline and --junit take one candidate, not {}",
+                                options.candidates.size());
+        return checkAll(options, std::move(stop));
+    }
     std::optional<Json> stored;
     if (!options.baseline.empty()) {
         CUDA_AGENT_ASSIGN(json, readJsonFile(options.baseline));
         stored = std::move(json);
     }
-    CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(options.candidate));
+    CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(options.candidates.front()));
     std::optional<judge::Candidate> other;
     if (!options.against.empty()) {
         CUDA_AGENT_ASSIGN(read, judge::readCandidate(options.against));
@@ -83,12 +175,12 @@ Result<int> check(const Options &options, std::stop_token stop) {
     for (const auto *each : {&candidate, other ? &*other : nullptr})
         if (const auto *module = each ? std::get_if<modules::Candidate>(each) : nullptr)
             CUDA_AGENT_TRY(modules::checkForm(*module, request.judge.rules, device->info().kind));
+    if (options.sanitize)
+        CUDA_AGENT_TRY(judge::canSanitize(candidate, device->info()));
+    request.judge.timing = !options.sanitize;
     Printer printer(options.task.json);
-    CUDA_AGENT_ASSIGN(judge, judge::Judge::prepare(
-                                 request.spec, std::move(device), request.judge,
-                                 [&](const std::string &what) { printer.progress(what); }, stop));
-    for (const auto &note : judge->notes())
-        printer.line("note: " + note);
+    const std::string name = request.spec.name();
+    CUDA_AGENT_ASSIGN(judge, prepare(std::move(request), std::move(device), printer, stop));
     if (other) {
         printer.progress("comparing two candidates");
         CUDA_AGENT_ASSIGN(comparison, judge->compare(candidate, *other, stop));
@@ -97,17 +189,15 @@ Result<int> check(const Options &options, std::stop_token stop) {
         const int code = printComparison(printer, comparison);
         return code;
     }
-    printer.progress("verifying and timing");
-    const auto strength =
-        options.strength == "full" ? verify::Strength::full : verify::Strength::training;
-    CUDA_AGENT_ASSIGN(verdict, judge->judge(candidate, strength, stop));
+    printer.progress(options.sanitize ? "verifying" : "verifying and timing");
+    CUDA_AGENT_ASSIGN(verdict, verdictOf(*judge, candidate, options, printer, stop));
     const auto json = judge::toJson(verdict);
     if (options.task.json)
         fmt::print("{}\n", json.dump(2));
     else
         printer.verdict(json);
-    CUDA_AGENT_ASSIGN(asGood, report(options, request.spec.name(), json, stored, printer));
-    return verdict.correct && asGood ? 0 : 1;
+    CUDA_AGENT_ASSIGN(asGood, report(options, name, json, stored, printer));
+    return asGood ? codeOf(json) : 1;
 }
 
 } // namespace
@@ -115,9 +205,10 @@ Result<int> check(const Options &options, std::stop_token stop) {
 Run addCheck(CLI::App &app) {
     auto options = std::make_shared<Options>();
     options->task.add(app);
-    app.add_option("CANDIDATE", options->candidate,
+    app.add_option("CANDIDATE", options->candidates,
                    "Folder with plan.json and its kernels, or with model_new.py and kernels/; or a "
-                   "Python file with ModelNew (--rules kernelbench)")
+                   "Python file with ModelNew (--rules kernelbench). Several are judged one after "
+                   "the other, the task prepared once; with --json a verdict a line")
         ->required();
     app.add_option("--against", options->against,
                    "Another candidate folder: time both in turns and compare");
@@ -133,8 +224,14 @@ Run addCheck(CLI::App &app) {
         ->capture_default_str()
         ->needs(baseline);
     auto *junit = app.add_option("--junit", options->junit, "Write the checks as a JUnit XML file");
-    for (auto *option : {baseline, junit})
+    auto *sanitize = app.add_flag(
+        "--sanitize", options->sanitize,
+        "In place of timing, run the kernels once with every access looked at: out of bounds, "
+        "uninitialised memory, data races, barriers, undefined arithmetic. On the cpu by checks of "
+        "this program, on cuda by compute-sanitizer. Exit 1 when something is found");
+    for (auto *option : {baseline, junit, sanitize})
         option->excludes("--against");
+    sanitize->excludes(baseline);
     return [options](std::stop_token stop) { return check(*options, std::move(stop)); };
 }
 

@@ -7,7 +7,9 @@
 #include "core/base/paths.h"
 #include "core/device/ceilings.h"
 #include "core/device/lease.h"
+#include "core/device/quarantine.h"
 #include "core/modules/build.h"
+#include "core/plan/library_folders.h"
 #include "core/sandbox/sandbox.h"
 #include "core/toolchain/compiler.h"
 
@@ -144,10 +146,35 @@ Finding findLibrary(const char *name, const char *file, const char *package) {
     return {name, false, false, fmt::format("{} not found; apt-get install {}", file, package)};
 }
 
+/// Tries a device that is in quarantine; when it is well, others may use it again.
+Result<int> liftQuarantine(const std::string &device, bool json, const std::stop_token &stop) {
+    device::ProbeOptions options;
+    for (auto &folder : plan::ownLibraryFolders())
+        if (!plan::isSystemFolder(folder))
+            options.libraryFolders.push_back(std::move(folder));
+    const bool was = device::quarantineOf(device).has_value();
+    CUDA_AGENT_ASSIGN(wrong, device::probe(device, options, stop));
+    if (wrong)
+        return machineError("{} is not well: {}; {}", device, *wrong,
+                            was ? "it stays in quarantine" : "it is not in quarantine");
+    CUDA_AGENT_TRY(device::liftQuarantine(device));
+    if (json)
+        fmt::print("{}\n", Json{{"device", device}, {"well", true}, {"lifted", was}}.dump(2));
+    else
+        Printer(false).line(was ? device + " is well; its quarantine is lifted"
+                                : device + " is well; it was in no quarantine");
+    return 0;
+}
+
+Finding findQuarantined(const device::Quarantine &each) {
+    const auto refused = device::checkNotQuarantined(each.device);
+    return {"quarantine", false, false, refused ? each.device : refused.error().message};
+}
+
 Result<int> doctor(bool json) {
     const auto cuda = device::openCuda();
     const auto architecture = cuda ? (*cuda)->info().architecture : std::string("sm_90");
-    const Finding findings[] = {
+    std::vector<Finding> findings{
         findDevice("cpu device", device::openCpu(), true),
         findDevice("cuda device", cuda, false),
         findSandbox(),
@@ -158,6 +185,8 @@ Result<int> doctor(bool json) {
         findLibrary("BLAS (cpu)", "libopenblas.so.0", "libopenblas0"),
         findLibrary("convolution (cpu)", "libdnnl.so.2", "libdnnl2"),
     };
+    for (const auto &each : device::quarantines())
+        findings.push_back(findQuarantined(each));
     bool usable = true;
     Json list = Json::array();
     Printer printer(json);
@@ -171,9 +200,10 @@ Result<int> doctor(bool json) {
             list.back()["ceilings"] = device::toJson(*finding.ceilings);
         if (!json)
             printer.line(fmt::format("{:<8}{:<20}{}",
-                                     finding.ok       ? "ok"
-                                     : finding.needed ? "MISSING"
-                                                      : "none",
+                                     finding.ok                     ? "ok"
+                                     : finding.name == "quarantine" ? "BAD"
+                                     : finding.needed               ? "MISSING"
+                                                                    : "none",
                                      finding.name, finding.detail));
     }
     if (json)
@@ -190,7 +220,12 @@ Result<int> doctor(bool json) {
 Run addDoctor(CLI::App &app) {
     auto json = std::make_shared<bool>(false);
     app.add_flag("--json", *json, "Print JSON");
-    return [json](std::stop_token) { return doctor(*json); };
+    auto lift = std::make_shared<std::string>();
+    app.add_option("--lift-quarantine", *lift,
+                   "Try this device (cuda0) and, when it is well, lift its quarantine");
+    return [json, lift](std::stop_token stop) {
+        return lift->empty() ? doctor(*json) : liftQuarantine(*lift, *json, stop);
+    };
 }
 
 } // namespace cuda_agent::app

@@ -45,6 +45,25 @@ std::string firstLine(const std::string &text) {
     return text.substr(0, text.find('\n'));
 }
 
+/// "kernels/k.cu:12:9: race: ...", of one finding of a checked run.
+std::string findingText(const Json &finding) {
+    const auto place = [](const Json &of) {
+        std::string text = of.value("file", "");
+        for (const char *part : {"line", "column"})
+            if (const int number = of.value(part, 0); number > 0 && !text.empty())
+                text += fmt::format(":{}", number);
+        return text;
+    };
+    std::string text = place(finding);
+    text += (text.empty() ? "" : ": ") + finding.value("kind", "") + ": " +
+            finding.value("message", "");
+    if (finding.contains("other") && !place(finding["other"]).empty())
+        text += fmt::format(" [the other access: {}]", place(finding["other"]));
+    if (const auto count = finding.value("count", 1ull); count > 1)
+        text += fmt::format(" [{} times]", count);
+    return text;
+}
+
 } // namespace
 
 using session::EventType;
@@ -198,7 +217,24 @@ void Printer::verdict(const Json &verdict) {
                          100 * verdict.value("fraction_of_limit", 0.0),
                          verdict.value("limited_by", ""),
                          tools::formatSeconds(verdict.value("limit_seconds", 0.0))));
-    if (verdict.value("device", "") == "cpu")
+    if (const auto found = verdict.find("sanitizer"); found != verdict.end()) {
+        const auto findings = found->value("findings", Json::array());
+        std::string tools;
+        for (const auto &tool : found->value("tools", Json::array()))
+            tools += (tools.empty() ? "" : ", ") + tool.get<std::string>();
+        line(bold(fmt::format("{} ({}, {:.1f} s)",
+                              findings.empty()       ? "no findings"
+                              : findings.size() == 1 ? "1 finding"
+                                                     : fmt::format("{} findings", findings.size()),
+                              tools, found->value("seconds", 0.0))));
+        for (const auto &finding : findings)
+            line("  " + findingText(finding));
+        if (const auto more = found->value("left_out", 0ull); more > 0)
+            line(fmt::format("  and {} more", more));
+        for (const auto &note : found->value("notes", Json::array()))
+            line("  note: " + note.get<std::string>());
+    }
+    if (verdict.value("device", "") == "cpu" && !times.empty())
         line(dim("  CPU device times: they say nothing about GPU times"));
     for (const auto &flag : verdict.value("flags", Json::array()))
         line("  flag: " + flag.get<std::string>());

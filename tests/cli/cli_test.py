@@ -14,6 +14,7 @@ import unittest
 import xml.etree.ElementTree
 
 PROGRAM = os.environ["CUDA_AGENT"]
+TASKS = pathlib.Path(__file__).resolve().parents[1] / "data" / "tasks"
 SAMPLES = pathlib.Path(PROGRAM).parent.parent / "share" / "cuda-agent" / "tasks"
 
 GOOD_TASK = """
@@ -134,6 +135,13 @@ class BadTasks(Case):
     def test_unknown_constant(self):
         self.bad(GOOD_TASK, "rows", arguments=["--set", "columns=3"])
 
+    def test_tasks_that_cannot_tell_right_from_wrong(self):
+        for name, why in (("cancels", "zeros would pass as output 0"),
+                          ("mean_of_noise", "zeros would pass as output 0"),
+                          ("ignores_inputs", "output 0 is the same whatever the inputs are")):
+            result = run("optimize", TASKS / f"{name}.py", "--device", "cpu", "--session", self.folder / name)
+            self.expect(result, 2, "cannot tell a right kernel from a wrong one", why)
+
     def test_hangs_are_not_waited_for_on_interrupt(self):
         task = self.file("task.py", GOOD_TASK.replace("return [torch.randn", "while True: pass\n    return [torch.randn"))
         session = self.folder / "session"
@@ -178,6 +186,16 @@ class Optimize(Case):
         self.assertEqual(suite.get("failures"), "1")
         self.assertIn("random inputs", [case.get("name") for case in suite])
         self.expect(run("check", task, best, "--baseline", "none.json"), 2, "none.json")
+        # Several candidates of one task: a verdict a line, what is unusable spoils no other.
+        several = run("check", task, self.folder / "none", best, "--device", "cpu", "--json",
+                      "--strength", "training")
+        self.expect(several, 2)
+        lines = [json.loads(line) for line in several.stdout.splitlines()]
+        self.assertEqual([line["candidate"] for line in lines],
+                         [str(self.folder / "none"), str(best)])
+        self.assertIn("there is no", lines[0]["error"]["message"])
+        self.assertTrue(lines[1]["correct"])
+        self.expect(run("check", task, best, best, "--against", best), 2, "--against")
         again = run("optimize", task, "--device", "cpu", "--session", session)
         self.expect(again, 2, "has ended")
 
