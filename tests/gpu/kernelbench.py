@@ -24,6 +24,7 @@ import queue
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 MEMORY = [f"1/{n}" for n in (5, *range(19, 41), 47, 48, 49, 51, 52, 53, 88, 94, 95, 96, 98, 99, 100)]
@@ -56,22 +57,36 @@ def optimize(arguments, gpu, task, file, deadline):
     if arguments.gpus > 1:
         environment["CUDA_VISIBLE_DEVICES"] = str(gpu)
     start = time.monotonic()
-    try:
-        process = subprocess.run(command, capture_output=True, text=True, timeout=left, env=environment)
-    except subprocess.TimeoutExpired:
-        cut = deadline - time.monotonic() < 5
-        return {"task": task, "name": file.stem, "error": "out of time", "wall": time.monotonic() - start,
-                "retry": cut}
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    said = []
+
+    def listen(stream):
+        with folder.with_suffix(".txt").open("w") as out:
+            for line in stream:
+                said.append(line.rstrip("\n"))
+                out.write(f"{time.monotonic() - start:7.2f} {line}")
+
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    listener = threading.Thread(target=listen, args=(process.stderr,))
+    listener.start()
+    timer = threading.Timer(left, process.terminate)
+    timer.start()
+    output = process.stdout.read()
+    process.wait()
+    cut_off = not timer.is_alive()
+    timer.cancel()
+    listener.join()
     wall = time.monotonic() - start
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "progress.txt").write_text(process.stderr)
+    if cut_off:
+        return {"task": task, "name": file.stem, "error": "out of time", "wall": wall,
+                "retry": deadline - time.monotonic() < 5}
     try:
-        verdict = json.loads(process.stdout)
+        verdict = json.loads(output)
     except json.JSONDecodeError:
-        verdict = {"error": {"message": " ".join(process.stderr.strip().splitlines()[-1:])}}
+        verdict = {"error": {"message": " ".join(said[-1:])}}
     if not verdict.get("correct") and "error" not in verdict:
-        said = [line for line in process.stderr.splitlines() if line.startswith(("  = ", "ended: "))]
-        verdict["error"] = " | ".join(line.strip() for line in said[-2:])
+        ends = [line for line in said if line.startswith(("  = ", "ended: "))]
+        verdict["error"] = " | ".join(line.strip() for line in ends[-2:])
     return {"task": task, "name": file.stem, "wall": wall, "exit": process.returncode, **verdict}
 
 

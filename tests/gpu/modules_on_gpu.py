@@ -31,12 +31,12 @@ CASES = {
     "operators in Python": ("model_new.py", FORWARD, "return x + self.scale * residual",
                             "published", 1, "aten.mul.Tensor"),
     "operators in C++": (BINDING, "    return out;", "    return at::add(x, residual * scale);",
-                         "published", 1, "aten.add"),
+                         "published", 1, "framework operator"),
     "around the dispatcher": (BINDING, "    return out;",
                               "    c10::impl::ExcludeDispatchKeyGuard hidden(c10::DispatchKeySet("
                               "{c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot}));"
                               "\n    return at::add(x, residual * scale);",
-                              "published", 1, "kernels ran that are not the candidate's own"),
+                              "published", 1, "framework operator"),
     "flags only": ("model_new.py", FORWARD, "return x + self.scale * residual",
                    "kernelbench", 0, "framework operators ran"),
     "outside its memory": (KERNEL, "out[i] = make_float4(", "out[i + (1ll << 40)] = make_float4(",
