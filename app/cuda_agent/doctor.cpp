@@ -8,8 +8,8 @@
 #include "core/device/ceilings.h"
 #include "core/device/lease.h"
 #include "core/device/quarantine.h"
+#include "core/judge/faults.h"
 #include "core/modules/build.h"
-#include "core/plan/library_folders.h"
 #include "core/sandbox/sandbox.h"
 #include "core/toolchain/compiler.h"
 
@@ -148,16 +148,7 @@ Finding findLibrary(const char *name, const char *file, const char *package) {
 
 /// Tries a device that is in quarantine; when it is well, others may use it again.
 Result<int> liftQuarantine(const std::string &device, bool json, const std::stop_token &stop) {
-    device::ProbeOptions options;
-    for (auto &folder : plan::ownLibraryFolders())
-        if (!plan::isSystemFolder(folder))
-            options.libraryFolders.push_back(std::move(folder));
-    const bool was = device::quarantineOf(device).has_value();
-    CUDA_AGENT_ASSIGN(wrong, device::probe(device, options, stop));
-    if (wrong)
-        return machineError("{} is not well: {}; {}", device, *wrong,
-                            was ? "it stays in quarantine" : "it is not in quarantine");
-    CUDA_AGENT_TRY(device::liftQuarantine(device));
+    CUDA_AGENT_ASSIGN(was, device::liftAfterProbe(device, judge::probeOptions(), stop));
     if (json)
         fmt::print("{}\n", Json{{"device", device}, {"well", true}, {"lifted", was}}.dump(2));
     else

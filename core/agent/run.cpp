@@ -4,6 +4,7 @@
 #include "core/agent/run.h"
 
 #include "core/base/hash.h"
+#include "core/device/quarantine.h"
 
 #include <algorithm>
 #include <ctime>
@@ -65,6 +66,11 @@ Result<void> checkResumable(const session::State &state, const Json &identity) {
                                 "folder",
                                 key, state.start.value(key, Json()).dump(),
                                 identity.at(key).dump());
+    if (const Json rules = state.start.value("rules", Json()); // older logs do not say
+        !rules.is_null() && rules != identity.at("rules"))
+        return requestError("the session is held to the rules {}, not {}; use another --session "
+                            "folder",
+                            rules.dump(), identity.at("rules").dump());
     if (state.start.value("task", Json::object()).value("sha256", "") !=
         identity.at("task").at("sha256"))
         return requestError("the session belongs to another task or another version of the file; "
@@ -195,6 +201,8 @@ Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
     }
     CUDA_AGENT_ASSIGN(text, readTextFile(request.spec.file));
     CUDA_AGENT_ASSIGN(device, openDevice(request));
+    // Before there is a session: it could only end.
+    CUDA_AGENT_TRY(device::checkNotQuarantined(device::quarantineName(device->info())));
     const Json identity = identityOf(request, device->info(), text);
     const fs::path folder = request.session;
     Run run(std::move(request), std::move(listener));

@@ -23,12 +23,8 @@ using namespace std::chrono_literals;
 
 constexpr auto pause = 2s; ///< before a second probe: a driver may be resetting the GPU
 
-fs::path folder() {
-    return cacheDir() / "quarantine";
-}
-
 fs::path fileOf(const std::string &device) {
-    return folder() / (device + ".json");
+    return quarantineFolder() / (device + ".json");
 }
 
 /// The number behind "cuda" or "cpu", or nothing for a text that names no device.
@@ -82,6 +78,10 @@ std::string quarantineName(const Info &info) {
     return fmt::format("{}{}", nameOf(info.kind), info.index);
 }
 
+fs::path quarantineFolder() {
+    return cacheDir() / "quarantine";
+}
+
 Result<void> quarantine(const std::string &device, const std::string &reason) {
     if (quarantineOf(device))
         return {};
@@ -109,7 +109,7 @@ std::optional<Quarantine> quarantineOf(const std::string &device) {
 std::vector<Quarantine> quarantines() {
     std::vector<Quarantine> list;
     std::error_code failed;
-    for (fs::directory_iterator entry(folder(), failed), end; !failed && entry != end;
+    for (fs::directory_iterator entry(quarantineFolder(), failed), end; !failed && entry != end;
          entry.increment(failed)) {
         const auto name = entry->path().stem().string();
         if (entry->path().extension() != ".json" ||
@@ -173,6 +173,17 @@ Result<ProbeResult> probe(const std::string &device, const ProbeOptions &options
     if (record.killed)
         return stoppedError();
     return judged(record, options);
+}
+
+Result<bool> liftAfterProbe(const std::string &device, const ProbeOptions &options,
+                            std::stop_token stop) {
+    const bool was = quarantineOf(device).has_value();
+    CUDA_AGENT_ASSIGN(wrong, probe(device, options, std::move(stop)));
+    if (wrong)
+        return machineError("{} is not well: {}; {}", device, *wrong,
+                            was ? "it stays in quarantine" : "it is not in quarantine");
+    CUDA_AGENT_TRY(liftQuarantine(device));
+    return was;
 }
 
 Result<void> checkAfterFault(const Info &info, const sandbox::Record &record,

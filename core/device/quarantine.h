@@ -24,6 +24,9 @@ struct Quarantine {
 /// "cuda0": kind and the N of /dev/nvidiaN.
 std::string quarantineName(const Info &info);
 
+/// Where the files lie, one a device. It need not be there.
+std::filesystem::path quarantineFolder();
+
 /// Puts a device into quarantine; the first reason stands. Errors: machine (the cache folder cannot
 /// be written).
 Result<void> quarantine(const std::string &device, const std::string &reason);
@@ -50,6 +53,11 @@ struct ProbeOptions {
 /// no program), stopped.
 Result<ProbeResult> probe(const std::string &device, const ProbeOptions &options,
                           std::stop_token stop = {});
+
+/// Probes a device and, when it is well, lifts its quarantine. True when it was in one. Blocks as
+/// probe() does. Errors: as probe(); machine, with what was found, when the device is not well.
+Result<bool> liftAfterProbe(const std::string &device, const ProbeOptions &options,
+                            std::stop_token stop = {});
 
 /// After the process of a candidate or a task faulted on `info`, which its `record` tells about:
 /// whether others can go on there. A process that outlived SIGKILL, or two probes in a row that

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/judge/faults.h"
 
-#include "core/device/quarantine.h"
+#include "core/judge/state.h"
 #include "core/plan/library_folders.h"
 
 namespace cuda_agent::judge {
@@ -11,14 +11,18 @@ namespace {
 
 Result<void> lookAt(const device::Info &device, const sandbox::Record &record,
                     std::stop_token stop) {
+    return device::checkAfterFault(device, record, probeOptions(), std::move(stop));
+}
+
+} // namespace
+
+device::ProbeOptions probeOptions() {
     device::ProbeOptions options;
     for (auto &folder : plan::ownLibraryFolders())
         if (!plan::isSystemFolder(folder))
             options.libraryFolders.push_back(std::move(folder));
-    return device::checkAfterFault(device, record, options, std::move(stop));
+    return options;
 }
-
-} // namespace
 
 Result<void> takeStartFault(const Error &error, const device::Info &device, Verdict &verdict,
                             std::stop_token stop) {
@@ -34,8 +38,7 @@ Result<void> endProcess(plan::CandidateProcess &process, const device::Info &dev
                         Verdict &verdict, std::stop_token stop) {
     const auto fault = process.fault();
     const auto record = process.finish();
-    verdict.unenforced.insert(verdict.unenforced.end(), record.unenforced.begin(),
-                              record.unenforced.end());
+    append(verdict.unenforced, record.unenforced);
     if (verdict.verification.failed())
         verdict.fault = fault;
     if (record.stuck || (fault && plan::concernsDevice(fault->kind)))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/device/quarantine.h"
 #include "core/judge/judge.h"
 
 namespace cuda_agent::judge {
@@ -9,6 +10,9 @@ namespace cuda_agent::judge {
 // A fault of a candidate (an illegal address, an endless kernel, an assertion, ...) is a verdict of
 // its own kind. On a GPU it may also leave the device unusable for everybody, which is nobody's
 // verdict: the device is looked at, and one that does not answer goes into quarantine.
+
+/// How this program probes a device: with the shared libraries that the probe needs.
+device::ProbeOptions probeOptions();
 
 /// A candidate whose kernels cannot even be called, for the reason in `error` (of kind failed),
 /// which becomes the verdict's problem.

@@ -3,6 +3,7 @@
 #include "core/agent/run.h"
 
 #include "core/base/hash.h"
+#include "core/device/quarantine.h"
 
 #include <gtest/gtest.h>
 
@@ -93,6 +94,27 @@ TEST_F(ResumeTest, AnEndedSessionGoesOnWithAnotherBudget) {
     request_.budget.turns = 30;
     open(request_);
     EXPECT_EQ(state(request_.session).start["turns"], 30);
+}
+
+TEST_F(ResumeTest, KeepsItsRules) {
+    request_.judge.rules = modules::Rules::kernelbench;
+    open(request_);
+    open(request_);
+    request_.judge.rules = modules::Rules::published;
+    const std::string problem = problemOf(request_);
+    EXPECT_NE(problem.find("rules \"kernelbench\", not \"published\""), std::string::npos)
+        << problem;
+}
+
+TEST_F(ResumeTest, NothingBeginsOnADeviceInQuarantine) {
+    setenv("CUDA_AGENT_CACHE", (folder_ / "cache").c_str(), 1);
+    ASSERT_TRUE(device::quarantine("cpu0", "a kernel never ended"));
+    const std::string problem = problemOf(request_);
+    EXPECT_EQ(problem, device::checkNotQuarantined("cpu0").error().message);
+    EXPECT_FALSE(fs::exists(request_.session)) << "a session that could only end";
+    ASSERT_TRUE(device::liftQuarantine("cpu0"));
+    open(request_);
+    unsetenv("CUDA_AGENT_CACHE");
 }
 
 TEST_F(ResumeTest, BudgetsOfOddLogsAreNone) {

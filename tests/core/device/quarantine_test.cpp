@@ -157,6 +157,26 @@ TEST_F(QuarantineTest, WhatCannotBeProbedIsNoFinding) {
     EXPECT_EQ(probe("cpu0", missing).error().kind, ErrorKind::machine);
 }
 
+TEST_F(QuarantineTest, IsLiftedWhenTheProbeFindsNothing) {
+    ASSERT_TRUE(quarantine("cpu0", "first"));
+    const auto unwell = liftAfterProbe("cpu0", standIn("echo 'wrong bits' >&2; exit 1"));
+    ASSERT_FALSE(unwell);
+    EXPECT_EQ(unwell.error().kind, ErrorKind::machine);
+    EXPECT_NE(unwell.error().message.find("cpu0 is not well"), std::string::npos);
+    EXPECT_NE(unwell.error().message.find("wrong bits; it stays in quarantine"), std::string::npos);
+    EXPECT_TRUE(quarantineOf("cpu0"));
+
+    const auto well = liftAfterProbe("cpu0", standIn("exit 0"));
+    ASSERT_TRUE(well) << well.error().message;
+    EXPECT_TRUE(*well);
+    EXPECT_FALSE(quarantineOf("cpu0"));
+    EXPECT_FALSE(fs::exists(quarantineFolder() / "cpu0.json"));
+    const auto again = liftAfterProbe("cpu0", standIn("exit 0"));
+    ASSERT_TRUE(again);
+    EXPECT_FALSE(*again) << "it was in none";
+    EXPECT_EQ(liftAfterProbe("gpu", {}).error().kind, ErrorKind::request);
+}
+
 TEST_F(QuarantineTest, AProbeStopsOnRequest) {
     std::stop_source source;
     std::jthread later([&] {
