@@ -39,7 +39,7 @@ Result<void> endProcess(plan::CandidateProcess &process, const device::Info &dev
     const auto fault = process.fault();
     const auto record = process.finish();
     append(verdict.unenforced, record.unenforced);
-    if (verdict.verification.failed())
+    if (fault && verdict.verification.failed())
         verdict.fault = fault;
     if (record.stuck || (fault && plan::concernsDevice(fault->kind)))
         return lookAt(device, record, std::move(stop));

@@ -7,10 +7,8 @@
 #include "core/device/lease.h"
 #include "core/judge/faults.h"
 #include "core/judge/scrutiny.h"
+#include "core/judge/state.h"
 #include "core/reward/reward.h"
-
-#include <future>
-#include <thread>
 
 namespace cuda_agent::judge {
 
@@ -27,98 +25,7 @@ double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::vector<reference::Baseline> wantedBaselines(const Options &options) {
-    using reference::Baseline;
-    std::vector<Baseline> wanted;
-    if (options.numerics != task::Numerics::tf32)
-        wanted = {Baseline::eager, Baseline::compile};
-    if (options.numerics != task::Numerics::standard) {
-        wanted.push_back(Baseline::eagerTf32);
-        wanted.push_back(Baseline::compileTf32);
-    }
-    if (options.maxAutotune)
-        wanted.push_back(Baseline::compileMaxAutotune);
-    return wanted;
-}
-
-/// Compiles the baselines beside other work, so that their timing finds them in the caches. What
-/// goes wrong here comes up again, and is told, when they are timed. Stops when it is destroyed.
-class CompilingAhead {
-  public:
-    CompilingAhead(reference::Worker &worker, const device::Info &device,
-                   std::vector<reference::Baseline> wanted, const std::stop_token &outer)
-        : thread_([&worker, device, wanted = std::move(wanted)](const std::stop_token &stop) {
-              const auto seed = randomSeed() >> 1;
-              for (const auto baseline : wanted) {
-                  // Compilers take the processor, which is the device that others time on a cpu.
-                  std::optional<device::Lease> lease;
-                  if (device.kind == device::Kind::cpu) {
-                      auto shared = device::Lease::share(device, stop);
-                      if (!shared)
-                          return;
-                      lease.emplace(std::move(*shared));
-                  }
-                  if (!worker.prepare(baseline, seed, stop))
-                      return;
-              }
-              (void)worker.release();
-          }),
-          forward_(outer, Stop{&thread_}) {}
-
-    void wait() { thread_.join(); }
-
-  private:
-    struct Stop {
-        std::jthread *thread;
-        void operator()() const { thread->request_stop(); }
-    };
-    std::jthread thread_;
-    std::stop_callback<Stop> forward_;
-};
-
-template <typename T>
-void append(std::vector<T> &to, const std::vector<T> &from) {
-    for (const auto &item : from)
-        if (std::find(to.begin(), to.end(), item) == to.end())
-            to.push_back(item);
-}
-
 } // namespace
-
-struct Judge::State {
-    task::Spec spec;
-    std::unique_ptr<device::Device> device;
-    Options options;
-    device::Ceilings ceilings;
-    verify::Pool pool;
-    timing::Baselines baselines;
-    std::unique_ptr<reference::Worker> timingWorker;
-    std::unique_ptr<toolchain::Compiler> compiler;
-    std::unique_ptr<modules::Builder> builder; ///< made for the first module
-    std::vector<std::string> unenforced;
-    std::string compiledCode;
-
-    /// A started candidate with its private buffers bound under number 0.
-    struct Started {
-        std::unique_ptr<plan::CandidateProcess> process;
-        plan::LinkedCandidate *module = nullptr; ///< the same process, where it is a module's
-        verify::GuardedSet set;
-        std::vector<std::string> flags;
-    };
-    using StartOutcome = std::variant<Started, toolchain::Rejection>;
-    Result<CompileOutcome> compile(const Candidate &candidate, std::stop_token stop);
-    Result<StartOutcome> startCandidate(const Compiled &compiled, std::stop_token stop);
-    Result<verify::Check> checkOrigin(const Compiled &compiled, plan::LinkedCandidate &process,
-                                      Verdict &verdict);
-    Result<verify::Check> timeCandidate(plan::CandidateProcess &process, verify::GuardedSet &set,
-                                        const timing::Protocol &protocol, Verdict &verdict,
-                                        std::stop_token stop);
-    Result<void> scrutinize(const Compiled &compiled, plan::CandidateProcess &process,
-                            verify::GuardedSet &set, Verdict &verdict, std::stop_token stop);
-    Result<void> examine(const Compiled &compiled, Started &run, Verdict &verdict,
-                         std::optional<device::Lease> lease, std::stop_token stop);
-    Result<void> finishVerdict(Verdict &verdict, std::stop_token stop);
-};
 
 Judge::Judge(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Judge::~Judge() = default;
@@ -162,80 +69,6 @@ Result<std::string> Judge::compiledCode(std::stop_token stop) {
     return state_->compiledCode;
 }
 
-Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
-                                              std::unique_ptr<device::Device> device,
-                                              const Options &options, Progress progress,
-                                              std::stop_token stop) {
-    auto state = std::make_unique<State>();
-    state->spec = spec;
-    state->device = std::move(device);
-    state->options = options;
-    const auto say = [&](const std::string &what) {
-        if (progress)
-            progress(what);
-    };
-
-    CUDA_AGENT_ASSIGN(compiler, toolchain::makeCompiler(state->device->info()));
-    state->compiler = std::move(compiler);
-    say("measuring this machine's ceilings");
-    {
-        // What another process runs meanwhile would lower the ceilings for good: they are kept.
-        CUDA_AGENT_ASSIGN(lease, device::Lease::take(state->device->info(), stop));
-        (void)lease;
-        CUDA_AGENT_ASSIGN(ceilings, state->device->ceilings());
-        state->ceilings = ceilings;
-    }
-
-    // Two workers: one draws the sealed cases and ends before any candidate starts; the other
-    // knows no secret and stays for timing. They start side by side: importing torch is slow.
-    say("loading the task");
-    reference::Options workerOptions;
-    workerOptions.numerics = options.numerics;
-    if (!options.timing) {
-        CUDA_AGENT_ASSIGN(worker,
-                          reference::Worker::start(spec, *state->device, workerOptions, stop));
-        say("drawing inputs and the fp64 oracle");
-        CUDA_AGENT_ASSIGN(pool, verify::drawPool(*worker, *state->device, stop));
-        state->pool = std::move(pool);
-        append(state->unenforced, worker->finish().unenforced);
-        return std::unique_ptr<Judge>(new Judge(std::move(state)));
-    }
-    auto timingStart = std::async(std::launch::async, [&] {
-        return reference::Worker::start(spec, *state->device, workerOptions, stop);
-    });
-    auto drawing = reference::Worker::start(spec, *state->device, workerOptions, stop);
-    auto timingWorker = timingStart.get();
-    if (!drawing)
-        return tl::unexpected(drawing.error());
-    if (!timingWorker)
-        return tl::unexpected(timingWorker.error());
-    state->timingWorker = std::move(*timingWorker);
-
-    say("drawing inputs and the fp64 oracle");
-    {
-        CompilingAhead compiling(*state->timingWorker, state->device->info(),
-                                 wantedBaselines(options), stop);
-        CUDA_AGENT_ASSIGN(pool, verify::drawPool(**drawing, *state->device, stop));
-        state->pool = std::move(pool);
-        append(state->unenforced, (*drawing)->finish().unenforced);
-        drawing->reset();
-        compiling.wait();
-    }
-
-    say("timing eager and torch.compile");
-    {
-        CUDA_AGENT_ASSIGN(lease, device::Lease::take(state->device->info(), stop));
-        (void)lease;
-        CUDA_AGENT_ASSIGN(baselines, timing::measureBaselines(*state->timingWorker, *state->device,
-                                                              wantedBaselines(options),
-                                                              state->pool.description.countedBytes,
-                                                              timing::fullProtocol(), stop));
-        state->baselines = std::move(baselines);
-    }
-    CUDA_AGENT_TRY(state->timingWorker->release());
-    return std::unique_ptr<Judge>(new Judge(std::move(state)));
-}
-
 Result<CompileOutcome> Judge::State::compile(const Candidate &candidate, std::stop_token stop) {
     Compiled compiled;
     if (const auto *module = std::get_if<modules::Candidate>(&candidate)) {
@@ -272,12 +105,15 @@ Result<CompileOutcome> Judge::compile(const Candidate &candidate, std::stop_toke
     return state_->compile(candidate, std::move(stop));
 }
 
-Result<Judge::State::StartOutcome> Judge::State::startCandidate(const Compiled &compiled,
-                                                                std::stop_token stop) {
+Result<Judge::State::StartOutcome>
+Judge::State::startCandidate(const Compiled &compiled, const reference::ReshapedCase *reshaped,
+                             std::stop_token stop) {
+    const auto &description = reshaped ? reshaped->description : pool.description;
+    const auto &inputs = (reshaped ? reshaped->entry : pool.random.front()).inputs.tensors;
     std::vector<TensorType> outputs;
-    for (const auto &port : pool.description.outputs)
+    for (const auto &port : description.outputs)
         outputs.push_back(contiguousType(port.type.dtype, port.type.shape));
-    const auto signature = signatureOf(pool.description);
+    const auto signature = signatureOf(description);
     std::unique_ptr<plan::CandidateProcess> process;
     plan::LinkedCandidate *module = nullptr;
     std::vector<std::string> flags;
@@ -285,8 +121,9 @@ Result<Judge::State::StartOutcome> Judge::State::startCandidate(const Compiled &
         modules::ProcessOptions processOptions;
         processOptions.numerics = options.numerics;
         processOptions.rules = options.rules;
-        CUDA_AGENT_ASSIGN(outcome, modules::start(*built, spec, pool.description, signature,
-                                                  *device, processOptions, stop));
+        CUDA_AGENT_ASSIGN(outcome,
+                          modules::start(*built, reshaped ? reshaped->spec : spec, description,
+                                         signature, *device, processOptions, stop));
         if (auto *rejection = std::get_if<toolchain::Rejection>(&outcome))
             return StartOutcome(std::move(*rejection));
         auto &started = std::get<modules::Started>(outcome);
@@ -299,8 +136,7 @@ Result<Judge::State::StartOutcome> Judge::State::startCandidate(const Compiled &
                                             *device, plan::RunnerOptions{}, stop));
         process = std::move(runner);
     }
-    CUDA_AGENT_ASSIGN(set, verify::GuardedSet::create(*device, pool.random.front().inputs.tensors,
-                                                      pool.parameters, outputs));
+    CUDA_AGENT_ASSIGN(set, verify::GuardedSet::create(*device, inputs, pool.parameters, outputs));
     CUDA_AGENT_TRY(process->bind(0, set.buffers()));
     return StartOutcome(Started{std::move(process), module, std::move(set), std::move(flags)});
 }
@@ -479,6 +315,10 @@ Result<void> Judge::State::examine(const Compiled &compiled, Started &run, Verdi
         verdict.correct = origin.passed;
         verdict.verification.checks.push_back(std::move(origin));
     }
+    if (verdict.correct && verdict.strength == verify::Strength::full) {
+        CUDA_AGENT_TRY(checkShapes(compiled, verdict, stop));
+        verdict.correct = verdict.verification.checks.back().passed;
+    }
     lease.reset();
     if (!verdict.correct || !options.timing)
         return {};
@@ -538,7 +378,7 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
         CUDA_AGENT_ASSIGN(shared, device::Lease::share(state.device->info(), stop));
         lease.emplace(std::move(shared));
     }
-    auto started = state.startCandidate(compiled, stop);
+    auto started = state.startCandidate(compiled, nullptr, stop);
     if (!started) {
         if (started.error().kind != ErrorKind::failed)
             return tl::unexpected(started.error());
@@ -576,7 +416,8 @@ Result<Comparison> Judge::compare(const Candidate &a, const Candidate &b, std::s
     for (const auto *candidate : {&a, &b}) {
         CUDA_AGENT_ASSIGN(outcome, state.compile(*candidate, stop));
         outcomes.push_back(std::move(outcome));
-        CUDA_AGENT_ASSIGN(one, state.startCandidate(std::get<Compiled>(outcomes.back()), stop));
+        CUDA_AGENT_ASSIGN(one,
+                          state.startCandidate(std::get<Compiled>(outcomes.back()), nullptr, stop));
         if (const auto *rejection = std::get_if<toolchain::Rejection>(&one))
             return failedError("a candidate that was correct before no longer compiles: {}",
                                rejection->summary);

@@ -50,6 +50,9 @@ constexpr std::array signs = std::to_array<Sign>({
     {"invalid configuration argument", FaultKind::launch},
     {" limit)", FaultKind::limit},
     {"process ended during", FaultKind::died},
+    {"LaunchFault: ", FaultKind::other},
+    {" (while a call)", FaultKind::raised},
+    {" (while a timed call)", FaultKind::raised},
 });
 
 } // namespace
@@ -74,6 +77,8 @@ std::string_view nameOf(FaultKind kind) {
         return "limit";
     case FaultKind::died:
         return "died";
+    case FaultKind::raised:
+        return "raised";
     case FaultKind::other:
         return "other";
     }
@@ -93,7 +98,7 @@ FaultKind faultKindOf(std::string_view sentence) {
 
 bool concernsDevice(FaultKind kind) {
     return kind != FaultKind::outOfMemory && kind != FaultKind::launch &&
-           kind != FaultKind::arithmetic && kind != FaultKind::limit;
+           kind != FaultKind::arithmetic && kind != FaultKind::limit && kind != FaultKind::raised;
 }
 
 } // namespace cuda_agent::plan

@@ -20,10 +20,11 @@ enum class FaultKind {
     outOfMemory,        ///< of the device, or the limit of the process
     limit,              ///< another limit of the sandbox: processor time, files
     died,               ///< the process ended, by itself or by a signal, without a word
+    raised,             ///< a module's own Python or C++ code raised an exception
     other
 };
 /// "illegal_address", "illegal_instruction", "assertion", "arithmetic", "launch", "hang",
-/// "out_of_memory", "limit", "died", "other".
+/// "out_of_memory", "limit", "died", "raised", "other".
 std::string_view nameOf(FaultKind kind);
 
 struct Fault {

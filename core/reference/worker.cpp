@@ -89,6 +89,26 @@ bool flagged(const Json &object, const char *key) {
     return found != object.end() && found->is_boolean() && found->get<bool>();
 }
 
+Result<ReferenceError> receiveError(const Json &entry) {
+    ReferenceError error;
+    for (const auto &[key, field] : {std::pair{"error_norm", &error.errorNorm},
+                                     {"max_error", &error.maxError},
+                                     {"oracle_norm", &error.oracleNorm},
+                                     {"max_oracle", &error.maxOracle},
+                                     {"sensitivity_norm", &error.sensitivityNorm},
+                                     {"sensitivity_max", &error.sensitivityMax}}) {
+        CUDA_AGENT_ASSIGN(value, receiveAmount(entry, key));
+        *field = value;
+    }
+    if (entry.contains("change_norm")) {
+        CUDA_AGENT_ASSIGN(norm, receiveAmount(entry, "change_norm"));
+        CUDA_AGENT_ASSIGN(largest, receiveAmount(entry, "change_max"));
+        error.changeNorm = norm;
+        error.changeMax = largest;
+    }
+    return error;
+}
+
 bool sameTypes(const std::vector<device::TensorView> &tensors, const std::vector<task::Port> &ports,
                bool shapesOnly) {
     if (tensors.size() != ports.size())
@@ -225,9 +245,9 @@ struct Worker::State {
         return record;
     }
 
-    Result<Inputs> takeInputs(Message &message) {
+    Result<Inputs> takeInputs(Message &message, const std::optional<task::Description> &wanted) {
         CUDA_AGENT_ASSIGN(received, receiveTensors(message, "inputs", device));
-        if (description && !sameTypes(received.tensors, description->inputs, false))
+        if (wanted && !sameTypes(received.tensors, wanted->inputs, false))
             return requestError("{}: get_inputs() gives other shapes or element types from call "
                                 "to call; a task's inputs must keep theirs",
                                 spec.file.filename().string());
@@ -244,6 +264,47 @@ struct Worker::State {
         for (std::size_t i = 0; i < received.tensors.size(); ++i)
             parameters.tensors[received.names[i]] = std::move(received.tensors[i]);
         return parameters;
+    }
+
+    /// The answer to "case" or "reshape", whose tensors must be those of `wanted`.
+    Result<Case> takeCase(Message &answer, const std::string &name,
+                          const std::optional<task::Description> &wanted) {
+        Case result;
+        result.name = name;
+        if (const auto skipped = answer.body.find("skipped"); skipped != answer.body.end()) {
+            if (!skipped->is_string() || skipped->get_ref<const std::string &>().empty())
+                return requestError("the task's worker sent a malformed case");
+            result.skipped = shortened(skipped->get<std::string>());
+            if (flagged(answer.body, "restart"))
+                discard();
+            return result;
+        }
+        CUDA_AGENT_ASSIGN(inputs, takeInputs(answer, wanted));
+        result.inputs = std::move(inputs);
+        CUDA_AGENT_ASSIGN(oracle, receiveTensors(answer, "oracle", device));
+        for (const auto &view : oracle.tensors)
+            if (!view.type.contiguous() ||
+                (view.type.dtype != DType::float64 && view.type.dtype != DType::int64))
+                return requestError("the task's worker sent a malformed oracle");
+        if (wanted && !sameTypes(oracle.tensors, wanted->outputs, true))
+            return requestError("{}: the shapes of forward()'s outputs depend on the inputs' "
+                                "values, which is not supported",
+                                spec.file.filename().string());
+        result.oracleMemory = std::move(oracle.memory);
+        result.oracle = std::move(oracle.tensors);
+        const auto errors = answer.body.find("errors");
+        if (errors == answer.body.end() || !errors->is_array() ||
+            errors->size() != result.oracle.size())
+            return requestError("the task's worker sent a case without its errors");
+        for (const auto &entry : *errors) {
+            CUDA_AGENT_ASSIGN(error, receiveError(entry));
+            result.errors.push_back(error);
+        }
+        if (const auto notes = answer.body.find("notes"); notes != answer.body.end())
+            for (const auto &note : *notes)
+                if (note.is_string())
+                    result.notes.push_back(shortened(note.get<std::string>()));
+        return result;
     }
 };
 
@@ -287,7 +348,7 @@ Result<Worker::Parameters> Worker::parameters(std::stop_token stop) {
 Result<Inputs> Worker::drawInputs(std::uint64_t seed, std::stop_token stop) {
     CUDA_AGENT_ASSIGN(answer, state_->ask({{"request", "draw"}, {"seed", seed}},
                                           state_->options.caseTimeout, "drawing inputs", stop));
-    return state_->takeInputs(answer);
+    return state_->takeInputs(answer, state_->description);
 }
 
 Result<Case> Worker::makeCase(const CaseRequest &request, std::stop_token stop) {
@@ -298,62 +359,42 @@ Result<Case> Worker::makeCase(const CaseRequest &request, std::stop_token stop) 
                                            {"sensitivity", request.sensitivity}},
                                           state_->options.caseTimeout,
                                           fmt::format("making case '{}'", request.name), stop));
-    Case result;
-    result.name = request.name;
-    if (const auto skipped = answer.body.find("skipped"); skipped != answer.body.end()) {
-        if (!skipped->is_string() || skipped->get_ref<const std::string &>().empty())
-            return requestError("the task's worker sent a malformed case");
-        result.skipped = shortened(skipped->get<std::string>());
-        if (flagged(answer.body, "restart"))
-            state_->discard();
-        return result;
-    }
-    CUDA_AGENT_ASSIGN(inputs, state_->takeInputs(answer));
-    result.inputs = std::move(inputs);
-    CUDA_AGENT_ASSIGN(oracle, receiveTensors(answer, "oracle", state_->device));
-    for (const auto &view : oracle.tensors)
-        if (!view.type.contiguous() ||
-            (view.type.dtype != DType::float64 && view.type.dtype != DType::int64))
-            return requestError("the task's worker sent a malformed oracle");
-    if (state_->description && !sameTypes(oracle.tensors, state_->description->outputs, true))
-        return requestError("{}: the shapes of forward()'s outputs depend on the inputs' values, "
-                            "which is not supported",
-                            state_->spec.file.filename().string());
-    result.oracleMemory = std::move(oracle.memory);
-    result.oracle = std::move(oracle.tensors);
-    if (request.transform == "whole") {
+    CUDA_AGENT_ASSIGN(result, state_->takeCase(answer, request.name, state_->description));
+    if (result.skipped.empty() && request.transform == "whole") {
         CUDA_AGENT_ASSIGN(description, describe(stop));
         CUDA_AGENT_ASSIGN(parameters, state_->takeParameters(answer, description));
         result.parameters = std::move(parameters);
         result.exact = true;
     }
-    const auto errors = answer.body.find("errors");
-    if (errors == answer.body.end() || !errors->is_array() ||
-        errors->size() != result.oracle.size())
-        return requestError("the task's worker sent a case without its errors");
-    for (const auto &entry : *errors) {
-        ReferenceError error;
-        for (const auto &[key, field] : {std::pair{"error_norm", &error.errorNorm},
-                                         {"max_error", &error.maxError},
-                                         {"oracle_norm", &error.oracleNorm},
-                                         {"max_oracle", &error.maxOracle},
-                                         {"sensitivity_norm", &error.sensitivityNorm},
-                                         {"sensitivity_max", &error.sensitivityMax}}) {
-            CUDA_AGENT_ASSIGN(value, receiveAmount(entry, key));
-            *field = value;
-        }
-        if (entry.contains("change_norm")) {
-            CUDA_AGENT_ASSIGN(norm, receiveAmount(entry, "change_norm"));
-            CUDA_AGENT_ASSIGN(largest, receiveAmount(entry, "change_max"));
-            error.changeNorm = norm;
-            error.changeMax = largest;
-        }
-        result.errors.push_back(error);
+    return std::move(result);
+}
+
+Result<ReshapedCase> Worker::makeReshaped(const CaseRequest &request, const std::string &name,
+                                          std::int64_t value, std::stop_token stop) {
+    ReshapedCase result;
+    result.spec = state_->spec;
+    result.spec.overrides[name] = std::to_string(value);
+    result.change = fmt::format("{} = {}", name, value);
+    CUDA_AGENT_ASSIGN(answer, state_->ask({{"request", "reshape"},
+                                           {"name", name},
+                                           {"value", std::to_string(value)},
+                                           {"seed", request.seed},
+                                           {"sensitivity", request.sensitivity}},
+                                          state_->options.caseTimeout,
+                                          fmt::format("making case '{}'", request.name), stop));
+    std::optional<task::Description> wanted;
+    if (const auto given = answer.body.find("description"); given != answer.body.end()) {
+        CUDA_AGENT_ASSIGN(own, describe(stop));
+        CUDA_AGENT_ASSIGN(description, task::descriptionFromJson(*given));
+        description.parameters = own.parameters;
+        wanted = std::move(description);
+    } else if (!answer.body.contains("skipped")) {
+        return requestError("the task's worker sent a malformed case");
     }
-    if (const auto notes = answer.body.find("notes"); notes != answer.body.end())
-        for (const auto &note : *notes)
-            if (note.is_string())
-                result.notes.push_back(shortened(note.get<std::string>()));
+    CUDA_AGENT_ASSIGN(entry, state_->takeCase(answer, request.name, wanted));
+    result.entry = std::move(entry);
+    if (wanted)
+        result.description = std::move(*wanted);
     return result;
 }
 

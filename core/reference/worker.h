@@ -81,6 +81,16 @@ struct CaseRequest {
     bool sensitivity = true;
 };
 
+/// A random case of the same task under a changed module-level constant: other shapes of inputs,
+/// the same model and parameters.
+struct ReshapedCase {
+    task::Spec spec;               ///< with the constant among its overrides
+    std::string change;            ///< "batch_size = 37"
+    task::Description description; ///< ports and scalars as they are then; no graph, no counts
+    /// `skipped` says why that constant does not serve; nothing else is set then.
+    Case entry;
+};
+
 /// Which baseline. The worker declares TF32 itself for the tf32 ones.
 enum class Baseline { eager, compile, eagerTf32, compileTf32, compileMaxAutotune };
 std::string_view nameOf(Baseline baseline); ///< "eager", "compile", "eager_tf32", ...
@@ -116,6 +126,9 @@ class Worker {
     Result<Inputs> drawInputs(std::uint64_t seed, std::stop_token stop = {});
     /// Draws inputs, runs the same-precision reference and the fp64 oracle.
     Result<Case> makeCase(const CaseRequest &request, std::stop_token stop = {});
+    /// A random case with the constant `name` of Description::constants set to `value`.
+    Result<ReshapedCase> makeReshaped(const CaseRequest &request, const std::string &name,
+                                      std::int64_t value, std::stop_token stop = {});
     /// Compiles a baseline ahead of time(), which then finds Inductor's caches filled. The model's
     /// kernels do not run, so no lease of a CUDA device is needed; eager baselines and
     /// max-autotune, which tunes by measuring, have nothing to prepare. Holds inputs until

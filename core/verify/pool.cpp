@@ -5,6 +5,7 @@
 
 #include "core/base/hash.h"
 #include "core/device/lease.h"
+#include "core/verify/reshape.h"
 
 namespace cuda_agent::verify {
 
@@ -127,6 +128,8 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::st
         else
             return tl::unexpected(made.error());
     }
+    if (pool.random.size() + pool.adversarial.size() + (pool.whole ? 1 : 0) < affordable)
+        CUDA_AGENT_TRY(drawReshaped(worker, device, pool, stop));
     if (const auto why = unsuitable(pool); !why.empty())
         return requestError(
             "task {} cannot tell a right kernel from a wrong one: {}, to within the "

@@ -65,6 +65,15 @@ class Verification {
         return std::move(report_);
     }
 
+    Result<Check> one(const std::string &name, const reference::Case &entry) {
+        CUDA_AGENT_ASSIGN(good, runCase(name, entry, set_, 0, firstPoison));
+        if (good)
+            pass(name, "right on " + entry.name);
+        auto check = std::move(report_.checks.back());
+        check.name = name; // whichever of the things that a call may break it was
+        return check;
+    }
+
   private:
     bool ok() const { return report_.checks.empty() || report_.checks.back().passed; }
 
@@ -285,6 +294,13 @@ Result<Json> compareOutputs(device::Device &device, const plan::CallBuffers &buf
 Result<Report> verify(plan::CandidateProcess &candidate, GuardedSet &set, const Pool &pool,
                       device::Device &device, Strength strength, std::stop_token stop) {
     return Verification(candidate, set, pool, device, std::move(stop)).run(strength);
+}
+
+Result<Check> verifyReshaped(plan::CandidateProcess &candidate, GuardedSet &set,
+                             const reference::ReshapedCase &reshaped, const Pool &pool,
+                             device::Device &device, std::stop_token stop) {
+    return Verification(candidate, set, pool, device, std::move(stop))
+        .one("hidden shapes", reshaped.entry);
 }
 
 Result<Check> verifyAfterTiming(plan::CandidateProcess &candidate, GuardedSet &set,

@@ -21,6 +21,9 @@ struct Pool {
     /// Small whole numbers as inputs and parameters, where PyTorch is exact on them: sums and
     /// products of them are, in any order, so one that is left out shows however small its part.
     std::optional<reference::Case> whole;
+    /// The same task with other shapes of inputs, where a constant of it changes nothing else: for
+    /// candidates that serve the drawn shapes only and do not say so.
+    std::vector<reference::ReshapedCase> reshaped;
     std::vector<std::string> notes; ///< what was left out and why
     reference::Worker::Parameters parameters;
     task::Description description;
@@ -81,6 +84,12 @@ Result<Json> compareOutputs(device::Device &device, const plan::CallBuffers &buf
 /// Errors: machine, stopped; a wrong candidate is a report.
 Result<Report> verify(plan::CandidateProcess &candidate, GuardedSet &set, const Pool &pool,
                       device::Device &device, Strength strength, std::stop_token stop = {});
+
+/// One call of a candidate that was started for the shapes of `reshaped` and has `set` bound under
+/// number 0, with what runs for every other case. Errors: as verify().
+Result<Check> verifyReshaped(plan::CandidateProcess &candidate, GuardedSet &set,
+                             const reference::ReshapedCase &reshaped, const Pool &pool,
+                             device::Device &device, std::stop_token stop = {});
 
 /// Calls for the check after the timed runs: on the last random case with the outputs as they are,
 /// then on the first with poisoned ones.

@@ -29,6 +29,10 @@ class Rejected(Exception):
         self.log = log
 
 
+class LaunchFault(RuntimeError):
+    """A kernel failed, whoever raises it."""
+
+
 def blamed(error, path, doing):
     """An error of the candidate's code in one sentence, with its deepest line of `path`."""
     line = 0
@@ -145,7 +149,7 @@ class Candidate:
             torch.cuda.synchronize()
         fault = launch_fault()
         if fault:
-            raise RuntimeError(fault)
+            raise LaunchFault(fault)
 
 
 def flat(value):

@@ -77,6 +77,13 @@ class Session:
         self.describe(request, outgoing)
         return make_case(self._task(), request, self.tf32, outgoing, self.describer.parameters)
 
+    def reshape(self, request, outgoing):
+        from worker.reshape import make_reshaped
+
+        self.describe(request, outgoing)
+        return make_reshaped(self._task(), request, self.tf32, outgoing, self.description,
+                             self.describer.parameters)
+
     def ready(self, _, __):
         return {}
 
@@ -115,7 +122,7 @@ class Session:
         return self.task
 
     HANDLERS = {"hello": hello, "load": load, "describe": describe, "parameters": parameters, "draw": draw,
-                "case": case, "ready": ready, "prepare": prepare, "time": time, "code": code,
+                "case": case, "reshape": reshape, "ready": ready, "prepare": prepare, "time": time, "code": code,
                 "release": release}
 
     def answer(self, request, channel):

@@ -20,12 +20,16 @@ class Source:
     the statements that depend on it run; line numbers stay those of the file.
     """
 
-    def __init__(self, path, overrides):
+    def __init__(self, path, overrides, text=None):
         self.path = path
+        self.overrides = dict(overrides)
         self.label = os.path.basename(path)
         try:
-            with open(path, "rb") as file:
-                self.tree = ast.parse(file.read(), path)
+            if text is None:
+                with open(path, "rb") as file:
+                    text = file.read()
+            self.text = text
+            self.tree = ast.parse(text, path)
         except SyntaxError as error:
             raise task_error(f"{self.label}:{error.lineno or 1}: not Python: {error.msg}",
                              error.lineno or 1)
@@ -39,6 +43,10 @@ class Source:
             self._collect(statement)
         for name, text in overrides.items():
             self._override(name, text)
+
+    def changed(self, name, text):
+        """The same file, as it was read, with one more override."""
+        return Source(self.path, self.overrides | {name: text}, self.text)
 
     def settable(self):
         return sorted(self.places)

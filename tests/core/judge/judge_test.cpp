@@ -64,11 +64,12 @@ class JudgeTest : public testing::Test {
     }
     void TearDown() override { fs::remove_all(folder_); }
 
-    Result<Verdict> judge(const std::string &source, const std::string &plan = planText) {
+    Result<Verdict> judge(const std::string &source, const std::string &plan = planText,
+                          verify::Strength strength = verify::Strength::training) {
         std::ofstream(folder_ / "plan.json") << plan;
         std::ofstream(folder_ / "kernels/k.cu") << source;
         CUDA_AGENT_ASSIGN(candidate, plan::readCandidate(folder_));
-        return judge_->judge(candidate, verify::Strength::training, {});
+        return judge_->judge(candidate, strength, {});
     }
     /// The verdict of a candidate that must be judged wrong, not end in an error.
     Verdict wrong(const std::string &source) {
@@ -109,6 +110,54 @@ TEST_F(JudgeTest, RejectsAWrongKernel) {
     const auto verdict = wrong(kernel("y[i] = 2 * x[i] + (i == 777 ? 1.01f : 1);"));
     ASSERT_NE(verdict.verification.failed(), nullptr);
     EXPECT_EQ(verdict.verification.failed()->evidence.at("index"), Json::array({0, 777}));
+}
+
+/// The check "hidden shapes" of a verdict in full strength.
+verify::Check shapesOf(const Result<Verdict> &verdict) {
+    EXPECT_TRUE(verdict) << (verdict ? "" : verdict.error().message);
+    if (verdict)
+        for (const auto &check : verdict->verification.checks)
+            if (check.name == "hidden shapes")
+                return check;
+    ADD_FAILURE() << "no such check" << (verdict ? ": " + verdict->problem : "");
+    return {};
+}
+
+TEST_F(JudgeTest, OtherShapesAreServedOrRefused) {
+    ASSERT_FALSE(judge_->pool().reshaped.empty());
+    const auto full = verify::Strength::full;
+    const std::string right = "y[i] = 2 * x[i] + 1;";
+    const auto served = shapesOf(judge(kernel(right), planText, full));
+    EXPECT_TRUE(served.passed && !served.skipped) << served.detail;
+    EXPECT_NE(served.detail.find(judge_->pool().reshaped.front().change), std::string::npos);
+
+    // What is known of the task's own shape, and said of no other.
+    const auto elements = judge_->description().inputs.front().type.elements();
+    const auto wrong = fmt::format("y[i] = n == {} ? 2 * x[i] + 1 : 0;", elements);
+    const auto verdict = judge(kernel(wrong), planText, full);
+    const auto found = shapesOf(verdict);
+    EXPECT_FALSE(found.passed);
+    EXPECT_NE(found.detail.find(judge_->pool().reshaped.front().change), std::string::npos)
+        << found.detail;
+    EXPECT_FALSE(verdict->correct);
+    EXPECT_EQ(verdict->reward, -1);
+    EXPECT_FALSE(verdict->fault);
+
+    auto plan = Json::parse(planText);
+    plan["requires"] = Json::array({fmt::format("N == {}", elements)});
+    const auto refused = shapesOf(judge(kernel(wrong), plan.dump(), full));
+    EXPECT_TRUE(refused.passed && refused.skipped) << refused.detail;
+    EXPECT_NE(refused.detail.find("does not hold"), std::string::npos) << refused.detail;
+}
+
+TEST_F(JudgeTest, AFaultOnOtherShapesIsTold) {
+    const auto elements = judge_->description().inputs.front().type.elements();
+    const auto verdict =
+        judge(kernel(fmt::format("if (n != {}) __trap();\n y[i] = 2 * x[i] + 1;", elements)),
+              planText, verify::Strength::full);
+    EXPECT_FALSE(shapesOf(verdict).passed);
+    ASSERT_TRUE(verdict->fault);
+    EXPECT_EQ(verdict->fault->kind, plan::FaultKind::illegalInstruction);
 }
 
 TEST_F(JudgeTest, NamesTheLineThatDoesNotCompile) {

@@ -3,6 +3,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/json.h"
+#include "core/base/paths.h"
 #include "core/judge/judge.h"
 
 #include <gmock/gmock.h>
@@ -64,9 +65,10 @@ class ModuleTest : public testing::Test {
         ASSERT_TRUE(text);
         std::ofstream(folder_ / path) << replaced(*text, what, by);
     }
-    Result<Verdict> verdict(Judge *judge = nullptr) {
+    Result<Verdict> verdict(Judge *judge = nullptr,
+                            verify::Strength strength = verify::Strength::training) {
         CUDA_AGENT_ASSIGN(candidate, readCandidate(folder_));
-        return (judge ? judge : judge_)->judge(candidate, verify::Strength::training, {});
+        return (judge ? judge : judge_)->judge(candidate, strength, {});
     }
     /// The verdict of a candidate that is judged wrong, not an error.
     Verdict wrong() {
@@ -227,6 +229,27 @@ TEST_F(ModuleTest, BlamesErrorsOnTheirLine) {
     EXPECT_THAT(wrong().problem, HasSubstr("ModelNew"));
 }
 
+TEST_F(ModuleTest, OtherShapesAreServedOrRefused) {
+    const auto shapes = [&](const std::string &scale) {
+        change("model_new.py", "self.scale, 0)", scale + ", 0)");
+        auto given = verdict(nullptr, verify::Strength::full);
+        change("model_new.py", scale + ", 0)", "self.scale, 0)");
+        EXPECT_TRUE(given) << (given ? "" : given.error().message);
+        return given ? given->verification.checks : std::vector<verify::Check>{};
+    };
+    const auto isShapes = [](const verify::Check &check) { return check.name == "hidden shapes"; };
+    const auto wrong = shapes("(self.scale if len(x) == 64 else self.scale.zero_())");
+    ASSERT_FALSE(wrong.empty());
+    EXPECT_TRUE(isShapes(wrong.back()) && !wrong.back().passed) << wrong.back().detail;
+    EXPECT_THAT(wrong.back().detail, HasSubstr("rows = "));
+    const auto refused = shapes("{64: self.scale}[len(x)]");
+    const auto found = std::find_if(refused.begin(), refused.end(), isShapes);
+    ASSERT_NE(found, refused.end());
+    EXPECT_TRUE(found->passed && found->skipped) << found->detail;
+    EXPECT_THAT(found->detail, HasSubstr("KeyError"));
+    EXPECT_TRUE(refused.back().passed) << refused.back().detail;
+}
+
 TEST_F(ModuleTest, SurvivesProcessesThatEndOrHang) {
     // Under the benchmark's rules: the published ones refuse the imports.
     const std::unique_ptr<Judge> judge(prepare(modules::Rules::kernelbench));
@@ -253,6 +276,30 @@ TEST_F(ModuleTest, FindsMemoryWrittenOutside) {
     change("kernels/residual_scale_binding.cpp", "auto out = torch::empty_like(x);",
            "x.data_ptr<float>()[x.numel()] = 1;\n    auto out = torch::empty_like(x);");
     EXPECT_THAT(wrong().problem, HasSubstr("after the end of input 0"));
+}
+
+TEST_F(ModuleTest, FoldersOfTextsThatAreNoLongerUsedGo) {
+    const auto texts = cacheDir() / "modules";
+    const auto foldersIn = [&] {
+        return std::distance(fs::directory_iterator(texts), fs::directory_iterator());
+    };
+    const auto longAgo = fs::file_time_type::clock::now() - std::chrono::hours(24 * 365);
+    for (int i = 0; i < 600; ++i) {
+        const auto folder = texts / fmt::format("unused-{}", i);
+        fs::create_directories(folder / "cache");
+        fs::last_write_time(folder, longAgo + std::chrono::seconds(i));
+    }
+    change("model_new.py", forwardCall, "return x"); // another text: a folder of its own
+    wrong();
+    EXPECT_EQ(foldersIn(), 512);
+    EXPECT_FALSE(fs::exists(texts / "unused-0"));
+    const auto used =
+        sha256Hex(fmt::format("{}\n{}\n{}", judge_->deviceInfo().name, pythonProgram().string(),
+                              *readTextFile(folder_ / "model_new.py")))
+            .substr(0, 32);
+    EXPECT_TRUE(fs::exists(texts / used)) << "the one that was just used must stay";
+    for (int i = 0; i < 600; ++i)
+        fs::remove_all(texts / fmt::format("unused-{}", i));
 }
 
 TEST_F(ModuleTest, TakesNoSingleFileOnACpu) {

@@ -44,6 +44,9 @@ TEST(FaultKinds, AreReadFromWhatIsSaid) {
         {"the candidate's process ended during timing: killed after 3.0 s (cpu limit)", "limit"},
         {"the candidate's process ended during a call: exit 0", "died"},
         {"the candidate's process ended during a call: ended by SIGKILL", "died"},
+        {"model_new.py:7: KeyError: 37 (while a call)", "raised"},
+        {"model_new.py:7: ValueError: six rows, please (while a timed call)", "raised"},
+        {"model_new.py: LaunchFault: k.cu: line 4: divergent barrier (while a call)", "other"},
         {"kernels/x.cu:k: there is no kernel of that name", "other"},
         {"", "other"}};
     for (const auto &[sentence, kind] : cases)
@@ -54,7 +57,8 @@ TEST(FaultKinds, SomeConcernTheDevice) {
     for (const auto kind : {FaultKind::illegalAddress, FaultKind::assertion, FaultKind::hang,
                             FaultKind::illegalInstruction, FaultKind::died, FaultKind::other})
         EXPECT_TRUE(concernsDevice(kind)) << nameOf(kind);
-    for (const auto kind : {FaultKind::outOfMemory, FaultKind::launch, FaultKind::limit})
+    for (const auto kind :
+         {FaultKind::outOfMemory, FaultKind::launch, FaultKind::limit, FaultKind::raised})
         EXPECT_FALSE(concernsDevice(kind)) << nameOf(kind);
 }
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "core" / "reference"))
 
 import torch  # noqa: E402
 
-from worker import cases, graph, oracle, ways  # noqa: E402
+from worker import cases, graph, oracle, reshape, ways  # noqa: E402
 from worker.loader import Task  # noqa: E402
 from worker.protocol import Channel, Closed, WorkerError, encode_number  # noqa: E402
 from worker.source import Source  # noqa: E402
@@ -402,6 +402,81 @@ class TaskTest(unittest.TestCase):
         self.assertTrue(torch.equal(task.draw(5)[0], again.draw(5)[0]))
         self.assertFalse(torch.equal(task.draw(5)[0], task.draw(6)[0]))
         self.assertFalse(task.model.training)
+
+
+class ReshapeTest(unittest.TestCase):
+    def reshaped(self, task, name, value):
+        describer = graph.Describer(task)
+        description = describer.describe()
+        with Outgoing(CPU) as outgoing:
+            return reshape.make_reshaped(
+                task, {"name": name, "value": value, "seed": 3, "sensitivity": True}, False,
+                outgoing, description, describer.parameters)
+
+    def of_text(self, text):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write("import torch\nfrom torch import nn\n" + text)
+            file.flush()
+            return Task(Source(file.name, {}), CPU)
+
+    def test_another_shape_of_the_same_model(self):
+        task = Task(Source(str(TASKS / "softmax.py"), {"columns": "40"}), CPU)
+        answer = self.reshaped(task, "rows", "11")
+        self.assertEqual(answer["description"]["inputs"][0]["shape"], [11, 40])
+        self.assertEqual(answer["description"]["outputs"][0]["shape"], [11, 40])
+        self.assertEqual(answer["description"]["constants"]["rows"], 11)
+        self.assertEqual(answer["oracle"][0]["shape"], [11, 40])
+        self.assertGreater(answer["errors"][0]["sensitivity_norm"], 0)
+        # and the task is what it was
+        self.assertEqual(task.draw(1)[0].shape, (16, 40))
+        self.assertEqual(sys.modules["task"], task.module)
+
+    def test_constants_that_serve_for_nothing(self):
+        task = self.of_text("""
+rows, width, power, kind = 6, 4, 2, 8
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(width))
+        self.register_buffer("table", torch.arange(float(kind)))
+    def forward(self, x):
+        return (x * self.weight + self.table.sum()) ** power
+def get_inputs():
+    return [torch.randn(rows, width)] + [None] * (rows == 5)
+def get_init_inputs():
+    return [width]
+""")
+        for name, value, why in (("width", "5", "changes the model"),
+                                 ("kind", "9", "changes the model"),
+                                 ("power", "3", "leaves the shapes"),
+                                 ("rows", "0", "leaves an input empty"),
+                                 ("rows", "5", "changes the number or the kind of inputs"),
+                                 ("rows", "-1", "rows = -1: ")):
+            self.assertIn(why, self.reshaped(task, name, value)["skipped"], name)
+        self.assertNotIn("skipped", self.reshaped(task, "rows", "4"))
+
+    def test_a_task_that_takes_its_own_shape_only(self):
+        task = self.of_text("""
+rows = 6
+class Model(nn.Module):
+    def forward(self, x):
+        if x.shape[0] != 6:
+            raise ValueError("six rows, please")
+        return x + 1
+def get_inputs():
+    return [torch.randn(rows, 3)]
+def get_init_inputs():
+    return []
+""")
+        answer = self.reshaped(task, "rows", "4")
+        self.assertIn("six rows, please", answer["skipped"])
+
+    def test_equality_of_plain_values(self):
+        one = [1, (2.0, "x"), {"t": torch.ones(2)}]
+        self.assertTrue(reshape.same(one, [1, (2.0, "x"), {"t": torch.ones(2)}]))
+        for other in ([1, (2.0, "x"), {"t": torch.zeros(2)}], [1, [2.0, "x"], one[2]],
+                      [True, (2.0, "x"), one[2]], [1, (2.0, "x"), {}], [object()] * 3):
+            self.assertFalse(reshape.same(one, other), other)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/base/hash.h"
+#include "core/device/lease.h"
+#include "core/judge/state.h"
+
+#include <future>
+#include <thread>
+
+namespace cuda_agent::judge {
+
+namespace {
+
+/// Compiles the baselines beside other work, so that their timing finds them in the caches. What
+/// goes wrong here comes up again, and is told, when they are timed. Stops when it is destroyed.
+class CompilingAhead {
+  public:
+    CompilingAhead(reference::Worker &worker, const device::Info &device,
+                   std::vector<reference::Baseline> wanted, const std::stop_token &outer)
+        : thread_([&worker, device, wanted = std::move(wanted)](const std::stop_token &stop) {
+              const auto seed = randomSeed() >> 1;
+              for (const auto baseline : wanted) {
+                  // Compilers take the processor, which is the device that others time on a cpu.
+                  std::optional<device::Lease> lease;
+                  if (device.kind == device::Kind::cpu) {
+                      auto shared = device::Lease::share(device, stop);
+                      if (!shared)
+                          return;
+                      lease.emplace(std::move(*shared));
+                  }
+                  if (!worker.prepare(baseline, seed, stop))
+                      return;
+              }
+              (void)worker.release();
+          }),
+          forward_(outer, Stop{&thread_}) {}
+
+    void wait() { thread_.join(); }
+
+  private:
+    struct Stop {
+        std::jthread *thread;
+        void operator()() const { thread->request_stop(); }
+    };
+    std::jthread thread_;
+    std::stop_callback<Stop> forward_;
+};
+
+} // namespace
+
+std::vector<reference::Baseline> wantedBaselines(const Options &options) {
+    using reference::Baseline;
+    std::vector<Baseline> wanted;
+    if (options.numerics != task::Numerics::tf32)
+        wanted = {Baseline::eager, Baseline::compile};
+    if (options.numerics != task::Numerics::standard) {
+        wanted.push_back(Baseline::eagerTf32);
+        wanted.push_back(Baseline::compileTf32);
+    }
+    if (options.maxAutotune)
+        wanted.push_back(Baseline::compileMaxAutotune);
+    return wanted;
+}
+
+Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
+                                              std::unique_ptr<device::Device> device,
+                                              const Options &options, Progress progress,
+                                              std::stop_token stop) {
+    auto state = std::make_unique<State>();
+    state->spec = spec;
+    state->device = std::move(device);
+    state->options = options;
+    const auto say = [&](const std::string &what) {
+        if (progress)
+            progress(what);
+    };
+
+    CUDA_AGENT_ASSIGN(compiler, toolchain::makeCompiler(state->device->info()));
+    state->compiler = std::move(compiler);
+    say("measuring this machine's ceilings");
+    {
+        // What another process runs meanwhile would lower the ceilings for good: they are kept.
+        CUDA_AGENT_ASSIGN(lease, device::Lease::take(state->device->info(), stop));
+        (void)lease;
+        CUDA_AGENT_ASSIGN(ceilings, state->device->ceilings());
+        state->ceilings = ceilings;
+    }
+
+    // Two workers: one draws the sealed cases and ends before any candidate starts; the other
+    // knows no secret and stays for timing. They start side by side: importing torch is slow.
+    say("loading the task");
+    reference::Options workerOptions;
+    workerOptions.numerics = options.numerics;
+    if (!options.timing) {
+        CUDA_AGENT_ASSIGN(worker,
+                          reference::Worker::start(spec, *state->device, workerOptions, stop));
+        say("drawing inputs and the fp64 oracle");
+        CUDA_AGENT_ASSIGN(pool, verify::drawPool(*worker, *state->device, stop));
+        state->pool = std::move(pool);
+        append(state->unenforced, worker->finish().unenforced);
+        return std::unique_ptr<Judge>(new Judge(std::move(state)));
+    }
+    auto timingStart = std::async(std::launch::async, [&] {
+        return reference::Worker::start(spec, *state->device, workerOptions, stop);
+    });
+    auto drawing = reference::Worker::start(spec, *state->device, workerOptions, stop);
+    auto timingWorker = timingStart.get();
+    if (!drawing)
+        return tl::unexpected(drawing.error());
+    if (!timingWorker)
+        return tl::unexpected(timingWorker.error());
+    state->timingWorker = std::move(*timingWorker);
+
+    say("drawing inputs and the fp64 oracle");
+    {
+        CompilingAhead compiling(*state->timingWorker, state->device->info(),
+                                 wantedBaselines(options), stop);
+        CUDA_AGENT_ASSIGN(pool, verify::drawPool(**drawing, *state->device, stop));
+        state->pool = std::move(pool);
+        append(state->unenforced, (*drawing)->finish().unenforced);
+        drawing->reset();
+        compiling.wait();
+    }
+
+    say("timing eager and torch.compile");
+    {
+        CUDA_AGENT_ASSIGN(lease, device::Lease::take(state->device->info(), stop));
+        (void)lease;
+        CUDA_AGENT_ASSIGN(baselines, timing::measureBaselines(*state->timingWorker, *state->device,
+                                                              wantedBaselines(options),
+                                                              state->pool.description.countedBytes,
+                                                              timing::fullProtocol(), stop));
+        state->baselines = std::move(baselines);
+    }
+    CUDA_AGENT_TRY(state->timingWorker->release());
+    return std::unique_ptr<Judge>(new Judge(std::move(state)));
+}
+
+} // namespace cuda_agent::judge

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/judge/faults.h"
+#include "core/judge/state.h"
+
+namespace cuda_agent::judge {
+
+namespace {
+
+constexpr const char *name = "hidden shapes";
+
+/// Whether a candidate that could not be started for other shapes has refused them by that.
+bool refuses(const Error &error) {
+    return error.kind == ErrorKind::request || error.kind == ErrorKind::failed;
+}
+
+} // namespace
+
+Result<void> Judge::State::checkShapes(const Compiled &compiled, Verdict &verdict,
+                                       std::stop_token stop) {
+    auto &checks = verdict.verification.checks;
+    std::vector<std::string> right;
+    std::vector<std::string> refused;
+    for (const auto &reshaped : pool.reshaped) {
+        auto started = startCandidate(compiled, &reshaped, stop);
+        if (!started) {
+            if (!refuses(started.error()))
+                return tl::unexpected(started.error());
+            refused.push_back(reshaped.change + ": " + started.error().message);
+            continue;
+        }
+        if (const auto *rejection = std::get_if<toolchain::Rejection>(&*started)) {
+            refused.push_back(reshaped.change + ": " + rejection->summary);
+            continue;
+        }
+        auto &run = std::get<Started>(*started);
+        CUDA_AGENT_ASSIGN(
+            check, verify::verifyReshaped(*run.process, run.set, reshaped, pool, *device, stop));
+        const auto fault = run.process->fault();
+        const bool refusal = fault && fault->kind == plan::FaultKind::raised;
+        if (check.passed)
+            right.push_back(reshaped.change);
+        else if (refusal)
+            refused.push_back(reshaped.change + ": " + fault->detail);
+        else
+            checks.push_back(std::move(check));
+        CUDA_AGENT_TRY(endProcess(*run.process, device->info(), verdict, stop));
+        if (verdict.verification.failed())
+            return {};
+    }
+    verify::Check check{name, true, right.empty(), {}, {}};
+    if (pool.reshaped.empty())
+        check.detail = "no constant of the task changes the shapes of its inputs alone";
+    else if (right.empty())
+        check.detail = "serves the task's own shapes only; " + refused.front();
+    else if (refused.empty())
+        check.detail = fmt::format("right with {}", fmt::join(right, ", "));
+    else
+        check.detail = fmt::format("right with {}; {}", fmt::join(right, ", "), refused.front());
+    checks.push_back(std::move(check));
+    return {};
+}
+
+} // namespace cuda_agent::judge

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/device/lease.h"
+#include "core/judge/judge.h"
+
+#include <algorithm>
+
+/// What the parts of the judge share. Internal to core/judge.
+namespace cuda_agent::judge {
+
+/// The baselines that are measured for these options.
+std::vector<reference::Baseline> wantedBaselines(const Options &options);
+
+/// Adds what is not there yet.
+template <typename T>
+void append(std::vector<T> &to, const std::vector<T> &from) {
+    for (const auto &item : from)
+        if (std::find(to.begin(), to.end(), item) == to.end())
+            to.push_back(item);
+}
+
+struct Judge::State {
+    task::Spec spec;
+    std::unique_ptr<device::Device> device;
+    Options options;
+    device::Ceilings ceilings;
+    verify::Pool pool;
+    timing::Baselines baselines;
+    std::unique_ptr<reference::Worker> timingWorker;
+    std::unique_ptr<toolchain::Compiler> compiler;
+    std::unique_ptr<modules::Builder> builder; ///< made for the first module
+    std::vector<std::string> unenforced;
+    std::string compiledCode;
+
+    /// A started candidate with its private buffers bound under number 0.
+    struct Started {
+        std::unique_ptr<plan::CandidateProcess> process;
+        plan::LinkedCandidate *module = nullptr; ///< the same process, where it is a module's
+        verify::GuardedSet set;
+        std::vector<std::string> flags;
+    };
+    using StartOutcome = std::variant<Started, toolchain::Rejection>;
+    Result<CompileOutcome> compile(const Candidate &candidate, std::stop_token stop);
+    /// For the task's own shapes, or for those of one of the pool's reshaped cases.
+    Result<StartOutcome> startCandidate(const Compiled &compiled,
+                                        const reference::ReshapedCase *reshaped,
+                                        std::stop_token stop);
+    /// Adds the check "hidden shapes": a candidate must be right on other shapes of inputs than the
+    /// task's, or refuse them.
+    Result<void> checkShapes(const Compiled &compiled, Verdict &verdict, std::stop_token stop);
+    Result<verify::Check> checkOrigin(const Compiled &compiled, plan::LinkedCandidate &process,
+                                      Verdict &verdict);
+    Result<verify::Check> timeCandidate(plan::CandidateProcess &process, verify::GuardedSet &set,
+                                        const timing::Protocol &protocol, Verdict &verdict,
+                                        std::stop_token stop);
+    Result<void> scrutinize(const Compiled &compiled, plan::CandidateProcess &process,
+                            verify::GuardedSet &set, Verdict &verdict, std::stop_token stop);
+    Result<void> examine(const Compiled &compiled, Started &run, Verdict &verdict,
+                         std::optional<device::Lease> lease, std::stop_token stop);
+    Result<void> finishVerdict(Verdict &verdict, std::stop_token stop);
+};
+
+} // namespace cuda_agent::judge

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/verify/verify.h"
+
+namespace cuda_agent::verify {
+
+/// Another size for a constant that is one, near it and below where that can be, so that the case
+/// fits into memory where the task does. Half of the time a multiple of eight, which kernels that
+/// read vectors take. `random`: any bits.
+std::int64_t otherSize(std::int64_t size, std::uint64_t random);
+
+/// Draws up to two cases of other shapes into `pool`, by constants of its description in a random
+/// order, each under a share of the device's lease. Errors: machine, stopped.
+Result<void> drawReshaped(reference::Worker &worker, device::Device &device, Pool &pool,
+                          std::stop_token stop);
+
+} // namespace cuda_agent::verify
