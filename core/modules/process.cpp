@@ -5,6 +5,7 @@
 #include "core/base/hash.h"
 #include "core/base/paths.h"
 #include "core/reference/launch.h"
+#include "core/toolchain/binary_cache.h"
 
 namespace cuda_agent::modules {
 
@@ -15,6 +16,9 @@ namespace {
 
 constexpr milliseconds helloTimeout{180'000}; ///< Python, PyTorch and a cold disk; the task's model
 constexpr milliseconds auditTimeout{120'000}; ///< the first use of CUPTI takes seconds
+/// Folders of texts that are kept for their next load; on cuda one holds what the text compiles
+/// itself, some megabytes. Without an end a long run fills the disk.
+constexpr std::size_t mostOwnFolders = 512;
 constexpr const char *insideModel = "/candidate/model_new.py";
 constexpr const char *insideLaunches = "/candidate/libcuda-agent-launches.so";
 
@@ -46,6 +50,7 @@ Result<sandbox::Policy> makePolicy(const Compiled &compiled, const task::Spec &s
     policy.mounts.push_back({spec.file, "/task/" + spec.file.filename().string()});
     const auto model = folder / modelFile;
     CUDA_AGENT_TRY(writeFileAtomically(model, compiled.candidate->files.at(modelFile)));
+    toolchain::BinaryCache(folder.parent_path()).prune(mostOwnFolders); // those used longest ago
     policy.mounts.push_back({model, insideModel});
     if (!compiled.extension.empty())
         policy.mounts.push_back({compiled.extension, "/candidate/cuda_extension.so"});
