@@ -6,6 +6,7 @@
 #include "core/base/paths.h"
 #include "core/sandbox/cgroup_files.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -151,6 +152,8 @@ void addOwn(Census &census) {
     std::uint64_t size = 0, resident = 0;
     statm >> size >> resident;
     census.residentBytes = resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    const auto heap = ::mallinfo2();
+    census.heapBytes = heap.uordblks + heap.hblkhd;
 }
 
 /// Whether a process that is not of this family has the file open or mapped.
@@ -240,8 +243,8 @@ Result<Census> takeCensus(device::Device *gpu, const std::set<std::string> &know
     for (const char *kind : {"processes", "zombies"})
         census.items[kind];
     collectGroups("/sys/fs/cgroup", sandbox::cgroupNamePrefix(), 8, census.items["control groups"]);
-    addProcesses(census);
     addOwn(census);
+    addProcesses(census);
     addSharedMemory(census, known);
     addFiles(census);
     if (gpu) {

@@ -31,7 +31,7 @@ import run  # noqa: E402
 # What a verdict without times can say.
 UNTIMED = {"compile", "request", "start", "machine", "passed", "random inputs",
            "adversarial inputs", "inputs unchanged", "guard zones", "misaligned storage",
-           "no aliasing", "repeat", "sources", "origin of the work"}
+           "no aliasing", "repeat", "hidden shapes", "sources", "origin of the work"}
 # What only a clock or the calls after it find. Flags are left out: a busy machine changes them.
 TIMED = {"timed calls", "after timing", "fresh inputs", "knock-out"}
 # Accusations that do not hang on a clock.
@@ -105,7 +105,7 @@ def write(chosen, device, folder):
                         "task": tasks.setdefault(slot.key, len(tasks)),
                         "path": str(slot.entry.write(own)), "honest": slot.honest,
                         "wanted": list(slot.entry.wanted(device)), "module": slot.module,
-                        "weight": slot.weight})
+                        "full": slot.entry.full, "weight": slot.weight})
     manifest = folder / "manifest.json"
     manifest.write_text(json.dumps({
         "tasks": [{"file": file, "sets": list(sets), "rules": rules, "timing": timing}

@@ -73,6 +73,7 @@ Result<Manifest> manifestFromJson(const Json &json) {
             entry.wanted = each.at("wanted").get<std::vector<std::string>>();
             entry.honest = each.at("honest").get<bool>();
             entry.module = each.at("module").get<bool>();
+            entry.full = each.at("full").get<bool>();
             entry.weight = each.at("weight").get<double>();
             if (entry.task >= manifest.tasks.size() || entry.wanted.empty() || !(entry.weight > 0))
                 return requestError("{} ('{}') of the manifest names a task that is not there, no "
@@ -102,8 +103,9 @@ Draw draw(const Manifest &manifest, std::size_t count, std::uint64_t seed, doubl
     for (std::size_t i = 0; i < result.turns.size(); ++i) {
         auto &turn = result.turns[i];
         turn.variation = unit(random) < vary ? i + 1 : 0;
-        turn.full = below(random, fullEvery) == 0 &&
-                    !manifest.tasks[manifest.entries[turn.entry].task].timing;
+        const auto &entry = manifest.entries[turn.entry];
+        const bool chosen = below(random, fullEvery) == 0;
+        turn.full = entry.full || (chosen && !manifest.tasks[entry.task].timing);
     }
     std::set<std::pair<std::size_t, bool>> seen;
     std::stable_partition(result.turns.begin(), result.turns.end(), [&](const Turn &turn) {

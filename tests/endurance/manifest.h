@@ -26,6 +26,7 @@ struct Entry {
     std::vector<std::string> wanted;
     bool honest = false;
     bool module = false;
+    bool full = false; ///< always in full strength: nothing else stops it
     double weight = 1; ///< how often it is drawn, against others of its side
 };
 
@@ -36,7 +37,7 @@ struct Manifest {
 };
 
 /// {"tasks": [{"file", "sets", "rules", "timing"}], "accusing": [...],
-///  "entries": [{"name", "task", "path", "wanted", "honest", "module", "weight"}]}
+///  "entries": [{"name", "task", "path", "wanted", "honest", "module", "full", "weight"}]}
 /// Errors: request (says which entry and what is missing; without honest or without hostile ones).
 Result<Manifest> manifestFromJson(const Json &json);
 

@@ -21,6 +21,7 @@ Json entry(const std::string &name, bool honest, double weight = 1, int task = 0
             {"honest", honest},
             {"module", false},
             {"weight", weight},
+            {"full", name == "rare"},
             {"wanted", {honest ? "passed" : "random inputs"}}};
 }
 
@@ -70,6 +71,7 @@ TEST(Draw, HalfIsHonestAllComeAndWeightsCount) {
         varied += turn.variation > 0;
         full += turn.full;
         EXPECT_FALSE(turn.full && given.tasks[entry.task].timing);
+        EXPECT_TRUE(turn.full || !entry.full);
     }
     EXPECT_EQ(honest, 200);
     EXPECT_GE(times["rare"], 1);
@@ -191,6 +193,22 @@ TEST(Watch, ResidentAndGpuMemoryMayNotGrow) {
     EXPECT_TRUE(watch.look(census, 3).empty());
 }
 
+TEST(Watch, TheHeapTellsSmallLosses) {
+    const auto growing = [](double perCandidate) {
+        Watch watch;
+        watch.begin(holding({}));
+        for (int done = 0; done <= 1000; done += 10) {
+            auto census = holding({});
+            census.heapBytes = static_cast<std::uint64_t>(1e7 + done * perCandidate);
+            watch.look(census, static_cast<std::size_t>(done));
+        }
+        return watch.finish();
+    };
+    EXPECT_TRUE(growing(100).empty());
+    ASSERT_EQ(growing(1000).size(), 1u);
+    EXPECT_EQ(growing(1000)[0].kind, "heap");
+}
+
 TEST(Census, SeesWhatThisProcessHolds) {
     const auto before = takeCensus(nullptr).value();
     EXPECT_GT(before.residentBytes, 1u << 20);
@@ -207,6 +225,10 @@ TEST(Census, SeesWhatThisProcessHolds) {
     EXPECT_EQ(after.countAll("descriptors"), before.countAll("descriptors") + 1);
     EXPECT_EQ(after.count("threads"), 2u);
     EXPECT_EQ(after.count("processes"), 0u);
+    const std::vector<char> block(8 << 20, 1);
+    const auto larger = takeCensus(nullptr).value();
+    EXPECT_NEAR(static_cast<double>(larger.heapBytes - after.heapBytes),
+                static_cast<double>(block.size()), 1 << 20);
 }
 
 } // namespace

@@ -30,7 +30,9 @@ constexpr std::array shownKinds{
     "control groups", "shared memory", "shared mappings", "temporary files", "cache files"};
 
 Json toJson(const Census &census) {
-    Json json{{"resident_bytes", census.residentBytes}, {"cache_bytes", census.cacheBytes}};
+    Json json{{"resident_bytes", census.residentBytes},
+              {"heap_bytes", census.heapBytes},
+              {"cache_bytes", census.cacheBytes}};
     for (const auto &[kind, items] : census.items)
         json["counts"][kind] = items.size();
     if (census.freeBytes)
@@ -157,11 +159,13 @@ std::size_t Run::findingsOf(const std::string &prefix) const {
 }
 
 void Run::printProgress() const {
-    fmt::print("{:5} of {}  {:5.2f} s each  {:7.1f} MiB resident  {} descriptors  {} processes  "
+    fmt::print("{:5} of {}  {:5.2f} s each  {:7.1f} MiB resident, {:.2f} heap  {} descriptors  {} "
+               "processes  "
                "cache {:.0f} MiB  {} findings\n",
                done_, draw_.turns.size(), seconds_ / static_cast<double>(done_),
-               inMebibytes(last_.residentBytes), last_.countAll("descriptors"),
-               last_.count("processes"), inMebibytes(last_.cacheBytes), findings_.size());
+               inMebibytes(last_.residentBytes), inMebibytes(last_.heapBytes),
+               last_.countAll("descriptors"), last_.count("processes"),
+               inMebibytes(last_.cacheBytes), findings_.size());
     std::fflush(stdout);
 }
 
@@ -177,6 +181,9 @@ void Run::printTable() const {
     fmt::print("{:18} {:>10.1f} {:>8.1f} {:>9}  {:+.2f} MiB per 1,000 candidates\n", "resident MiB",
                inMebibytes(watch_.normal().residentBytes), inMebibytes(last_.residentBytes),
                findingsOf("resident memory"), watch_.residentSlope() * 1000 / mebibyte);
+    fmt::print("{:18} {:>10.2f} {:>8.2f} {:>9}  {:+.3f} MiB per 1,000 candidates\n", "heap MiB",
+               inMebibytes(watch_.normal().heapBytes), inMebibytes(last_.heapBytes),
+               findingsOf("heap"), watch_.heapSlope() * 1000 / mebibyte);
     if (last_.freeBytes && watch_.normal().freeBytes)
         fmt::print("{:18} {:>10.0f} {:>8.0f} {:>9}\n", "free GPU MiB",
                    inMebibytes(*watch_.normal().freeBytes), inMebibytes(*last_.freeBytes),
@@ -203,11 +210,11 @@ Json Run::toJson() const {
               {"warmed_up", endurance::toJson(watch_.normal())},
               {"last", endurance::toJson(last_)},
               {"resident_bytes_per_candidate", watch_.residentSlope()},
-              {"resident", Json::array()},
+              {"heap_bytes_per_candidate", watch_.heapSlope()},
+              {"resident", watch_.resident()},
+              {"heap", watch_.heap()},
               {"findings", Json::array()},
               {"entries", Json::array()}};
-    for (const auto &[done, bytes] : watch_.resident())
-        json["resident"].push_back({done, bytes});
     for (const auto &finding : findings_)
         json["findings"].push_back(
             {{"kind", finding.kind}, {"after", finding.after}, {"what", finding.what}});

@@ -86,20 +86,28 @@ std::vector<Finding> Watch::look(const Census &census, std::size_t done) {
                                      static_cast<double>(census.cacheBytes) / mebibyte)});
         bounds_.cacheBytes = 2 * census.cacheBytes;
     }
-    resident_.emplace_back(static_cast<double>(done), static_cast<double>(census.residentBytes));
+    const auto at = static_cast<double>(done);
+    resident_.emplace_back(at, static_cast<double>(census.residentBytes));
+    heap_.emplace_back(at, static_cast<double>(census.heapBytes));
     return found;
 }
 
 std::vector<Finding> Watch::finish() const {
-    if (resident_.size() < 2)
-        return {};
-    const double slope = residentSlope();
-    const double growth = slope * (resident_.back().first - resident_.front().first);
-    if (slope * 1000 <= bounds_.residentPerThousand || growth <= bounds_.residentLeast)
-        return {};
-    return {{"resident memory", static_cast<std::size_t>(resident_.back().first),
-             fmt::format("grows by {:.1f} MiB per 1,000 candidates where {:.1f} are allowed",
-                         slope * 1000 / mebibyte, bounds_.residentPerThousand / mebibyte)}};
+    std::vector<Finding> found;
+    const auto hold = [&](const char *kind, const auto &points, double perThousand, double least) {
+        if (points.size() < 2)
+            return;
+        const double slope = medianSlope(points);
+        const double growth = slope * (points.back().first - points.front().first);
+        if (slope * 1000 > perThousand && growth > least)
+            found.push_back(
+                {kind, static_cast<std::size_t>(points.back().first),
+                 fmt::format("grows by {:.2f} MiB per 1,000 candidates where {:.2f} are allowed",
+                             slope * 1000 / mebibyte, perThousand / mebibyte)});
+    };
+    hold("resident memory", resident_, bounds_.residentPerThousand, bounds_.residentLeast);
+    hold("heap", heap_, bounds_.heapPerThousand, bounds_.heapLeast);
+    return found;
 }
 
 } // namespace cuda_agent::endurance

@@ -9,7 +9,7 @@
 namespace cuda_agent::endurance {
 
 /// Something that is not as it must be. `kind`: that of the census ("descriptors (pipe)"),
-/// "resident memory", "GPU memory", "cache size" or "verdict".
+/// "resident memory", "heap", "GPU memory", "cache size" or "verdict".
 struct Finding {
     std::string kind;
     std::size_t after = 0; ///< candidates judged until it was seen
@@ -18,11 +18,14 @@ struct Finding {
 
 /// How much may stay.
 struct Bounds {
-    /// Slope of resident memory, in bytes per 1,000 candidates; and what the fitted growth over the
-    /// whole run must exceed beside, as an allocator moves in steps that a short run cannot tell
-    /// from a slope.
+    /// Slopes in bytes per 1,000 candidates, and what the fitted growth over the whole run must
+    /// exceed beside. Resident memory moves in steps of megabytes, whenever an output or a message
+    /// is the largest so far for one of the allocator's arenas, which a short run cannot tell from
+    /// a slope. The heap in use moves with what is lost, and little else.
     double residentPerThousand = 8.0 * (1 << 20);
-    double residentLeast = 6.0 * (1 << 20);
+    double residentLeast = 12.0 * (1 << 20);
+    double heapPerThousand = 512.0 * (1 << 10);
+    double heapLeast = 128.0 * (1 << 10);
     std::uint64_t gpuBytes = 32ull << 20;  ///< below the free memory after warm-up
     std::uint64_t cacheBytes = 4ull << 30; ///< compiled kernels on disk
 };
@@ -50,7 +53,9 @@ class Watch {
     const Census &normal() const { return first_; }
     /// Bytes per candidate.
     double residentSlope() const { return medianSlope(resident_); }
+    double heapSlope() const { return medianSlope(heap_); }
     const std::vector<std::pair<double, double>> &resident() const { return resident_; }
+    const std::vector<std::pair<double, double>> &heap() const { return heap_; }
 
   private:
     Bounds bounds_;
@@ -58,6 +63,7 @@ class Watch {
     Census first_;
     Census normal_;                                   ///< the first one, raised by what was found
     std::vector<std::pair<double, double>> resident_; ///< candidates, bytes
+    std::vector<std::pair<double, double>> heap_;
 };
 
 } // namespace cuda_agent::endurance
