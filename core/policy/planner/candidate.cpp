@@ -169,6 +169,14 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
     for (const std::string &note : program.notes)
         header += fmt::format("// The same in exact arithmetic: {}\n", note);
 
+    // Sizes may be told by an input that no kernel reads.
+    for (const BufferInfo &buffer : program.buffers) {
+        if (std::any_of(requirements.begin(), requirements.end(), [&](const std::string &text) {
+                return text.find(buffer.name + ".shape[") != std::string::npos;
+            }))
+            used.insert(buffer.name);
+    }
+
     Json buffers = Json::array();
     for (const BufferInfo &buffer : program.buffers) {
         if (!used.contains(buffer.name))

@@ -144,8 +144,9 @@ class ColumnWriter : public KernelWriter {
     void loadVector(int load, const std::string &name) {
         out_.helpers.insert("loadVector");
         const Access &access = n_.accesses.at(load);
+        const std::string at = withPicks(p_.values[load], elementOffset(access));
         line(fmt::format("loadVector({}, {} + {});", name, pointer(access, p_.values[load].buffer),
-                         elementOffset(access)));
+                         at));
     }
 
     void preload(const std::vector<int> &loads) {

@@ -206,7 +206,8 @@ class Fusion {
                 return false; // the group of a reduction was chosen with the same care
             if (v.kind == Kind::load) {
                 const auto writers = groupsWriting_.find(v.buffer);
-                return writers != groupsWriting_.end() && writers->second.contains(group);
+                if (writers != groupsWriting_.end() && writers->second.contains(group))
+                    return true;
             }
             return std::any_of(v.args.begin(), v.args.end(), look);
         };
@@ -303,8 +304,11 @@ class Fusion {
         }
         const std::set<int> units = directUnits(store.value);
         int chosen = -1;
-        for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
+        // Elements that meet others in memory have a kernel without rows to themselves.
+        for (int g = 0; g < static_cast<int>(groups_.size()) && !store.adds(); ++g) {
             const Group &group = groups_[g];
+            if (!group.stores.empty() && group.stores[0].adds())
+                continue;
             std::set<Axis> all = group.rows;
             all.insert(group.reduced.begin(), group.reduced.end());
             const bool perRow = group.hasReductions() && space == group.rows;

@@ -6,6 +6,11 @@
 
 namespace cuda_agent::policy {
 
+std::size_t Value::picks() const {
+    return static_cast<std::size_t>(std::count_if(
+        dims.begin(), dims.end(), [](const LoadDim &dimension) { return dimension.pick >= 0; }));
+}
+
 int Program::add(Value value) {
     values.push_back(std::move(value));
     return static_cast<int>(values.size()) - 1;
@@ -142,6 +147,7 @@ bool sameShape(const Program &program, const Value &a, const Value &b) {
         return false;
     for (std::size_t d = 0; d < a.dims.size(); ++d) {
         if (a.dims[d].offset != b.dims[d].offset || a.dims[d].step != b.dims[d].step ||
+            a.dims[d].pick != b.dims[d].pick ||
             program.axes.size(program.axes.atoms(a.dims[d].axes)) !=
                 program.axes.size(program.axes.atoms(b.dims[d].axes)))
             return false;
@@ -156,8 +162,8 @@ std::string keyOf(const Program &program, const Value &value) {
     key += fmt::format("{}", program.axes.atoms(value.axes));
     key += fmt::format("{}{}{}", value.extents, value.strides, value.backwards ? "b" : "");
     for (const LoadDim &dimension : value.dims)
-        key += fmt::format("{}+{}*{}", dimension.offset, dimension.step,
-                           program.axes.atoms(dimension.axes));
+        key += fmt::format("{}+{}*{}{}", dimension.offset, dimension.step,
+                           program.axes.atoms(dimension.axes), dimension.pick);
     return key;
 }
 
@@ -247,11 +253,16 @@ std::string Program::text() const {
         switch (value.kind) {
         case Kind::load:
             result += buffers[value.buffer].name + "[";
-            for (std::size_t d = 0; d < value.dims.size(); ++d)
-                result += fmt::format("{}{}", d > 0 ? ", " : "", axes.atoms(value.dims[d].axes));
+            for (std::size_t d = 0; d < value.dims.size(); ++d) {
+                const LoadDim &dimension = value.dims[d];
+                result += d > 0 ? ", " : "";
+                result += dimension.pick < 0 ? fmt::format("{}", axes.atoms(dimension.axes))
+                                             : fmt::format("v{}", value.args[dimension.pick]);
+            }
             result += "]";
-            if (!value.args.empty())
-                result += fmt::format(" where v{}, else v{}", value.args[0], value.args[1]);
+            if (value.bordered())
+                result +=
+                    fmt::format(" where v{}, else v{}", value.args.end()[-2], value.args.back());
             break;
         case Kind::constant:
             result += fmt::format("{:g}", value.number);

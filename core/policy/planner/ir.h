@@ -16,20 +16,22 @@ namespace cuda_agent::policy {
 /// The planner's own form of a task: scalar functions of loop variables. A value has no shape and
 /// no layout, only the axes it depends on, so views cost nothing and fusion is set arithmetic.
 enum class Kind {
-    load,      ///< an element of a buffer; with `args`: where args[0] holds, elsewhere args[1]
+    load,      ///< an element of a buffer; `args`: see LoadDim::pick and Value::bordered
     constant,  ///< a number
     index,     ///< the row-major position within a list of axes (arange, argmax, gather)
     count,     ///< number of positions of a list of axes, as a floating value
-    pointwise, ///< `op` of `args`
+    pointwise, ///< `op` of `args`; "place": args[0], for a store at positions args[1], ...
     reduce,    ///< `op` ("sum", "argmax", ...) of args[0] over `axes`
     scan,      ///< `op` ("sum", "prod") of args[0] up to the place along `axes`, that one included
 };
 
-/// One dimension of a loaded buffer: position = offset + step * (position within `axes`).
+/// One dimension of a loaded buffer: position = offset + step * (position within `axes`), or
+/// offset + step * (value of an argument of the load), which lies within the dimension.
 struct LoadDim {
     Axes axes;
     std::int64_t offset = 0;
     std::int64_t step = 1;
+    int pick = -1; ///< number of that argument, among the first ones of the load; -1: none
 };
 
 struct Value {
@@ -48,6 +50,11 @@ struct Value {
     /// load: elements from one position to the next of each of `dims`, where those are no
     /// dimensions of the buffer: windows that overlap.
     Shape strides;
+
+    /// load: how many of its arguments are positions.
+    std::size_t picks() const;
+    /// load: its last two arguments say where it may be read, and what it is elsewhere.
+    bool bordered() const { return args.size() > picks(); }
 };
 
 enum class BufferRole { input, parameter, output, scratch };
@@ -71,11 +78,16 @@ struct View {
 
 /// Writes a value to a buffer whose dimensions are `dims`: to all of it, or to the part that starts
 /// at `offsets`, one per dimension. Parts are disjoint and together the whole buffer.
+/// With `picks` the value is a "place" and is added to what the buffer holds, which is 0 before;
+/// the position along dimension d is argument picks[d] of the value where that is not -1, for each
+/// position within `dims[d]`. Sums come in any order.
 struct Store {
     int value = -1;
     std::vector<Axes> dims;
     int buffer = -1;
     std::vector<std::int64_t> offsets = {};
+    std::vector<int> picks = {};
+    bool adds() const { return !picks.empty(); }
 };
 
 /// A GEMM or convolution between buffers: a step of the plan, verbatim.

@@ -84,6 +84,10 @@ KernelSource KernelWriter::write() {
                 out_.helpers.insert(reducer.op == "argmax" ? "isAbove" : "isBelow");
         }
     }
+    for (const Store &store : g_.stores) {
+        if (store.adds())
+            out_.zeroed.push_back(p_.buffers[store.buffer].name);
+    }
     writeForm();
     return std::move(out_);
 }
@@ -297,17 +301,51 @@ void KernelWriter::rowCoordinates(const std::string &row, const std::string &typ
     }
 }
 
+std::string KernelWriter::movedBy(int position, std::int64_t stride, int buffer,
+                                  const std::string &index) {
+    const BufferInfo &info = p_.buffers[buffer];
+    const bool large =
+        p_.bytesOf(buffer) / static_cast<std::int64_t>(sizeOf(info.dtype)) >= (1ll << 31);
+    const std::string name = fmt::format("({}){}", large ? "long long" : "int", valueOf(position));
+    const std::string term = sumOf({{name, stride}});
+    return index == "0" ? term : term == "0" ? index : index + " + " + term;
+}
+
+std::string KernelWriter::withPicks(const Value &load, const std::string &index) {
+    std::string text = index;
+    const auto strides = p_.stridesOf(load);
+    for (std::size_t d = 0; d < load.dims.size(); ++d) {
+        const LoadDim &dim = load.dims[d];
+        if (dim.pick >= 0)
+            text = movedBy(load.args[dim.pick], strides[d] * dim.step, load.buffer, text);
+    }
+    return text;
+}
+
+std::string KernelWriter::placeText(int store) {
+    const Store &target = g_.stores[store];
+    std::string text = elementOffset(n_.stores[store]);
+    const auto strides = p_.stridesOf(target.buffer);
+    for (std::size_t d = 0; d < target.picks.size(); ++d) {
+        if (target.picks[d] >= 0)
+            text = movedBy(p_.values[target.value].args[target.picks[d]], strides[d], target.buffer,
+                           text);
+    }
+    return text;
+}
+
 std::string KernelWriter::loadText(int id, const std::string &index) {
     const Value &value = p_.values[id];
-    std::string at = fmt::format("{}[{}]", pointer(n_.accesses.at(id), value.buffer), index);
+    std::string at =
+        fmt::format("{}[{}]", pointer(n_.accesses.at(id), value.buffer), withPicks(value, index));
     if (value.dtype == DType::float16)
         at = "__half2float(" + at + ")";
     if (value.dtype == DType::bfloat16)
         at = "__bfloat162float(" + at + ")";
-    if (value.args.empty())
+    if (!value.bordered())
         return at;
-    const std::string inside = valueOf(value.args[0]);
-    const std::string otherwise = valueOf(value.args[1]);
+    const std::string inside = valueOf(value.args.end()[-2]);
+    const std::string otherwise = valueOf(value.args.back());
     return fmt::format("{} ? {} : {}", inside, at, otherwise);
 }
 
@@ -365,6 +403,8 @@ std::string KernelWriter::valueOf(int id) {
         std::vector<std::string> operands;
         for (const int arg : value.args)
             operands.push_back(valueOf(arg));
+        if (value.op == "place")
+            return operands[0];
         if (value.op == "cast") {
             const DType from = p_.values[value.args[0]].dtype;
             if (scalarType(from) == type)
@@ -394,8 +434,10 @@ std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {
     const std::function<void(int)> visit = [&](int id) {
         if (!seen.insert(id).second || recall(id) != nullptr || perRow(id))
             return;
-        // What is read only within borders is read element by element.
-        if (p_.values[id].kind == Kind::load && (p_.values[id].args.empty() || s_.vector == 1))
+        // What is read only within borders, or here and there, is read element by element.
+        const bool picks = s_.form != Schedule::Form::tile && g_.scans.empty();
+        if (p_.values[id].kind == Kind::load &&
+            (s_.vector == 1 || p_.values[id].args.empty() || (picks && readsInRuns(p_, n_, id))))
             loads.push_back(id);
         for (const int arg : p_.values[id].args)
             visit(arg);
@@ -460,7 +502,11 @@ void KernelWriter::storeElements(const std::vector<int> &stores) {
         for (const int store : stores) {
             const std::string code = stored(store, valueOf(g_.stores[store].value));
             const auto vector = vectors_.find(store);
-            if (vector != vectors_.end())
+            if (g_.stores[store].adds())
+                line(fmt::format("atomicAdd({} + {}, {});",
+                                 pointer(n_.stores[store], g_.stores[store].buffer),
+                                 placeText(store), code));
+            else if (vector != vectors_.end())
                 line(fmt::format("{} = {};", vector->second, code));
             else
                 line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),

@@ -81,6 +81,11 @@ class KernelWriter {
     void hoist(const std::vector<int> &roots);
     bool perRow(int value);
     std::string loadText(int value, const std::string &index);
+    /// The position `index` moved on by the values that pick positions of a load's dimensions.
+    std::string withPicks(const Value &load, const std::string &index);
+    std::string movedBy(int position, std::int64_t stride, int buffer, const std::string &index);
+    /// Where the current element is added, relative to the row pointer of a store.
+    std::string placeText(int store);
     std::string stored(int store, const std::string &value);
     /// Loads among what `roots` need that differ from element to element and are not known yet.
     std::vector<int> elementLoads(const std::vector<int> &roots);

@@ -59,6 +59,9 @@ const OperatorTable &operatorTable() {
         addShapeOperators(result);
         addPartOperators(result);
         addWindowOperators(result);
+        addIndexingOperators(result);
+        addScatterOperators(result);
+        addResamplingOperators(result);
         addReductionOperators(result);
         addNormalisationOperators(result);
         addLibraryOperators(result);
@@ -307,7 +310,8 @@ Result<Program> Lowering::run() {
         auto &expressions = program.buffers[store.buffer].expressions;
         const Shape &shape = program.buffers[store.buffer].shape;
         for (std::size_t d = 0; d < store.dims.size(); ++d) {
-            if (program.axes.size(program.axes.atoms(store.dims[d])) == shape[d])
+            const bool picked = store.adds() && store.picks[d] >= 0;
+            if (!picked && program.axes.size(program.axes.atoms(store.dims[d])) == shape[d])
                 expressions[d] = program.axes.expression(store.dims[d]);
         }
     }

@@ -73,6 +73,9 @@ class Lowering {
     View squaredDeviations(const View &view, const std::vector<int> &dims, bool keep,
                            View *meanOut = nullptr);
     View index(const Axes &axes);
+    /// Makes dimensions of the same size the same axes, aligned at the last one; an operand whose
+    /// axes cannot be joined is read again under others. Returns the dimensions of them all.
+    std::vector<Axes> broadcast(std::vector<View> &operands);
 
     // Views.
     Shape shapeOf(const View &view) const;
@@ -86,12 +89,24 @@ class Lowering {
     /// dimensions at the end, in the order of the list. `inside`, when not -1, is the truth of
     /// being within the tensor: elsewhere the elements are of no meaning.
     View windows(const View &view, const std::vector<Window> &list, int *inside);
+    /// Elements at positions[k] along dimension dims[k], which are whole numbers of one shape when
+    /// broadcast: their dimensions come at `at` of the result, after the others have gone.
+    /// Positions below 0 count from the end where `fromEnd`; those beyond are taken at the border.
+    View pick(const View &view, const std::vector<int> &dims, const std::vector<View> &positions,
+              std::size_t at, bool fromEnd);
+    /// Elements at positions along one dimension that depend on those of all others: the positions
+    /// have the result's shape, and no dimension of them but that one is longer than the view's.
+    View pickAlong(const View &view, int dim, const View &positions);
+    /// A position that lies within a dimension of that size, whatever `value` is.
+    int within(int value, std::int64_t size, bool fromEnd);
     /// The running sum or product along a dimension.
     View scan(const std::string &op, const View &view, int dim, DType dtype);
     /// The plan serves only tasks whose sizes of these axes are the recorded ones.
     void require(const Axes &axes);
     /// Writes it to a scratch buffer and reads it back under fresh axes.
     View materialise(const View &view);
+    /// Whether a reduction or scan is among what a view is computed from.
+    bool reduces(const View &view) const;
     /// A buffer that holds exactly this view: an existing one, or a scratch buffer written now.
     int bufferOf(const View &view);
     View loadBuffer(int buffer);
@@ -99,6 +114,11 @@ class Lowering {
     int bufferOfParts(const Shape &shape, DType dtype);
     /// Writes the part that starts at `offsets`. The plan then requires this view's sizes.
     void storePart(const View &view, int buffer, std::vector<std::int64_t> offsets);
+    /// A tensor of that shape that is 0 but where elements of `value` are added: along dimension d
+    /// at the position positions[picks[d]] for each place within dims[d], or within dims[d] itself
+    /// where picks[d] is -1. The value is of float32, float64 or int32.
+    View addAt(int value, const std::vector<Axes> &dims, const std::vector<int> &positions,
+               const std::vector<int> &picks, const Shape &shape);
 
   private:
     const View *known(const Json &argument) const;
@@ -112,6 +132,7 @@ class Lowering {
         Axes window;                 ///< a second list, for the positions within a window
         std::int64_t windowStep = 1; ///< of the dimension, from one of those to the next
         int inside = -1;             ///< where reading is allowed; -1: everywhere
+        int pick = -1;               ///< a value that gives the position, in place of axes
     };
     using Targets = std::map<Axis, Target>;
     bool join(const View &a, std::size_t dimA, const View &b, std::size_t dimB);
@@ -120,8 +141,13 @@ class Lowering {
     /// Gives each atom of such rows a dimension of its own. False when the buffer cannot be read
     /// so.
     bool cutPieces(Value &load, const Targets &fresh) const;
-    /// Writes the dimensions of a load under its targets; returns where it may be read, or -1.
-    int retarget(Value &load, const Targets &fresh) const;
+    /// Writes the dimensions of a load under its targets; returns where it may be read, or -1, and
+    /// adds the values that pick positions to `picks`.
+    int retarget(Value &load, const Targets &fresh, std::vector<int> &picks) const;
+    /// Sets targets for the atoms of a dimension of which `position` picks an element.
+    void pickTargets(const Axes &dimension, int position, Targets &fresh);
+    /// The position within a list of axes under its targets, or -1 when nothing picks any.
+    int pickedIndex(const Value &index, const Targets &fresh);
     /// The list under its targets; nothing when a position within it is no longer linear.
     std::optional<Axes> renamed(const Axes &axes, const Targets &fresh) const;
     /// The same computation under fresh axes.
@@ -142,6 +168,9 @@ void addPointwiseOperators(OperatorTable &table);
 void addShapeOperators(OperatorTable &table);
 void addPartOperators(OperatorTable &table);
 void addWindowOperators(OperatorTable &table);
+void addIndexingOperators(OperatorTable &table);
+void addScatterOperators(OperatorTable &table);
+void addResamplingOperators(OperatorTable &table);
 void addReductionOperators(OperatorTable &table);
 void addNormalisationOperators(OperatorTable &table);
 void addLibraryOperators(OperatorTable &table);

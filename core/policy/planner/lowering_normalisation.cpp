@@ -144,8 +144,11 @@ Result<Views> rmsNorm(Lowering &l, const Node &node) {
 Operator batchNorm(std::size_t epsilonPosition, int trainingPosition) {
     return [epsilonPosition, trainingPosition](Lowering &l, const Node &node) -> Result<Views> {
         const double epsilon = Lowering::number(node, epsilonPosition, "eps", 1e-5);
-        if (trainingPosition >= 0 && Lowering::flag(node, trainingPosition, "training", false))
-            return failedError("in training mode, which changes the running statistics");
+        if (trainingPosition >= 0 && Lowering::flag(node, trainingPosition, "training", false)) {
+            if (l.given(node, 3, "running_mean"))
+                return failedError("in training mode, which changes the running statistics");
+            return batchNormStatistics(l, node, epsilon);
+        }
         return batchNormInference(l, node, epsilon);
     };
 }

@@ -94,15 +94,50 @@ Operator reverseSubtract() {
     };
 }
 
+/// Quotients and remainders of whole numbers, where the divisor is a number of the graph: PyTorch
+/// raises an error when it is 0, which kernels cannot.
+Result<View> wholeDivision(Lowering &l, const std::string &op, const View &x, const View &y,
+                           DType type) {
+    const Value &divisor = l.program.values[as(l, y, type).value];
+    const double by = divisor.number;
+    if (divisor.kind != Kind::constant || by == 0)
+        return failedError("of {} by anything but a number other than 0", nameOf(type));
+    const View a = as(l, x, type), b = l.constant(by, type);
+    if (op == "truncdiv")
+        return l.apply("idiv", {a, b}, type);
+    const View rest = l.apply("imod", {a, b}, type); // has the sign of `a`
+    if (op == "fmod")
+        return rest;
+    const View wrong = l.apply(by > 0 ? "lt" : "gt", {rest, l.constant(0, type)}, DType::boolean);
+    const View own = l.apply("where", {wrong, l.apply("add", {rest, b}, type), rest}, type);
+    if (op == "remainder")
+        return own;
+    return l.apply("idiv", {l.apply("sub", {a, own}, type), b}, type);
+}
+
+Operator remainder(std::string op) {
+    return [op](Lowering &l, const Node &node) -> Result<Views> {
+        CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
+        CUDA_AGENT_ASSIGN(y, l.view(node, 1, "other"));
+        const DType type = resultType(node);
+        if (isFloating(type))
+            return Views{l.apply(op, {as(l, x, type), as(l, y, type)}, type)};
+        CUDA_AGENT_ASSIGN(result, wholeDivision(l, op, x, y, type));
+        return Views{result};
+    };
+}
+
 Operator divide() {
     return [](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
         CUDA_AGENT_ASSIGN(y, l.view(node, 1, "other"));
         const DType type = resultType(node);
-        if (!isFloating(type))
-            return failedError("of {}", nameOf(type));
         const std::string mode = Lowering::text(node, 2, "rounding_mode");
         const std::string op = mode == "floor" ? "floordiv" : mode == "trunc" ? "truncdiv" : "div";
+        if (!isFloating(type)) {
+            CUDA_AGENT_ASSIGN(result, wholeDivision(l, op, x, y, type));
+            return Views{result};
+        }
         return Views{l.apply(op, {as(l, x, type), as(l, y, type)}, type)};
     };
 }
@@ -300,8 +335,8 @@ void addPointwiseOperators(OperatorTable &table) {
     put({"maximum.default"}, binary("maximum", "imaximum"));
     put({"minimum.default"}, binary("minimum", "iminimum"));
     put({"atan2.default"}, binary("atan2"));
-    put({"fmod.Scalar", "fmod.Tensor"}, binary("fmod"));
-    put({"remainder.Scalar", "remainder.Tensor"}, binary("remainder"));
+    put({"fmod.Scalar", "fmod.Tensor"}, remainder("fmod"));
+    put({"remainder.Scalar", "remainder.Tensor"}, remainder("remainder"));
     for (const char *op : {"eq", "ne", "lt", "le", "gt", "ge"}) {
         table[fmt::format("aten.{}.Tensor", op)] = compare(op);
         table[fmt::format("aten.{}.Scalar", op)] = compare(op);

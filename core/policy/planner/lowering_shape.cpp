@@ -142,66 +142,6 @@ Result<Views> arange(Lowering &l, const Node &node) {
     return Views{result};
 }
 
-/// Where an operator like gather finds its elements: one along a dimension.
-struct Picked {
-    View x;
-    int dim = 0;
-    Axes along; ///< none where the dimension has size 1: then the one element is picked
-    View hit;   ///< boolean, of x's shape
-};
-
-/// Takes "self", "dim" and "index". The index has size 1 along the dimension and x's sizes beside.
-Result<Picked> picked(Lowering &l, const Node &node) {
-    CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
-    CUDA_AGENT_ASSIGN(index, l.view(node, 2, "index"));
-    Picked result{x, 0, {}, {}};
-    if (x.dims.empty())
-        return result;
-    result.dim = dimensionOf(static_cast<int>(Lowering::number(node, 1, "dim", 0)), x.dims.size());
-    const Shape have = l.shapeOf(x);
-    const Shape wanted = l.shapeOf(index);
-    for (std::size_t d = 0; d < have.size(); ++d) {
-        if (wanted[d] != (static_cast<int>(d) == result.dim ? 1 : have[d]))
-            return failedError("with an index of more than one element along the dimension");
-    }
-    result.along = l.program.axes.atoms(x.dims[result.dim]);
-    if (result.along.empty())
-        return result;
-    View position = l.index(result.along);
-    position.dims.assign(x.dims.size(), Axes{});
-    position.dims[result.dim] = result.along;
-    result.hit = l.apply("eq", {position, index}, DType::boolean);
-    return result;
-}
-
-/// The sum that picks one element, which fuses with other reductions of the row.
-Result<Views> gather(Lowering &l, const Node &node) {
-    CUDA_AGENT_ASSIGN(place, picked(l, node));
-    if (place.along.empty())
-        return Views{place.x};
-    // All but one term are 0: no sum is rounded, but halves are added as float.
-    const DType stored = l.dtypeOf(place.x);
-    const DType type = isFloating(stored) && sizeOf(stored) < 4 ? DType::float32 : stored;
-    const View kept = l.apply("where", {place.hit, place.x, l.constant(0, type)}, type);
-    return Views{l.reduce("sum", kept, {place.dim}, true, type)};
-}
-
-/// One element along the dimension becomes another.
-Result<Views> scatter(Lowering &l, const Node &node) {
-    CUDA_AGENT_ASSIGN(place, picked(l, node));
-    const TensorType &type = node.outputs.at(0);
-    View fresh;
-    if (node.op == "aten.scatter.value") {
-        fresh = l.constant(Lowering::number(node, 3, "value", 0), type.dtype);
-    } else {
-        CUDA_AGENT_ASSIGN(source, l.view(node, 3, "src"));
-        fresh = source;
-    }
-    if (place.along.empty())
-        return Views{l.expand(fresh, type.shape)};
-    return Views{l.apply("where", {place.hit, fresh, place.x}, type.dtype)};
-}
-
 } // namespace
 
 void addShapeOperators(OperatorTable &table) {
@@ -232,8 +172,6 @@ void addShapeOperators(OperatorTable &table) {
     put({"fill.Scalar"}, fillFrom(1, "value"));
     put({"scalar_tensor.default"}, fillFrom(0, "s"));
     put({"arange.default", "arange.start", "arange.start_step"}, arange);
-    put({"gather.default"}, gather);
-    put({"scatter.value", "scatter.src"}, scatter);
 }
 
 } // namespace cuda_agent::policy

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/fusion.h"
 #include "core/policy/planner/lowering.h"
 
 namespace cuda_agent::policy {
@@ -39,13 +40,13 @@ bool Lowering::join(const View &a, std::size_t dimA, const View &b, std::size_t 
                              [&](Axis x, Axis y) { return program.mustStayApart(x, y, live); });
 }
 
-View Lowering::apply(const std::string &op, std::vector<View> args, DType dtype) {
+std::vector<Axes> Lowering::broadcast(std::vector<View> &operands) {
     std::size_t rank = 0;
-    for (const View &arg : args)
-        rank = std::max(rank, arg.dims.size());
+    for (const View &operand : operands)
+        rank = std::max(rank, operand.dims.size());
     View result;
     result.dims.resize(rank);
-    for (View &arg : args) {
+    for (View &arg : operands) {
         const std::size_t lead = rank - arg.dims.size();
         const auto joinAll = [&](const View &operand) {
             for (std::size_t d = 0; d < operand.dims.size(); ++d) {
@@ -78,6 +79,12 @@ View Lowering::apply(const std::string &op, std::vector<View> args, DType dtype)
                 result.dims[lead + d] = arg.dims[d];
         }
     }
+    return result.dims;
+}
+
+View Lowering::apply(const std::string &op, std::vector<View> args, DType dtype) {
+    View result;
+    result.dims = broadcast(args);
     std::vector<int> ids;
     for (const View &arg : args)
         ids.push_back(arg.value);
@@ -144,6 +151,14 @@ View Lowering::index(const Axes &axes) {
     value.dtype = DType::int64;
     value.axes = axes;
     return {program.add(std::move(value)), {axes}};
+}
+
+bool Lowering::reduces(const View &view) const {
+    const std::vector<int> all = reachableFrom(program, {view.value});
+    return std::any_of(all.begin(), all.end(), [&](int id) {
+        const Kind kind = program.values[id].kind;
+        return kind == Kind::reduce || kind == Kind::scan;
+    });
 }
 
 View Lowering::materialise(const View &view) {
@@ -259,13 +274,15 @@ bool Lowering::takesPieces(const Axes &atoms, const Targets &fresh) const {
         const Target &target = found->second;
         const bool shorter = program.axes.size(target.axes) != program.axes.size(atoms[i]);
         // The beginning of the outermost is the beginning of the whole.
-        if (target.offset != 0 || target.step != 1 || !target.window.empty() || (shorter && i > 0))
+        if (target.offset != 0 || target.step != 1 || !target.window.empty() || target.pick >= 0 ||
+            (shorter && i > 0))
             return true;
     }
     return false;
 }
 
-int Lowering::retarget(Value &load, const Targets &fresh) const {
+int Lowering::retarget(Value &load, const Targets &fresh, std::vector<int> &picks) const {
+    const auto before = static_cast<int>(load.picks());
     const Shape strides = program.stridesOf(load);
     std::vector<LoadDim> dims;
     Shape walked;
@@ -284,6 +301,10 @@ int Lowering::retarget(Value &load, const Targets &fresh) const {
             const Target &target = found->second;
             if (!target.window.empty())
                 window = LoadDim{target.window, 0, dimension.step * target.windowStep};
+            if (target.pick >= 0) {
+                dimension.pick = before + static_cast<int>(picks.size());
+                picks.push_back(target.pick);
+            }
             inside = std::max(inside, target.inside);
             dimension.offset += dimension.step * target.offset;
             dimension.step *= target.step;
@@ -317,7 +338,8 @@ std::optional<Axes> Lowering::renamed(const Axes &axes, const Targets &fresh) co
             result.push_back(atom);
             continue;
         }
-        if (found->second.offset != 0 || found->second.step != 1 || !found->second.window.empty())
+        if (found->second.offset != 0 || found->second.step != 1 || !found->second.window.empty() ||
+            found->second.pick >= 0)
             return std::nullopt;
         result.insert(result.end(), found->second.axes.begin(), found->second.axes.end());
     }
@@ -326,19 +348,27 @@ std::optional<Axes> Lowering::renamed(const Axes &axes, const Targets &fresh) co
 
 bool Lowering::cloneWith(const View &view, const Targets &fresh, View &result) {
     std::map<int, int> copies;
+    std::map<int, std::set<Axis>> cache;
     const std::function<int(int)> copy = [&](int id) -> int {
         if (const auto done = copies.find(id); done != copies.end())
             return done->second;
+        const std::set<Axis> all = program.axesOf(id, cache);
+        if (std::none_of(all.begin(), all.end(), [&](Axis atom) { return fresh.contains(atom); }))
+            return id;
         Value value = program.values[id];
         int inside = -1;
+        const std::size_t pickedBefore = value.picks();
+        std::vector<int> picks;
         if (value.kind == Kind::reduce)
             return -1;
         if (value.kind == Kind::load) {
             if (!cutPieces(value, fresh))
                 return -1;
-            inside = retarget(value, fresh);
+            inside = retarget(value, fresh, picks);
         }
         if (value.kind == Kind::index) {
+            if (const int picked = pickedIndex(value, fresh); picked >= 0)
+                return copies[id] = picked;
             const auto axes = renamed(value.axes, fresh);
             if (!axes)
                 return -1;
@@ -365,10 +395,17 @@ bool Lowering::cloneWith(const View &view, const Targets &fresh, View &result) {
             if (arg < 0)
                 return -1;
         }
-        if (inside >= 0 && value.args.empty())
-            value.args = {inside, program.constant(0, value.dtype)};
-        else if (inside >= 0)
-            value.args[0] = program.pointwise("and", {inside, value.args[0]}, DType::boolean);
+        if (value.kind == Kind::load) {
+            value.args.insert(value.args.begin() + static_cast<std::ptrdiff_t>(pickedBefore),
+                              picks.begin(), picks.end());
+            if (inside >= 0 && !value.bordered()) {
+                value.args.push_back(inside);
+                value.args.push_back(program.constant(0, value.dtype));
+            } else if (inside >= 0) {
+                int &border = value.args.end()[-2];
+                border = program.pointwise("and", {inside, border}, DType::boolean);
+            }
+        }
         const int made = program.add(std::move(value));
         return copies[id] = made;
     };

@@ -99,9 +99,10 @@ namespace {
 using Views = std::vector<View>;
 using task::Node;
 
-/// The windows of a pooling operator over the last `spatial` dimensions.
-Result<std::vector<Window>> windowsOf(const Node &node, const Shape &in, std::size_t spatial,
-                                      bool dilated) {
+/// The windows of a pooling operator from `in` to `out` over the last `spatial` dimensions, whose
+/// sizes are arguments from position `first` on.
+Result<std::vector<Window>> windowsOf(const Node &node, const Shape &in, const Shape &out,
+                                      std::size_t spatial, bool dilated, std::size_t first = 1) {
     const auto list = [&](std::size_t position, const char *name,
                           const std::vector<std::int64_t> &fallback) {
         std::vector<std::int64_t> values = Lowering::integers(node, position, name);
@@ -111,14 +112,13 @@ Result<std::vector<Window>> windowsOf(const Node &node, const Shape &in, std::si
             values.resize(spatial, values[0]);
         return values;
     };
-    const auto kernel = list(1, "kernel_size", {});
+    const auto kernel = list(first, "kernel_size", {});
     if (kernel.size() != spatial || in.size() < spatial)
         return failedError("of {} sizes for {} dimensions", kernel.size(), spatial);
-    const auto stride = list(2, "stride", kernel);
-    const auto padding = list(3, "padding", {0});
+    const auto stride = list(first + 1, "stride", kernel);
+    const auto padding = list(first + 2, "padding", {0});
     const auto dilation =
-        dilated ? list(4, "dilation", {1}) : std::vector<std::int64_t>(spatial, 1);
-    const Shape &out = node.outputs.at(0).shape;
+        dilated ? list(first + 3, "dilation", {1}) : std::vector<std::int64_t>(spatial, 1);
     std::vector<Window> result;
     for (std::size_t i = 0; i < spatial; ++i) {
         const std::size_t d = in.size() - spatial + i;
@@ -155,7 +155,7 @@ Operator maxPool(std::size_t spatial) {
         if (!isFloating(l.dtypeOf(x)))
             return failedError("of {}", nameOf(l.dtypeOf(x)));
         const Shape in = l.shapeOf(x);
-        CUDA_AGENT_ASSIGN(list, windowsOf(node, in, spatial, true));
+        CUDA_AGENT_ASSIGN(list, windowsOf(node, in, node.outputs.at(0).shape, spatial, true));
         int inside = -1;
         const View opened = l.windows(l.cast(x, wide(l.dtypeOf(x))), list, &inside);
         const View masked = choose(l, inside, opened, -std::numeric_limits<double>::infinity());
@@ -238,16 +238,16 @@ Result<Views> average(Lowering &l, const View &x, const std::vector<Window> &lis
 Operator averagePool(std::size_t spatial) {
     return [spatial](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
-        CUDA_AGENT_ASSIGN(list, windowsOf(node, l.shapeOf(x), spatial, false));
+        CUDA_AGENT_ASSIGN(list,
+                          windowsOf(node, l.shapeOf(x), node.outputs.at(0).shape, spatial, false));
         return average(l, x, list, Lowering::flag(node, 5, "count_include_pad", true),
                        Lowering::number(node, 6, "divisor_override", 0));
     };
 }
 
 /// Windows of one size, where the input's sizes are multiples of the output's.
-Result<std::vector<Window>> adaptiveWindows(const Node &node, const Shape &in,
+Result<std::vector<Window>> adaptiveWindows(const Shape &in, const Shape &out,
                                             std::size_t spatial) {
-    const Shape &out = node.outputs.at(0).shape;
     std::vector<Window> list;
     for (std::size_t d = in.size() - spatial; d < in.size(); ++d) {
         if (out[d] == 0 || in[d] % out[d] != 0)
@@ -262,8 +262,157 @@ Result<std::vector<Window>> adaptiveWindows(const Node &node, const Shape &in,
 Operator adaptiveAveragePool(std::size_t spatial) {
     return [spatial](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
-        CUDA_AGENT_ASSIGN(list, adaptiveWindows(node, l.shapeOf(x), spatial));
+        CUDA_AGENT_ASSIGN(list, adaptiveWindows(l.shapeOf(x), node.outputs.at(0).shape, spatial));
         return average(l, x, list, true, 0);
+    };
+}
+
+// --- backward: each element of the input gathers from the windows that it lies in ---------------
+
+/// What an element of a pool's input sees: results of the windows around it.
+struct Covering {
+    std::vector<View> views;    ///< as the input, with dimensions for the windows at the end
+    int inside = -1;            ///< where there is such a window; -1: everywhere
+    std::vector<Axes> elements; ///< of the dimensions that were pooled, in the order of the windows
+};
+
+/// Windows side by side that cover the dimension: each result stands for the axis of its elements.
+bool areTiles(const Window &w, std::int64_t in) {
+    return w.stride == w.size && w.dilation == 1 && w.padding == 0 && w.outputs * w.size == in;
+}
+
+/// One more dimension of `covering`: of the windows o with o * stride - padding <= i, the last
+/// ones, as many as reach so far.
+void cover(Lowering &l, const Window &w, std::int64_t in, Covering &covering) {
+    auto &p = l.program;
+    const auto d = static_cast<std::size_t>(w.dim);
+    if (areTiles(w, in)) {
+        const Axes within = w.size > 1 ? Axes{p.axes.add(w.size)} : Axes{};
+        for (View &view : covering.views) {
+            view.dims[d].insert(view.dims[d].end(), within.begin(), within.end());
+            view.dims.emplace_back();
+        }
+        covering.elements.push_back(covering.views[0].dims[d]);
+        return;
+    }
+    const std::int64_t reach = w.dilation * (w.size - 1) + 1;
+    const std::int64_t most = std::min(w.outputs, (reach + w.stride - 1) / w.stride);
+    const auto number = [&](std::int64_t n) {
+        return p.constant(static_cast<double>(n), DType::int32);
+    };
+    const auto op = [&](const char *name, int a, int b, DType type = DType::int32) {
+        return p.pointwise(name, {a, b}, type);
+    };
+    const auto place = [&](const Axes &axes) {
+        const int id = l.index(axes).value;
+        p.values[id].dtype = DType::int32;
+        return id;
+    };
+    const Axes element = in > 1 ? Axes{p.axes.add(in)} : Axes{};
+    const Axes window = most > 1 ? Axes{p.axes.add(most)} : Axes{};
+    const int padded = op("add", place(element), number(w.padding));
+    const int last = op("iminimum", op("idiv", padded, number(w.stride)), number(w.outputs - 1));
+    const int at = op("sub", last, place(window));
+    const int distance = op("sub", padded, op("mul", at, number(w.stride)));
+    for (const int holds : {op("ge", at, number(0), DType::boolean),
+                            op("lt", distance, number(reach), DType::boolean)})
+        covering.inside =
+            covering.inside < 0 ? holds : op("and", covering.inside, holds, DType::boolean);
+    for (View &view : covering.views) {
+        view = l.pick(view, {w.dim}, {View{at, {element, window}}}, d, false);
+        view.dims.erase(view.dims.begin() + w.dim + 1);
+        view.dims.push_back(window);
+    }
+    covering.elements.push_back(element);
+}
+
+/// The views are joined first, so that they are read along the same axes; results of reductions are
+/// read back where windows overlap.
+Covering covered(Lowering &l, std::vector<View> views, const std::vector<Window> &list,
+                 const Shape &in) {
+    const bool tiles = std::all_of(list.begin(), list.end(), [&](const Window &w) {
+        return areTiles(w, in[static_cast<std::size_t>(w.dim)]);
+    });
+    for (View &view : views)
+        view = tiles || !l.reduces(view) ? view : l.materialise(view);
+    const std::vector<Axes> dims = l.broadcast(views);
+    Covering covering;
+    covering.views = std::move(views);
+    for (View &view : covering.views)
+        view.dims = dims;
+    for (const Window &w : list)
+        cover(l, w, in[static_cast<std::size_t>(w.dim)], covering);
+    return covering;
+}
+
+View sumOfWindows(Lowering &l, const Covering &covering, const View &value, std::size_t spatial) {
+    const View masked = choose(l, covering.inside, value, 0);
+    return l.reduce("sum", masked, lastDimensions(masked, spatial), false, l.dtypeOf(masked));
+}
+
+View averageBackward(Lowering &l, const View &grad, const std::vector<Window> &list,
+                     const Shape &in, bool countPadding, double divisor) {
+    const DType type = wide(l.dtypeOf(grad));
+    View share = l.cast(grad, type);
+    const int count = divisor != 0 ? l.program.constant(divisor, type)
+                                   : elementsOf(l, list, in, share, countPadding, type);
+    share.value = l.program.pointwise("div", {share.value, count}, type);
+    const Covering covering = covered(l, {share}, list, in);
+    return sumOfWindows(l, covering, covering.views[0], list.size());
+}
+
+/// The sizes of what was pooled; the plan holds those of the pooled dimensions as numbers.
+Result<Shape> pooledShape(Lowering &l, const Node &node, std::size_t spatial) {
+    CUDA_AGENT_ASSIGN(x, l.view(node, 1, "self"));
+    for (std::size_t d = x.dims.size() - spatial; d < x.dims.size(); ++d)
+        l.require(x.dims[d]);
+    return l.shapeOf(x);
+}
+
+/// avg_pool_backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+/// divisor_override)
+Operator averagePoolBackward(std::size_t spatial) {
+    return [spatial](Lowering &l, const Node &node) -> Result<Views> {
+        CUDA_AGENT_ASSIGN(grad, l.view(node, 0, "grad_output"));
+        CUDA_AGENT_ASSIGN(in, pooledShape(l, node, spatial));
+        CUDA_AGENT_ASSIGN(list, windowsOf(node, in, l.shapeOf(grad), spatial, false, 2));
+        return Views{averageBackward(l, grad, list, in,
+                                     Lowering::flag(node, 6, "count_include_pad", true),
+                                     Lowering::number(node, 7, "divisor_override", 0))};
+    };
+}
+
+/// _adaptive_avg_pool_backward(grad, self)
+Operator adaptiveAveragePoolBackward(std::size_t spatial) {
+    return [spatial](Lowering &l, const Node &node) -> Result<Views> {
+        CUDA_AGENT_ASSIGN(grad, l.view(node, 0, "grad_output"));
+        CUDA_AGENT_ASSIGN(in, pooledShape(l, node, spatial));
+        CUDA_AGENT_ASSIGN(list, adaptiveWindows(in, l.shapeOf(grad), spatial));
+        return Views{averageBackward(l, grad, list, in, true, 0)};
+    };
+}
+
+/// max_pool_with_indices_backward(grad, self, kernel_size, stride, padding, dilation, ceil_mode,
+/// indices): an element gets the sum over the windows whose largest element it is.
+Operator maxPoolBackward(std::size_t spatial) {
+    return [spatial](Lowering &l, const Node &node) -> Result<Views> {
+        CUDA_AGENT_ASSIGN(grad, l.view(node, 0, "grad_output"));
+        CUDA_AGENT_ASSIGN(indices, l.view(node, 7, "indices"));
+        CUDA_AGENT_ASSIGN(in, pooledShape(l, node, spatial));
+        CUDA_AGENT_ASSIGN(list, windowsOf(node, in, l.shapeOf(grad), spatial, true, 2));
+        const DType type = wide(l.dtypeOf(grad));
+        const Covering covering = covered(l, {l.cast(grad, type), indices}, list, in);
+        View own{-1, std::vector<Axes>(covering.views[0].dims.size())};
+        Axes element; // within the dimensions that were pooled
+        for (std::size_t k = 0; k < list.size(); ++k) {
+            const Axes &dimension = covering.elements[k];
+            own.dims[static_cast<std::size_t>(list[k].dim)] = dimension;
+            element.insert(element.end(), dimension.begin(), dimension.end());
+        }
+        own.value = l.index(element).value;
+        const View chosen = l.apply("eq", {covering.views[1], own}, DType::boolean);
+        const View given = l.apply("where", {chosen, covering.views[0], l.constant(0, type)}, type);
+        return Views{sumOfWindows(l, covering, given, spatial)};
     };
 }
 
@@ -290,6 +439,11 @@ void addWindowOperators(OperatorTable &table) {
         table[fmt::format("aten.avg_pool{}d.default", n)] = averagePool(n);
         table[fmt::format("aten._adaptive_avg_pool{}d.default", n)] = adaptiveAveragePool(n);
         table[fmt::format("aten.adaptive_avg_pool{}d.default", n)] = adaptiveAveragePool(n);
+        table[fmt::format("aten.avg_pool{}d_backward.default", n)] = averagePoolBackward(n);
+        table[fmt::format("aten._adaptive_avg_pool{}d_backward.default", n)] =
+            adaptiveAveragePoolBackward(n);
+        table[fmt::format("aten.max_pool{}d_with_indices_backward.default", n)] =
+            maxPoolBackward(n);
     }
     table["aten.cumsum.default"] = running("sum");
     table["aten.cumprod.default"] = running("prod");

@@ -76,13 +76,24 @@ bool Nest::variesByElement(const Access &access) const {
     return false;
 }
 
+bool readsInRuns(const Program &program, const Nest &nest, int load) {
+    const Value &value = program.values[load];
+    if (value.bordered())
+        return false;
+    const std::vector<int> picks = reachableFrom(program, value.args);
+    return std::all_of(picks.begin(), picks.end(), [&](int id) {
+        const auto access = nest.accesses.find(id);
+        return access == nest.accesses.end() || access->second.strides.back() == 0;
+    });
+}
+
 namespace {
 
 /// Strides by atom, before loops are merged.
 struct RawAccess {
     std::int64_t base = 0;
     std::map<Axis, std::int64_t> strides;
-    Axes order; ///< atoms from outermost to innermost in memory
+    Axes order; ///< atoms from outermost to innermost in memory; -1: a picked position
 };
 
 void addDimension(const Program &program, RawAccess &raw, const Axes &axes, std::int64_t stride) {
@@ -99,6 +110,8 @@ RawAccess loadAccess(const Program &program, const Value &value) {
     const auto strides = program.stridesOf(value);
     for (std::size_t d = 0; d < value.dims.size(); ++d) {
         raw.base += value.dims[d].offset * strides[d];
+        if (value.dims[d].pick >= 0) // a stride that the text holds, along no loop
+            raw.order.push_back(-1);
         addDimension(program, raw, value.dims[d].axes, value.dims[d].step * strides[d]);
     }
     return raw;
@@ -255,6 +268,7 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
             raws[id] = positionAccess(program, value.axes);
     }
     std::vector<RawAccess> rawStores;
+    bool adds = false;
     for (const Store &store : group.stores) {
         RawAccess raw;
         const auto strides = program.stridesOf(store.buffer);
@@ -262,8 +276,10 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
         for (std::size_t d = 0; d < store.dims.size(); ++d) {
             const std::int64_t stride = flat ? 1 : strides[d];
             raw.base += store.offsets.empty() ? 0 : store.offsets[d] * stride;
-            addDimension(program, raw, store.dims[d], stride);
+            addDimension(program, raw, store.dims[d],
+                         store.adds() && store.picks[d] >= 0 ? 0 : stride);
         }
+        adds = adds || store.adds();
         rawStores.push_back(std::move(raw));
     }
 
@@ -286,7 +302,7 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
         everything.push_back(&raw);
     for (const RawAccess &raw : rawStores)
         everything.push_back(&raw);
-    const bool reorders = transpose && !group.hasReductions();
+    const bool reorders = transpose && !group.hasReductions() && !adds;
     const auto tile = reorders ? tileAxes(program, raws, rawStores) : std::nullopt;
     const auto among = [](const Axes &axes, Axis atom) {
         return std::find(axes.begin(), axes.end(), atom) != axes.end();

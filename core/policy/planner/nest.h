@@ -52,6 +52,10 @@ struct Nest {
     std::set<Axis> baked;
 };
 
+/// Whether neighbours along the innermost loop may be read at once: the load has no border, and the
+/// positions that it picks are the same for them.
+bool readsInRuns(const Program &program, const Nest &nest, int load);
+
 /// `shortestRun`: for groups without reductions, how many elements at least make a row (the
 /// innermost loops together); everything is one row when that takes all loops.
 /// `transpose`: groups that change the order of dimensions may get `transposing` or tiled nests.

@@ -21,7 +21,7 @@ const std::map<std::string, PointwiseInfo> table{
     {"remainder", {2, "floorModulo({0}, {1})", 34}},
     {"neg", {1, "-{0}"}},
     {"abs", {1, "fabs@({0})"}},
-    {"idiv", {2, "{0} / {1}", 8}}, // of what is not negative
+    {"idiv", {2, "{0} / {1}", 8}}, // of whole numbers, towards 0
     {"imod", {2, "{0} % {1}", 8}},
     {"iabs", {1, "({0} < 0 ? -{0} : {0})"}},
     {"exp", {1, "exp@({0})", 10}},

@@ -66,7 +66,7 @@ class RowWriter : public KernelWriter {
         }
         vectors_.clear();
         for (const int store : stores) {
-            if (s_.vector > 1 && lastStride(n_.stores[store]) == 1) {
+            if (s_.vector > 1 && lastStride(n_.stores[store]) == 1 && !g_.stores[store].adds()) {
                 vectors_[store] = fmt::format("y{}", store);
                 line(fmt::format("{} y{}[{}];",
                                  storageType(p_.buffers[g_.stores[store].buffer].dtype), store,
@@ -168,8 +168,9 @@ class RowWriter : public KernelWriter {
     void loadVector(int load, const std::string &name) {
         out_.helpers.insert("loadVector");
         const Access &access = n_.accesses.at(load);
+        const std::string at = withPicks(p_.values[load], elementOffset(access));
         line(fmt::format("loadVector({}, {} + {});", name, pointer(access, p_.values[load].buffer),
-                         elementOffset(access)));
+                         at));
     }
 
     /// Declares arrays for loads and fills them, all vectors in flight before any is used.
@@ -195,6 +196,7 @@ class RowWriter : public KernelWriter {
             if (s_.vector > 1 && lastStride(access) == 1) {
                 loadVector(load, names[load] + j);
             } else if (s_.vector > 1) {
+                withPicks(p_.values[load], ""); // the same for the vector, so known before
                 line("#pragma unroll");
                 line(fmt::format("for (int e = 0; e < {}; ++e)", s_.vector));
                 inVector_ = true;

@@ -489,12 +489,11 @@ int widestVector(const Program &program, const ScheduledGroup &group) {
     const Nest &nest = group.nest;
     if (nest.dims.empty())
         return 1;
-    const std::size_t along = nest.dims.size() - 1;
     int widest = 8;
     std::size_t smallest = 8;
     bool any = false;
     const auto consider = [&](const Access &access, DType type) {
-        if (access.strides[along] != 1)
+        if (access.strides.back() != 1)
             return; // no run of memory
         any = true;
         smallest = std::min(smallest, sizeOf(type));
@@ -503,16 +502,26 @@ int widestVector(const Program &program, const ScheduledGroup &group) {
                 widest /= 2;
         };
         fits(access.base);
-        for (std::size_t d = 0; d < along; ++d)
+        for (std::size_t d = 0; d + 1 < access.strides.size(); ++d)
             fits(access.strides[d]);
-        fits(nest.dims[along].size);
+        fits(nest.dims.back().size);
     };
     for (const auto &[id, access] : nest.accesses) {
-        if (program.values[id].kind == Kind::load && program.values[id].args.empty())
-            consider(access, program.values[id].dtype);
+        const Value &value = program.values[id];
+        if (value.kind != Kind::load || !readsInRuns(program, nest, id))
+            continue;
+        Access moved = access; // a picked position moves it by a multiple of the stride
+        const auto strides = program.stridesOf(value);
+        for (std::size_t d = 0; d < value.dims.size(); ++d) {
+            if (value.dims[d].pick >= 0)
+                moved.strides.insert(moved.strides.begin(), strides[d] * value.dims[d].step);
+        }
+        consider(moved, value.dtype);
     }
-    for (std::size_t i = 0; i < nest.stores.size(); ++i)
-        consider(nest.stores[i], program.buffers[group.group->stores[i].buffer].dtype);
+    for (std::size_t i = 0; i < nest.stores.size(); ++i) {
+        if (!group.group->stores[i].adds())
+            consider(nest.stores[i], program.buffers[group.group->stores[i].buffer].dtype);
+    }
     if (!any)
         return 1;
     return std::min<int>(widest, static_cast<int>(16 / std::max<std::size_t>(smallest, 2)));

@@ -336,8 +336,8 @@ TEST(LoweringErrors, AnOperatorThatIsKnownSaysWhichFormOfItIsNot) {
         problem("_adaptive_avg_pool2d.default", f32({1, 2, 2}), {f32({1, 5, 4})}, {Json{2, 2}}),
         "the planner cannot do: aten._adaptive_avg_pool2d.default (from 5 to 2 elements, "
         "whose windows differ in size)");
-    EXPECT_EQ(problem("gather.default", f32({4, 2}), {f32({4, 5})}, {1, Json{{"node", "n0"}}}),
-              "the planner cannot do: aten.gather.default (with an index of more than one element "
+    EXPECT_EQ(problem("scatter.value", f32({4, 5}), {f32({4, 5})}, {1, Json{{"node", "n0"}}, 2}),
+              "the planner cannot do: aten.scatter.value (with an index of more than one element "
               "along the dimension)");
     EXPECT_EQ(problem("exp.default", f32({0, 4}), {f32({0, 4})}),
               "the planner cannot do: aten.exp.default (of an empty tensor)");

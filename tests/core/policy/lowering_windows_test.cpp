@@ -89,6 +89,61 @@ TEST(LoweringWindows, OverlappingWindowsGoSideBySideAndTightOnesAreRows) {
     EXPECT_FALSE(column(Json{3}, Json{3}, 11));
 }
 
+// --- backward --------------------------------------------------------------------------------
+
+/// The gradient of a pool of one dimension, from `in` to the gradient's size.
+Numbers averageGradient(std::int64_t in, const Numbers &grad, Json size, Json stride, Json padding,
+                        bool countPadding) {
+    GraphWriter g;
+    const auto out = static_cast<std::int64_t>(grad.size());
+    const Json given = g.input(f32({1, out})), x = g.input(f32({1, in}));
+    const auto task =
+        g.returning({g.op("avg_pool1d_backward.default", f32({1, in}), given, x, std::move(size),
+                          std::move(stride), std::move(padding), false, countPadding, nullptr)});
+    const Program program = lowered(task);
+    EXPECT_NE(std::find(program.requirements.begin(), program.requirements.end(),
+                        fmt::format("in1.shape[1] == {}", in)),
+              program.requirements.end());
+    return evaluate(fuse(program, {}),
+                    {{"in0", grad}, {"in1", scattered(static_cast<std::size_t>(in))}})["out0"];
+}
+
+TEST(LoweringPoolBackward, TilesShareTheirGradient) {
+    EXPECT_EQ(averageGradient(4, {2, 6}, 2, 2, 0, true), (Numbers{1, 1, 3, 3}));
+}
+
+TEST(LoweringPoolBackward, WhatNoWindowReadGetsNothing) {
+    EXPECT_EQ(averageGradient(5, {2, 6}, 2, 2, 0, true), (Numbers{1, 1, 3, 3, 0}));
+    EXPECT_EQ(averageGradient(7, {2, 6}, 2, 3, 0, true), (Numbers{1, 1, 0, 3, 3, 0, 0}));
+}
+
+TEST(LoweringPoolBackward, OverlappingWindowsAddUp) {
+    EXPECT_EQ(averageGradient(4, {3, 6}, 3, 2, 1, true), (Numbers{1, 3, 2, 2}));
+    EXPECT_EQ(averageGradient(4, {3, 6}, 3, 2, 1, false), (Numbers{1.5, 3.5, 2, 2}));
+    EXPECT_EQ(averageGradient(4, {3, 6, 9}, 2, 1, 0, true), (Numbers{1.5, 4.5, 7.5, 4.5}));
+}
+
+TEST(LoweringPoolBackward, TheLargestElementOfEachWindowGetsItsGradient) {
+    const auto gradient = [](std::int64_t in, const Numbers &x, const Numbers &grad, Json size,
+                             Json stride, Json padding, Json dilation) {
+        GraphWriter g;
+        const auto out = static_cast<std::int64_t>(grad.size());
+        const Json given = g.input(f32({1, out})), values = g.input(f32({1, in}));
+        const Json pool =
+            g.node("aten.max_pool1d_with_indices.default", {f32({1, out}), i64({1, out})},
+                   Json::array({values, size, stride, padding, dilation}), Json::object());
+        const Json places = g.item(pool, 1, i64({1, out}));
+        const auto task =
+            g.returning({g.op("max_pool1d_with_indices_backward.default", f32({1, in}), given,
+                              values, size, stride, padding, dilation, false, places)});
+        return evaluate(fuse(lowered(task), {}), {{"in0", grad}, {"in1", x}})["out0"];
+    };
+    EXPECT_EQ(gradient(4, {1, 2, 4, 3}, {10, 20}, 2, 2, 0, 1), (Numbers{0, 10, 20, 0}));
+    EXPECT_EQ(gradient(4, {1, 5, 4, 3}, {10, 20, 30}, 2, 1, 0, 1), (Numbers{0, 30, 30, 0}));
+    EXPECT_EQ(gradient(5, {1, 2, 9, 3, 4}, {10, 20, 30}, 3, 2, 1, 1), (Numbers{0, 10, 20, 0, 30}));
+    EXPECT_EQ(gradient(4, {1, 5, 4, 3}, {10, 20}, 2, 1, 0, 2), (Numbers{0, 20, 10, 0}));
+}
+
 TEST(LoweringScans, ARunningSumOfWhatIsTurnedAroundRunsFromTheEnd) {
     GraphWriter g;
     const Json x = g.input(f32({2, 4}));

@@ -127,11 +127,12 @@ class Text {
         switch (v.kind) {
         case Kind::load:
             for (std::size_t d = 0; d < v.dims.size(); ++d)
-                parts.push_back(position(v.dims[d]) +
-                                (v.strides.empty() ? "" : fmt::format(" by {}", v.strides[d])));
-            if (!v.args.empty())
+                parts.push_back(
+                    (v.dims[d].pick < 0 ? position(v.dims[d]) : value(v.args[v.dims[d].pick])) +
+                    (v.strides.empty() ? "" : fmt::format(" by {}", v.strides[d])));
+            if (v.bordered())
                 return fmt::format("{}[{}] where {}", program_.buffers[v.buffer].name,
-                                   fmt::join(parts, ", "), value(v.args[0]));
+                                   fmt::join(parts, ", "), value(v.args.end()[-2]));
             return fmt::format("{}[{}]", program_.buffers[v.buffer].name, fmt::join(parts, ", "));
         case Kind::constant:
             return fmt::format("{:g}", v.number);
@@ -161,9 +162,13 @@ class Text {
         std::vector<std::string> parts;
         for (std::size_t d = 0; d < store.dims.size(); ++d)
             parts.push_back(
-                position({store.dims[d], store.offsets.empty() ? 0 : store.offsets[d], 1}));
+                store.adds() && store.picks[d] >= 0
+                    ? value(program_.values[store.value].args[store.picks[d]])
+                    : position({store.dims[d], store.offsets.empty() ? 0 : store.offsets[d], 1}));
         const std::string target =
             fmt::format("{}[{}]", program_.buffers[store.buffer].name, fmt::join(parts, ", "));
+        if (store.adds())
+            return target + " += " + value(program_.values[store.value].args[0]);
         return target + " = " + value(store.value);
     }
 
@@ -222,7 +227,8 @@ double operation(const std::string &op, const Numbers &a) {
         {"ge", [](const Numbers &v) { return v[0] >= v[1] ? 1.0 : 0.0; }},
         {"lt", [](const Numbers &v) { return v[0] < v[1] ? 1.0 : 0.0; }},
         {"and", [](const Numbers &v) { return v[0] != 0 && v[1] != 0 ? 1.0 : 0.0; }},
-        {"idiv", [](const Numbers &v) { return std::floor(v[0] / v[1]); }},
+        {"idiv", [](const Numbers &v) { return std::trunc(v[0] / v[1]); }},
+        {"clampmin", [](const Numbers &v) { return v[0] < v[1] ? v[1] : v[0]; }},
         {"imod", [](const Numbers &v) { return std::fmod(v[0], v[1]); }},
         {"imaximum", [](const Numbers &v) { return std::max(v[0], v[1]); }},
         {"iminimum", [](const Numbers &v) { return std::min(v[0], v[1]); }},
@@ -354,12 +360,20 @@ class Evaluation {
         return position;
     }
 
+    /// The position along a dimension; `args` are those of the load.
+    std::int64_t position(const LoadDim &dim, const std::vector<int> &args, const Place &place) {
+        const std::int64_t at = dim.pick < 0
+                                    ? flat(dim.axes, place)
+                                    : static_cast<std::int64_t>(value(args[dim.pick], place));
+        return dim.offset + dim.step * at;
+    }
+
     std::size_t element(const Shape &extents, const std::vector<LoadDim> &dims,
-                        const Place &place) {
+                        const std::vector<int> &args, const Place &place) {
         EXPECT_EQ(dims.size(), extents.size());
         std::int64_t result = 0;
         for (std::size_t d = 0; d < std::min(dims.size(), extents.size()); ++d) {
-            const std::int64_t at = dims[d].offset + dims[d].step * flat(dims[d].axes, place);
+            const std::int64_t at = position(dims[d], args, place);
             EXPECT_TRUE(at >= 0 && at < extents[d]) << "dimension " << d << " position " << at;
             result = result * extents[d] + std::clamp<std::int64_t>(at, 0, extents[d] - 1);
         }
@@ -370,8 +384,7 @@ class Evaluation {
     std::size_t walked(const Value &load, std::size_t elements, const Place &place) {
         std::int64_t at = 0;
         for (std::size_t d = 0; d < load.dims.size(); ++d)
-            at += load.strides[d] *
-                  (load.dims[d].offset + load.dims[d].step * flat(load.dims[d].axes, place));
+            at += load.strides[d] * position(load.dims[d], load.args, place);
         const auto count = static_cast<std::int64_t>(elements);
         EXPECT_TRUE(at >= 0 && at < count) << "element " << at << " of " << count;
         return static_cast<std::size_t>(std::clamp<std::int64_t>(at, 0, count - 1));
@@ -382,12 +395,12 @@ class Evaluation {
         switch (v.kind) {
         case Kind::load: {
             const std::string &name = program_.buffers[v.buffer].name;
-            if (!v.args.empty() && value(v.args[0], place) == 0)
-                return value(v.args[1], place);
+            if (v.bordered() && value(v.args.end()[-2], place) == 0)
+                return value(v.args.back(), place);
             const std::size_t at =
                 v.strides.empty()
                     ? element(v.extents.empty() ? program_.buffers[v.buffer].shape : v.extents,
-                              v.dims, place)
+                              v.dims, v.args, place)
                     : walked(v, memory_[name].size(), place);
             const int writer = writer_[name][at];
             EXPECT_GE(writer, 0) << name << " is read before it is written";
@@ -449,12 +462,31 @@ class Evaluation {
             for (const Axis atom : program_.axes.atoms(store.dims[d]))
                 atoms.push_back(atom);
         }
+        if (store.adds()) {
+            for (std::size_t d = 0; d < dims.size(); ++d)
+                dims[d].pick = store.picks[d];
+            return add(store, atoms, dims);
+        }
         over(atoms, {}, [&](const Place &place) {
-            const std::size_t at = element(program_.buffers[store.buffer].shape, dims, place);
+            const std::size_t at = element(program_.buffers[store.buffer].shape, dims, {}, place);
             memory_[name][at] = value(store.value, place);
             EXPECT_EQ(writer_[name][at], -1) << name << " element " << at << " is written twice";
             writer_[name][at] = unit_;
         });
+    }
+
+    void add(const Store &store, const Axes &atoms, const std::vector<LoadDim> &dims) {
+        const std::string &name = program_.buffers[store.buffer].name;
+        const Value &placed = program_.values[store.value];
+        for (const int writer : writer_[name])
+            EXPECT_EQ(writer, -1) << name << " is written before sums are made in it";
+        memory_[name].assign(memory_[name].size(), 0);
+        over(atoms, {}, [&](const Place &place) {
+            const std::size_t at =
+                element(program_.buffers[store.buffer].shape, dims, placed.args, place);
+            memory_[name][at] += value(placed.args[0], place);
+        });
+        writer_[name].assign(memory_[name].size(), unit_);
     }
 
     void multiply(const LibraryStep &step) {

@@ -124,14 +124,17 @@ class PlannerRun : public testing::TestWithParam<std::string> {
         return {memories_.back().get(), 0, std::move(type)};
     }
 
+    Result<plan::Candidate> written(const SearchSpace &space, const std::string &name) {
+        CUDA_AGENT_ASSIGN(files, space.write(name, {}));
+        fs::create_directories(folder_ / "kernels");
+        for (const auto &[path, text] : files.files)
+            CUDA_AGENT_TRY(writeFileAtomically(folder_ / path, text));
+        return plan::readCandidate(folder_);
+    }
+
     void run(const SearchSpace &space, const std::string &name) {
         SCOPED_TRACE(name);
-        const auto files = space.write(name, {});
-        ASSERT_TRUE(files) << files.error().message;
-        fs::create_directories(folder_ / "kernels");
-        for (const auto &[path, text] : files->files)
-            ASSERT_TRUE(writeFileAtomically(folder_ / path, text));
-        const auto candidate = plan::readCandidate(folder_);
+        const auto candidate = written(space, name);
         ASSERT_TRUE(candidate) << candidate.error().message;
         auto compiler = toolchain::makeCompiler(device_->info());
         ASSERT_TRUE(compiler) << compiler.error().message;
@@ -205,11 +208,15 @@ class PlannerRun : public testing::TestWithParam<std::string> {
         }
     }
 
-    void runKind(device::Kind kind, std::size_t most) {
+    Result<SearchSpace> spaceFor(device::Kind kind) {
         device::Info info = device_->info();
         info.kind = kind;
         info.multiprocessors = kind == device::Kind::cuda ? 132 : 2;
-        const auto space = SearchSpace::make(task_, info, {}, task::Numerics::standard);
+        return SearchSpace::make(task_, info, {}, task::Numerics::standard);
+    }
+
+    void runKind(device::Kind kind, std::size_t most) {
+        const auto space = spaceFor(kind);
         ASSERT_TRUE(space) << space.error().message;
         std::vector<std::string> names;
         for (const std::string &name : space->allSingleChanges()) {
@@ -239,6 +246,19 @@ TEST_P(PlannerRun, CpuSchedules) {
 }
 TEST_P(PlannerRun, GpuSchedules) {
     runKind(device::Kind::cuda, 3);
+}
+
+TEST_P(PlannerRun, CompilesForHopper) {
+    const auto space = spaceFor(device::Kind::cuda);
+    ASSERT_TRUE(space) << space.error().message;
+    const auto compiler = toolchain::makeCudaCompiler("sm_90");
+    ASSERT_TRUE(compiler) << compiler.error().message;
+    const auto candidate = written(*space, space->allSingleChanges().at(0));
+    ASSERT_TRUE(candidate) << candidate.error().message;
+    const auto outcome = plan::compile(*candidate, **compiler);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    if (const auto *rejection = std::get_if<toolchain::Rejection>(&*outcome))
+        FAIL() << rejection->log;
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, PlannerRun, testing::ValuesIn(fixtures()),

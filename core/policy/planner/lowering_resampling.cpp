@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/fusion.h"
+#include "core/policy/planner/lowering.h"
+#include "core/policy/planner/pointwise_table.h"
+
+#include <cmath>
+
+// Resizing of the last dimensions. Nearest neighbours are a view where an output is a whole number
+// of times the size of the input: each element stands for an axis of its repetitions. Elsewhere
+// elements are picked by positions in float, by the formulas of PyTorch's kernels
+// (aten/src/ATen/native/UpSample.h), so that both round to the same neighbour.
+
+namespace cuda_agent::policy {
+
+namespace {
+
+using Views = std::vector<View>;
+using task::Node;
+
+/// One dimension that changes its size.
+struct Resize {
+    int dim = 0;
+    std::int64_t in = 1, out = 1;
+    double factor = 0; ///< as the operator was told; 0: from the sizes
+};
+
+double factorOf(const Json &json) {
+    return json.is_number() ? json.get<double>() : 0;
+}
+
+/// The last `spatial` dimensions. `.vec` forms have a list of factors at `position`, the others one
+/// argument a dimension from there on.
+std::vector<Resize> resizesOf(const Node &node, const Shape &in, const Shape &out,
+                              std::size_t spatial, std::size_t position) {
+    std::vector<Resize> result;
+    const bool list = node.op.ends_with(".vec");
+    for (std::size_t i = 0; i < spatial; ++i) {
+        const std::size_t d = in.size() - spatial + i;
+        Resize resize{static_cast<int>(d), in[d], out.at(d), 0};
+        const Json *given =
+            Lowering::find(node, position + (list ? 0 : i), list ? "scale_factors" : "scales");
+        if (given != nullptr && list && given->is_array() && i < given->size())
+            resize.factor = factorOf((*given)[i]);
+        else if (given != nullptr && !list)
+            resize.factor = factorOf(*given);
+        result.push_back(resize);
+    }
+    return result;
+}
+
+float scaleOf(const Resize &r) {
+    return r.factor > 0 ? static_cast<float>(1 / r.factor)
+                        : static_cast<float>(r.in) / static_cast<float>(r.out);
+}
+
+std::vector<std::int64_t> nearestSources(const Resize &r) {
+    std::vector<std::int64_t> sources;
+    const float scale = scaleOf(r);
+    for (std::int64_t o = 0; o < r.out; ++o)
+        sources.push_back(std::min(
+            static_cast<std::int64_t>(std::floor(static_cast<float>(o) * scale)), r.in - 1));
+    return sources;
+}
+
+/// How many neighbouring outputs have each element of the input for their source; 0: it differs.
+std::int64_t repetitionsOf(const Resize &r) {
+    if (r.out % r.in != 0)
+        return 0;
+    const std::int64_t times = r.out / r.in;
+    const auto sources = nearestSources(r);
+    for (std::int64_t o = 0; o < r.out; ++o) {
+        if (sources[static_cast<std::size_t>(o)] != o / times)
+            return 0;
+    }
+    return times;
+}
+
+View positionsAlong(Lowering &l, std::int64_t size, DType type) {
+    View place = l.index(size > 1 ? Axes{l.program.axes.add(size)} : Axes{});
+    l.program.values[place.value].dtype = DType::int32; // 64 bits are slow to make floats of
+    return l.cast(place, type);
+}
+
+View nearest(Lowering &l, View x, const Resize &r) {
+    const auto d = static_cast<std::size_t>(r.dim);
+    if (const std::int64_t times = repetitionsOf(r); times > 0) {
+        if (times > 1)
+            x.dims[d].push_back(l.program.axes.add(times));
+        return x;
+    }
+    const View at = l.apply(
+        "mul", {positionsAlong(l, r.out, DType::float32), l.constant(scaleOf(r))}, DType::float32);
+    return l.pick(x, {r.dim}, {l.cast(at, DType::int32)}, d, false);
+}
+
+/// upsample_nearest(self, output_size, scales): output_size is what the result's shape says.
+Operator upsampleNearest(std::size_t spatial) {
+    return [spatial](Lowering &l, const Node &node) -> Result<Views> {
+        CUDA_AGENT_ASSIGN(x, l.view(node, 0, "input"));
+        for (const Resize &r : resizesOf(node, l.shapeOf(x), node.outputs.at(0).shape, spatial, 2))
+            x = nearest(l, x, r);
+        return Views{x};
+    };
+}
+
+/// upsample_nearest_backward(grad_output, output_size, input_size, scales): the sum of each
+/// element's repetitions.
+Operator upsampleNearestBackward(std::size_t spatial) {
+    return [spatial](Lowering &l, const Node &node) -> Result<Views> {
+        CUDA_AGENT_ASSIGN(grad, l.view(node, 0, "grad_output"));
+        const Shape out = l.shapeOf(grad);
+        Shape split(out.begin(), out.end() - static_cast<std::ptrdiff_t>(spatial));
+        std::vector<int> repeated;
+        for (const Resize &r : resizesOf(node, node.outputs.at(0).shape, out, spatial, 3)) {
+            const std::int64_t times = repetitionsOf(r);
+            if (times == 0)
+                return failedError("from {} to {} elements, which is no whole number of times",
+                                   r.in, r.out);
+            split.push_back(r.in);
+            repeated.push_back(static_cast<int>(split.size()));
+            split.push_back(times);
+        }
+        const DType stored = l.dtypeOf(grad);
+        const DType type = isFloating(stored) && sizeOf(stored) < 4 ? DType::float32 : stored;
+        return Views{l.reduce("sum", l.reshape(l.cast(grad, type), split), repeated, false, type)};
+    };
+}
+
+/// The two neighbours of each output along a dimension, and how far it is from the first.
+struct Neighbours {
+    View first, second, distance;
+};
+
+Neighbours linearNeighbours(Lowering &l, const Resize &r, bool alignCorners, DType t) {
+    const auto number = [&](double n) { return l.constant(n, t); };
+    View at = positionsAlong(l, r.out, t);
+    if (alignCorners) {
+        const float scale =
+            r.out > 1 ? static_cast<float>(r.in - 1) / static_cast<float>(r.out - 1) : 0.0f;
+        const double exact =
+            r.out > 1 ? static_cast<double>(r.in - 1) / static_cast<double>(r.out - 1) : 0;
+        at = l.apply("mul", {at, number(t == DType::float64 ? exact : scale)}, t);
+    } else {
+        const double exact =
+            r.factor > 0 ? 1 / r.factor : static_cast<double>(r.in) / static_cast<double>(r.out);
+        const View middle = l.apply("add", {at, number(0.5)}, t);
+        at = l.apply("mul", {middle, number(t == DType::float64 ? exact : scaleOf(r))}, t);
+        at = l.apply("clampmin", {l.apply("sub", {at, number(0.5)}, t), number(0)}, t);
+    }
+    const View last = l.constant(static_cast<double>(r.in - 1), DType::int32);
+    const View one = l.constant(1, DType::int32);
+    Neighbours n;
+    n.first = l.apply("iminimum", {l.cast(at, DType::int32), last}, DType::int32);
+    n.second =
+        l.apply("iminimum", {l.apply("add", {n.first, one}, DType::int32), last}, DType::int32);
+    n.distance = l.apply("sub", {at, l.cast(n.first, t)}, t);
+    return n;
+}
+
+/// Whether computing a view again for each of its readers costs next to nothing.
+bool isCheap(const Lowering &l, const View &view) {
+    if (l.reduces(view))
+        return false;
+    constexpr double most = 8;
+    double cost = 0;
+    for (const int id : reachableFrom(l.program, {view.value})) {
+        const Value &value = l.program.values[id];
+        const PointwiseInfo *info =
+            value.kind == Kind::pointwise ? pointwiseInfo(value.op) : nullptr;
+        cost += info != nullptr ? info->cost : 0;
+    }
+    return cost <= most;
+}
+
+/// upsample_linear1d, upsample_bilinear2d (self, output_size, align_corners, scales): weighted sums
+/// of neighbours, one dimension after the other, the last one first.
+Operator upsampleLinear(std::size_t spatial) {
+    return [spatial](Lowering &l, const Node &node) -> Result<Views> {
+        CUDA_AGENT_ASSIGN(x, l.view(node, 0, "input"));
+        const DType stored = l.dtypeOf(x);
+        if (!isFloating(stored))
+            return failedError("of {}", nameOf(stored));
+        const DType t = sizeOf(stored) < 4 ? DType::float32 : stored;
+        const bool corners = Lowering::flag(node, 2, "align_corners", false);
+        const auto resizes = resizesOf(node, l.shapeOf(x), node.outputs.at(0).shape, spatial, 3);
+        View source = isCheap(l, x) ? x : l.materialise(x);
+        std::vector<View> corner{l.cast(source, t)}; // of a cell, halved with each dimension
+        std::vector<Neighbours> neighbours;
+        for (const Resize &r : resizes) {
+            neighbours.push_back(linearNeighbours(l, r, corners, t));
+            std::vector<View> more;
+            for (const View &view : corner) {
+                for (const View &at : {neighbours.back().first, neighbours.back().second})
+                    more.push_back(
+                        l.pick(view, {r.dim}, {at}, static_cast<std::size_t>(r.dim), false));
+            }
+            corner = std::move(more);
+        }
+        for (std::size_t k = resizes.size(); k-- > 0;) {
+            View far = neighbours[k].distance;
+            far.dims.resize(resizes.size() - k); // the dimensions after its own
+            const View near = l.apply("sub", {l.constant(1, t), far}, t);
+            std::vector<View> sums;
+            for (std::size_t i = 0; i < corner.size(); i += 2)
+                sums.push_back(l.apply(
+                    "add",
+                    {l.apply("mul", {near, corner[i]}, t), l.apply("mul", {far, corner[i + 1]}, t)},
+                    t));
+            corner = std::move(sums);
+        }
+        return Views{corner[0]};
+    };
+}
+
+} // namespace
+
+void addResamplingOperators(OperatorTable &table) {
+    for (std::size_t n = 1; n <= 3; ++n) {
+        for (const char *form : {"vec", "default"}) {
+            table[fmt::format("aten.upsample_nearest{}d.{}", n, form)] = upsampleNearest(n);
+            table[fmt::format("aten.upsample_nearest{}d_backward.{}", n, form)] =
+                upsampleNearestBackward(n);
+        }
+    }
+    for (const char *form : {"vec", "default"}) {
+        table[fmt::format("aten.upsample_linear1d.{}", form)] = upsampleLinear(1);
+        table[fmt::format("aten.upsample_bilinear2d.{}", form)] = upsampleLinear(2);
+    }
+}
+
+} // namespace cuda_agent::policy
