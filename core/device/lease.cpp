@@ -37,6 +37,16 @@ Result<void> wait(const UniqueFd &lock, int operation, const std::stop_token &st
     return {};
 }
 
+std::filesystem::path lockFile(const Info &info) {
+    return cacheDir() / fmt::format("lease-{}{}", nameOf(info.kind), info.index);
+}
+
+/// Everybody waits in the gate, alone or together: who waits to have the device alone keeps
+/// newcomers out, who share; else one of them after the other would keep the device for ever.
+Result<UniqueFd> openGate(const Info &info) {
+    return openLock(lockFile(info).string() + "-gate");
+}
+
 } // namespace
 
 Result<Lease> Lease::take(const Info &info, std::stop_token stop) {
@@ -60,17 +70,35 @@ Result<std::optional<Lease>> Lease::tryTake(const Info &info) {
 
 Result<Lease> Lease::lock(const Info &info, int operation, const std::stop_token &stop) {
     CUDA_AGENT_TRY(checkNotQuarantined(quarantineName(info)));
-    const auto folder = cacheDir();
     std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    const auto file = folder / fmt::format("lease-{}{}", nameOf(info.kind), info.index);
-    // Everybody waits in the gate, alone or together: who waits to have the device alone keeps
-    // newcomers out, who share; else one of them after the other would keep the device for ever.
-    CUDA_AGENT_ASSIGN(gate, openLock(file.string() + "-gate"));
-    CUDA_AGENT_ASSIGN(held, openLock(file));
+    std::filesystem::create_directories(cacheDir(), error);
+    CUDA_AGENT_ASSIGN(gate, openGate(info));
+    CUDA_AGENT_ASSIGN(held, openLock(lockFile(info)));
     CUDA_AGENT_TRY(wait(gate, operation, stop));
     CUDA_AGENT_TRY(wait(held, operation, stop));
     return Lease(std::move(held));
+}
+
+Result<bool> Lease::awaited(const Info &info) {
+    CUDA_AGENT_ASSIGN(gate, openGate(info));
+    return flock(gate.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+Result<void> Share::take() {
+    if (!lease_) {
+        CUDA_AGENT_ASSIGN(lease, Lease::share(info_, stop_));
+        lease_.emplace(std::move(lease));
+    }
+    return {};
+}
+
+Result<void> Share::step() {
+    if (lease_) {
+        CUDA_AGENT_ASSIGN(awaited, Lease::awaited(info_));
+        if (awaited)
+            leave();
+    }
+    return take();
 }
 
 } // namespace cuda_agent::device

@@ -6,6 +6,7 @@
 #include "core/base/unique_fd.h"
 #include "core/device/device.h"
 
+#include <optional>
 #include <stop_token>
 
 namespace cuda_agent::device {
@@ -24,10 +25,32 @@ class Lease {
     /// Together with others that share. Blocks while somebody has it alone. Errors: as take().
     static Result<Lease> share(const Info &info, std::stop_token stop = {});
 
+    /// Whether somebody waits to have the device alone. Errors: machine.
+    static Result<bool> awaited(const Info &info);
+
   private:
     static Result<Lease> lock(const Info &info, int operation, const std::stop_token &stop);
     explicit Lease(UniqueFd lock) : lock_(std::move(lock)) {}
     UniqueFd lock_;
+};
+
+/// A share that one thread takes and leaves several times in the course of its work. Left when it
+/// is destroyed. Not thread-safe. Errors: machine, stopped.
+class Share {
+  public:
+    explicit Share(Info info, std::stop_token stop = {})
+        : info_(std::move(info)), stop_(std::move(stop)) {}
+    /// Nothing to do where it is held.
+    Result<void> take();
+    void leave() { lease_.reset(); }
+    /// Between two pieces of work: lets those have the device who wait to have it alone, so that
+    /// they need not wait for the whole of it. Takes the share where it is not held.
+    Result<void> step();
+
+  private:
+    Info info_;
+    std::stop_token stop_;
+    std::optional<Lease> lease_;
 };
 
 } // namespace cuda_agent::device

@@ -107,7 +107,7 @@ Result<CompileOutcome> Judge::compile(const Candidate &candidate, std::stop_toke
 
 Result<Judge::State::StartOutcome>
 Judge::State::startCandidate(const Compiled &compiled, const reference::ReshapedCase *reshaped,
-                             std::stop_token stop) {
+                             device::Share &share, std::stop_token stop) {
     const auto &description = reshaped ? reshaped->description : pool.description;
     const auto &inputs = (reshaped ? reshaped->entry : pool.random.front()).inputs.tensors;
     std::vector<TensorType> outputs;
@@ -121,6 +121,12 @@ Judge::State::startCandidate(const Compiled &compiled, const reference::Reshaped
         modules::ProcessOptions processOptions;
         processOptions.numerics = options.numerics;
         processOptions.rules = options.rules;
+        // On cuda, Python's start and what a single file compiles are the processor's work, for
+        // seconds and more: nobody who times on the card should wait for it.
+        if (device->info().kind == device::Kind::cuda)
+            share.leave();
+        else
+            CUDA_AGENT_TRY(share.step());
         CUDA_AGENT_ASSIGN(outcome,
                           modules::start(*built, reshaped ? reshaped->spec : spec, description,
                                          signature, *device, processOptions, stop));
@@ -131,6 +137,7 @@ Judge::State::startCandidate(const Compiled &compiled, const reference::Reshaped
         process = std::move(started.process);
         flags = std::move(started.flags);
     } else {
+        CUDA_AGENT_TRY(share.step());
         CUDA_AGENT_ASSIGN(runner,
                           plan::startRunner(std::get<plan::CompiledPlan>(compiled.work), signature,
                                             *device, plan::RunnerOptions{}, stop));
@@ -166,27 +173,17 @@ Result<verify::Check> Judge::State::checkOrigin(const Compiled &compiled,
         {}};
 }
 
-/// Times the candidate on private copies of the random cases and verifies what the timed calls
-/// wrote. The returned check fails when they wrote something wrong.
-Result<verify::Check> Judge::State::timeCandidate(plan::CandidateProcess &process,
-                                                  verify::GuardedSet &set,
-                                                  const timing::Protocol &protocol,
-                                                  Verdict &verdict, std::stop_token stop) {
+Result<void> Judge::State::timeCandidate(plan::CandidateProcess &process, verify::GuardedSet &set,
+                                         Verdict &verdict, device::Share &share,
+                                         std::stop_token stop) {
     const auto bytes = std::max<std::uint64_t>(pool.description.countedBytes, 1);
     std::vector<TensorType> outputs;
     for (const auto &view : set.buffers().outputs)
         outputs.push_back(view.type);
-    // One set is enough where it does not fit into the cache; the cpu device compares with
-    // baselines that reuse one set too.
+    // A private copy of each random case where one fits into the cache; the cpu device compares
+    // with baselines that reuse one set too.
     std::vector<verify::GuardedSet> more;
-    std::optional<device::Lease> lease;
-    const auto share = [&]() -> Result<void> {
-        lease.reset(); // never from one kind to the other
-        CUDA_AGENT_ASSIGN(shared, device::Lease::share(device->info(), stop));
-        lease.emplace(std::move(shared));
-        return {};
-    };
-    CUDA_AGENT_TRY(share());
+    CUDA_AGENT_TRY(share.step());
     const bool rotate =
         device->info().kind == device::Kind::cuda && bytes < 2 * device->info().cacheBytes;
     std::vector<int> sets{0};
@@ -202,26 +199,34 @@ Result<verify::Check> Judge::State::timeCandidate(plan::CandidateProcess &proces
         sets.push_back(static_cast<int>(i) + 1); // number 1 belongs to verification
         CUDA_AGENT_TRY(process.bind(sets.back(), more.back().buffers()));
     }
-    lease.reset();
+    share.leave();
     CUDA_AGENT_ASSIGN(alone, device::Lease::take(device->info(), stop));
-    lease.emplace(std::move(alone));
+    (void)alone;
+    auto &checks = verdict.verification.checks;
+    const auto protocol = verdict.strength == verify::Strength::full ? timing::fullProtocol()
+                                                                     : timing::trainingProtocol();
     auto times = timing::measureCandidate(process, *device, sets, bytes, protocol, stop);
-    CUDA_AGENT_TRY(share());
     if (!times) {
         if (times.error().kind != ErrorKind::failed)
             return tl::unexpected(times.error());
-        return verify::Check{"timed calls", false, false, times.error().message, {}};
+        checks.push_back({"timed calls", false, false, times.error().message, {}});
+        return {};
     }
     verdict.times = std::move(*times);
     for (std::size_t i = 0; i < sets.size(); ++i) {
         const auto &buffers = i == 0 ? set.buffers() : more[i - 1].buffers();
         CUDA_AGENT_ASSIGN(evidence, verify::compareOutputs(*device, buffers, pool.random[i], pool));
-        if (!evidence.is_null())
-            return verify::Check{"timed calls", false, false,
-                                 "the outputs of the timed calls are wrong", evidence};
+        if (!evidence.is_null()) {
+            checks.push_back({"timed calls", false, false,
+                              "the outputs of the timed calls are wrong", evidence});
+            return {};
+        }
     }
-    return verify::Check{
-        "timed calls", true, false, "the outputs of the timed calls are right", {}};
+    checks.push_back({"timed calls", true, false, "the outputs of the timed calls are right", {}});
+    CUDA_AGENT_ASSIGN(fresh, lookAtFreshInputs(process, set, pool, *device, *verdict.times, stop));
+    checks.push_back(std::move(fresh));
+    letEngineDecide(*verdict.times);
+    return {};
 }
 
 /// The checks on a candidate that is right and timed; they stop at the first that fails.
@@ -229,18 +234,6 @@ Result<void> Judge::State::scrutinize(const Compiled &compiled, plan::CandidateP
                                       verify::GuardedSet &set, Verdict &verdict,
                                       std::stop_token stop) {
     auto &checks = verdict.verification.checks;
-    {
-        CUDA_AGENT_ASSIGN(alone, device::Lease::take(device->info(), stop));
-        (void)alone;
-        CUDA_AGENT_ASSIGN(fresh,
-                          lookAtFreshInputs(process, set, pool, *device, *verdict.times, stop));
-        checks.push_back(fresh);
-    }
-    letEngineDecide(*verdict.times);
-    if (!checks.back().passed)
-        return {};
-    CUDA_AGENT_ASSIGN(shared, device::Lease::share(device->info(), stop));
-    (void)shared;
     CUDA_AGENT_ASSIGN(after, verify::verifyAfterTiming(process, set, pool, *device));
     checks.push_back(after);
     if (!after.passed)
@@ -302,11 +295,12 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
     return {};
 }
 
-/// Verifies and times a candidate that runs. The lease is a shared one, given back before timing.
+/// Verifies and times a candidate that runs; looks at it once more where it is right.
 Result<void> Judge::State::examine(const Compiled &compiled, Started &run, Verdict &verdict,
-                                   std::optional<device::Lease> lease, std::stop_token stop) {
+                                   device::Share &share, std::stop_token stop) {
     auto &[process, module, set, startFlags] = run;
-    CUDA_AGENT_ASSIGN(report, verify::verify(*process, set, pool, *device, verdict.strength, stop));
+    CUDA_AGENT_ASSIGN(report,
+                      verify::verify(*process, set, pool, *device, share, verdict.strength, stop));
     verdict.verification = std::move(report);
     append(verdict.flags, verdict.verification.flags);
     verdict.correct = verdict.verification.correct;
@@ -316,17 +310,16 @@ Result<void> Judge::State::examine(const Compiled &compiled, Started &run, Verdi
         verdict.verification.checks.push_back(std::move(origin));
     }
     if (verdict.correct && verdict.strength == verify::Strength::full) {
-        CUDA_AGENT_TRY(checkShapes(compiled, verdict, stop));
+        CUDA_AGENT_TRY(checkShapes(compiled, verdict, share, stop));
         verdict.correct = verdict.verification.checks.back().passed;
     }
-    lease.reset();
     if (!verdict.correct || !options.timing)
         return {};
-    const auto protocol = verdict.strength == verify::Strength::full ? timing::fullProtocol()
-                                                                     : timing::trainingProtocol();
-    CUDA_AGENT_ASSIGN(timed, timeCandidate(*process, set, protocol, verdict, stop));
-    verdict.verification.checks.push_back(timed);
-    return timed.passed ? scrutinize(compiled, *process, set, verdict, stop) : Result<void>();
+    CUDA_AGENT_TRY(timeCandidate(*process, set, verdict, share, stop));
+    if (verdict.verification.failed())
+        return {};
+    CUDA_AGENT_TRY(share.take());
+    return scrutinize(compiled, *process, set, verdict, std::move(stop));
 }
 
 Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength strength,
@@ -373,13 +366,10 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
             return conclude();
         }
 
-    std::optional<device::Lease> lease;
-    {
-        CUDA_AGENT_ASSIGN(shared, device::Lease::share(state.device->info(), stop));
-        lease.emplace(std::move(shared));
-    }
-    auto started = state.startCandidate(compiled, nullptr, stop);
+    device::Share share(state.device->info(), stop);
+    auto started = state.startCandidate(compiled, nullptr, share, stop);
     if (!started) {
+        share.leave();
         if (started.error().kind != ErrorKind::failed)
             return tl::unexpected(started.error());
         CUDA_AGENT_TRY(takeStartFault(started.error(), state.device->info(), verdict, stop));
@@ -389,7 +379,9 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
         return reject(*rejection);
     auto &run = std::get<State::Started>(*started);
     append(verdict.flags, run.flags);
-    if (auto done = state.examine(compiled, run, verdict, std::move(lease), stop); !done)
+    auto done = state.examine(compiled, run, verdict, share, stop);
+    share.leave();
+    if (!done)
         return tl::unexpected(
             explained(done.error(), *run.process, state.device->info(), std::move(stop)));
     CUDA_AGENT_TRY(endProcess(*run.process, state.device->info(), verdict, stop));
@@ -413,19 +405,21 @@ Result<Comparison> Judge::compare(const Candidate &a, const Candidate &b, std::s
         return comparison;
     std::vector<Judge::State::Started> started;
     std::vector<CompileOutcome> outcomes; // the runners read the binaries these name
+    device::Share share(state.device->info(), stop);
     for (const auto *candidate : {&a, &b}) {
         CUDA_AGENT_ASSIGN(outcome, state.compile(*candidate, stop));
         outcomes.push_back(std::move(outcome));
-        CUDA_AGENT_ASSIGN(one,
-                          state.startCandidate(std::get<Compiled>(outcomes.back()), nullptr, stop));
+        CUDA_AGENT_ASSIGN(
+            one, state.startCandidate(std::get<Compiled>(outcomes.back()), nullptr, share, stop));
         if (const auto *rejection = std::get_if<toolchain::Rejection>(&one))
             return failedError("a candidate that was correct before no longer compiles: {}",
                                rejection->summary);
         started.push_back(std::get<Judge::State::Started>(std::move(one)));
         CUDA_AGENT_TRY(started.back().set.load(state.pool.random.front().inputs.tensors));
     }
-    CUDA_AGENT_ASSIGN(lease, device::Lease::take(state.device->info(), stop));
-    (void)lease;
+    share.leave();
+    CUDA_AGENT_ASSIGN(alone, device::Lease::take(state.device->info(), stop));
+    (void)alone;
     CUDA_AGENT_ASSIGN(times,
                       timing::measureAb(*started[0].process, *started[1].process, *state.device,
                                         {0}, state.pool.description.countedBytes,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "core/base/hash.h"
+#include "core/device/ceilings.h"
 #include "core/device/lease.h"
 #include "core/judge/state.h"
 
@@ -78,9 +79,11 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
 
     CUDA_AGENT_ASSIGN(compiler, toolchain::makeCompiler(state->device->info()));
     state->compiler = std::move(compiler);
-    say("measuring this machine's ceilings");
-    {
+    if (auto known = device::knownCeilings(state->device->info())) {
+        state->ceilings = *known;
+    } else {
         // What another process runs meanwhile would lower the ceilings for good: they are kept.
+        say("measuring this machine's ceilings");
         CUDA_AGENT_ASSIGN(lease, device::Lease::take(state->device->info(), stop));
         (void)lease;
         CUDA_AGENT_ASSIGN(ceilings, state->device->ceilings());

@@ -18,12 +18,12 @@ bool refuses(const Error &error) {
 } // namespace
 
 Result<void> Judge::State::checkShapes(const Compiled &compiled, Verdict &verdict,
-                                       std::stop_token stop) {
+                                       device::Share &share, std::stop_token stop) {
     auto &checks = verdict.verification.checks;
     std::vector<std::string> right;
     std::vector<std::string> refused;
     for (const auto &reshaped : pool.reshaped) {
-        auto started = startCandidate(compiled, &reshaped, stop);
+        auto started = startCandidate(compiled, &reshaped, share, stop);
         if (!started) {
             if (!refuses(started.error()))
                 return tl::unexpected(started.error());
@@ -35,8 +35,8 @@ Result<void> Judge::State::checkShapes(const Compiled &compiled, Verdict &verdic
             continue;
         }
         auto &run = std::get<Started>(*started);
-        CUDA_AGENT_ASSIGN(
-            check, verify::verifyReshaped(*run.process, run.set, reshaped, pool, *device, stop));
+        CUDA_AGENT_ASSIGN(check, verify::verifyReshaped(*run.process, run.set, reshaped, pool,
+                                                        *device, share, stop));
         const auto fault = run.process->fault();
         const bool refusal = fault && fault->kind == plan::FaultKind::raised;
         if (check.passed)

@@ -43,22 +43,25 @@ struct Judge::State {
     };
     using StartOutcome = std::variant<Started, toolchain::Rejection>;
     Result<CompileOutcome> compile(const Candidate &candidate, std::stop_token stop);
-    /// For the task's own shapes, or for those of one of the pool's reshaped cases.
+    /// For the task's own shapes, or for those of one of the pool's reshaped cases. `share` is held
+    /// afterwards, and while the device works.
     Result<StartOutcome> startCandidate(const Compiled &compiled,
                                         const reference::ReshapedCase *reshaped,
-                                        std::stop_token stop);
+                                        device::Share &share, std::stop_token stop);
     /// Adds the check "hidden shapes": a candidate must be right on other shapes of inputs than the
     /// task's, or refuse them.
-    Result<void> checkShapes(const Compiled &compiled, Verdict &verdict, std::stop_token stop);
+    Result<void> checkShapes(const Compiled &compiled, Verdict &verdict, device::Share &share,
+                             std::stop_token stop);
     Result<verify::Check> checkOrigin(const Compiled &compiled, plan::LinkedCandidate &process,
                                       Verdict &verdict);
-    Result<verify::Check> timeCandidate(plan::CandidateProcess &process, verify::GuardedSet &set,
-                                        const timing::Protocol &protocol, Verdict &verdict,
-                                        std::stop_token stop);
+    /// What is looked at while the candidate has the device alone: its times, what the timed calls
+    /// wrote, fresh inputs. `share` is not held afterwards.
+    Result<void> timeCandidate(plan::CandidateProcess &process, verify::GuardedSet &set,
+                               Verdict &verdict, device::Share &share, std::stop_token stop);
     Result<void> scrutinize(const Compiled &compiled, plan::CandidateProcess &process,
                             verify::GuardedSet &set, Verdict &verdict, std::stop_token stop);
     Result<void> examine(const Compiled &compiled, Started &run, Verdict &verdict,
-                         std::optional<device::Lease> lease, std::stop_token stop);
+                         device::Share &share, std::stop_token stop);
     Result<void> finishVerdict(Verdict &verdict, std::stop_token stop);
 };
 

@@ -324,6 +324,12 @@ Result<std::unique_ptr<Worker>> Worker::start(const task::Spec &spec, device::De
     return std::unique_ptr<Worker>(new Worker(std::move(state)));
 }
 
+Result<void> Worker::run(std::stop_token stop) {
+    CUDA_AGENT_TRY(
+        state_->ask({{"request", "run"}}, state_->options.caseTimeout, "running the task", stop));
+    return {};
+}
+
 Result<task::Description> Worker::describe(std::stop_token stop) {
     if (state_->description)
         return *state_->description;

@@ -117,6 +117,8 @@ class Worker {
                                                  const Options &options, std::stop_token stop = {});
     ~Worker();
 
+    /// Runs the task once and counts what that takes: all of describe() that the device does.
+    Result<void> run(std::stop_token stop = {});
     /// Loads the task, runs it once, exports the graph.
     Result<task::Description> describe(std::stop_token stop = {});
     /// In the order of the description.

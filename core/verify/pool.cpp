@@ -50,14 +50,15 @@ bool losesAccuracy(const reference::Case &entry) {
 Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::stop_token stop) {
     Pool pool;
     // The oracle's work would disturb whoever times a candidate meanwhile.
-    const auto alongside = [&](auto work) -> decltype(work()) {
-        CUDA_AGENT_ASSIGN(lease, device::Lease::share(device.info(), stop));
-        (void)lease;
-        return work();
-    };
-    CUDA_AGENT_ASSIGN(description, alongside([&] { return worker.describe(stop); }));
+    device::Share share(device.info(), stop);
+    CUDA_AGENT_TRY(share.take());
+    CUDA_AGENT_TRY(worker.run(stop));
+    if (device.info().kind == device::Kind::cuda)
+        share.leave(); // the export is Python's work alone, and takes seconds
+    CUDA_AGENT_ASSIGN(description, worker.describe(stop));
     pool.description = std::move(description);
-    CUDA_AGENT_ASSIGN(parameters, alongside([&] { return worker.parameters(stop); }));
+    CUDA_AGENT_TRY(share.step());
+    CUDA_AGENT_ASSIGN(parameters, worker.parameters(stop));
     pool.parameters = std::move(parameters);
 
     CUDA_AGENT_ASSIGN(freeBytes, device.freeBytes());
@@ -82,7 +83,8 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::st
         request.transform = wanted.transform ? wanted.transform : "none";
         // Sensitivity is pooled over the random cases; two of them tell enough.
         request.sensitivity = !wanted.transform && pool.random.size() < 2;
-        auto made = alongside([&] { return worker.makeCase(request, stop); });
+        CUDA_AGENT_TRY(share.step());
+        auto made = worker.makeCase(request, stop);
         if (!made) {
             // Memory that ran out on a further case costs that case, not the task.
             if (made.error().kind != ErrorKind::request || pool.random.empty())
@@ -116,7 +118,8 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::st
         request.seed = randomSeed() >> 1;
         request.transform = "whole";
         request.sensitivity = false;
-        auto made = alongside([&] { return worker.makeCase(request, stop); });
+        CUDA_AGENT_TRY(share.step());
+        auto made = worker.makeCase(request, stop);
         if (made && made->skipped.empty())
             pool.whole = std::move(*made);
         else if (made)
@@ -129,7 +132,7 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::st
             return tl::unexpected(made.error());
     }
     if (pool.random.size() + pool.adversarial.size() + (pool.whole ? 1 : 0) < affordable)
-        CUDA_AGENT_TRY(drawReshaped(worker, device, pool, stop));
+        CUDA_AGENT_TRY(drawReshaped(worker, share, pool, stop));
     if (const auto why = unsuitable(pool); !why.empty())
         return requestError(
             "task {} cannot tell a right kernel from a wrong one: {}, to within the "

@@ -4,7 +4,6 @@
 #include "core/verify/reshape.h"
 
 #include "core/base/hash.h"
-#include "core/device/lease.h"
 
 #include <random>
 
@@ -37,7 +36,7 @@ std::int64_t otherSize(std::int64_t size, std::uint64_t random) {
     return random % 2 == 0 && even > 0 ? even : drawn;
 }
 
-Result<void> drawReshaped(reference::Worker &worker, device::Device &device, Pool &pool,
+Result<void> drawReshaped(reference::Worker &worker, device::Share &share, Pool &pool,
                           std::stop_token stop) {
     std::string last = "the task has no constant to change";
     std::size_t tries = 0;
@@ -48,8 +47,7 @@ Result<void> drawReshaped(reference::Worker &worker, device::Device &device, Poo
         reference::CaseRequest request;
         request.name = fmt::format("{} = {}", name, value);
         request.seed = randomSeed() >> 1;
-        CUDA_AGENT_ASSIGN(lease, device::Lease::share(device.info(), stop));
-        (void)lease;
+        CUDA_AGENT_TRY(share.step());
         auto made = worker.makeReshaped(request, name, value, stop);
         if (!made) {
             if (made.error().kind != ErrorKind::request)

@@ -12,8 +12,8 @@ namespace cuda_agent::verify {
 std::int64_t otherSize(std::int64_t size, std::uint64_t random);
 
 /// Draws up to two cases of other shapes into `pool`, by constants of its description in a random
-/// order, each under a share of the device's lease. Errors: machine, stopped.
-Result<void> drawReshaped(reference::Worker &worker, device::Device &device, Pool &pool,
+/// order; others are let in between them. Errors: machine, stopped.
+Result<void> drawReshaped(reference::Worker &worker, device::Share &share, Pool &pool,
                           std::stop_token stop);
 
 } // namespace cuda_agent::verify

@@ -48,8 +48,9 @@ std::string sentence(const Json &evidence) {
 class Verification {
   public:
     Verification(plan::CandidateProcess &candidate, GuardedSet &set, const Pool &pool,
-                 device::Device &device, std::stop_token stop)
-        : candidate_(candidate), set_(set), pool_(pool), device_(device), stop_(std::move(stop)) {}
+                 device::Device &device, device::Share &share, std::stop_token stop)
+        : candidate_(candidate), set_(set), pool_(pool), device_(device), share_(share),
+          stop_(std::move(stop)) {}
 
     Result<Report> run(Strength strength) {
         CUDA_AGENT_TRY(cases("random inputs", pool_.random));
@@ -94,6 +95,7 @@ class Verification {
                          int number, std::uint32_t poison) {
         if (stop_.stop_requested())
             return stoppedError();
+        CUDA_AGENT_TRY(share_.step());
         CUDA_AGENT_TRY(set.load(entry.inputs.tensors));
         CUDA_AGENT_TRY(set.poison(poison));
         if (auto called = candidate_.call(number); !called) {
@@ -225,6 +227,7 @@ class Verification {
     GuardedSet &set_;
     const Pool &pool_;
     device::Device &device_;
+    device::Share &share_;
     std::stop_token stop_;
     Report report_;
 };
@@ -292,14 +295,15 @@ Result<Json> compareOutputs(device::Device &device, const plan::CallBuffers &buf
 }
 
 Result<Report> verify(plan::CandidateProcess &candidate, GuardedSet &set, const Pool &pool,
-                      device::Device &device, Strength strength, std::stop_token stop) {
-    return Verification(candidate, set, pool, device, std::move(stop)).run(strength);
+                      device::Device &device, device::Share &share, Strength strength,
+                      std::stop_token stop) {
+    return Verification(candidate, set, pool, device, share, std::move(stop)).run(strength);
 }
 
 Result<Check> verifyReshaped(plan::CandidateProcess &candidate, GuardedSet &set,
                              const reference::ReshapedCase &reshaped, const Pool &pool,
-                             device::Device &device, std::stop_token stop) {
-    return Verification(candidate, set, pool, device, std::move(stop))
+                             device::Device &device, device::Share &share, std::stop_token stop) {
+    return Verification(candidate, set, pool, device, share, std::move(stop))
         .one("hidden shapes", reshaped.entry);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/device/lease.h"
 #include "core/plan/candidate_process.h"
 #include "core/reference/worker.h"
 #include "core/verify/guarded_set.h"
@@ -80,16 +81,19 @@ Result<Json> compareOutputs(device::Device &device, const plan::CallBuffers &buf
 /// Runs every check on a started candidate that already has `set` bound under number 0: the random
 /// and adversarial cases at the same pointers, poisoned outputs, guard zones, inputs unchanged,
 /// repeat determinism and, in full strength, misaligned storage and aliasing (they bind number 1).
-/// A candidate that faults or hangs fails the check it was in.
+/// A candidate that faults or hangs fails the check it was in. `share` is held during each case,
+/// and others are let in between them.
 /// Errors: machine, stopped; a wrong candidate is a report.
 Result<Report> verify(plan::CandidateProcess &candidate, GuardedSet &set, const Pool &pool,
-                      device::Device &device, Strength strength, std::stop_token stop = {});
+                      device::Device &device, device::Share &share, Strength strength,
+                      std::stop_token stop = {});
 
 /// One call of a candidate that was started for the shapes of `reshaped` and has `set` bound under
 /// number 0, with what runs for every other case. Errors: as verify().
 Result<Check> verifyReshaped(plan::CandidateProcess &candidate, GuardedSet &set,
                              const reference::ReshapedCase &reshaped, const Pool &pool,
-                             device::Device &device, std::stop_token stop = {});
+                             device::Device &device, device::Share &share,
+                             std::stop_token stop = {});
 
 /// Calls for the check after the timed runs: on the last random case with the outputs as they are,
 /// then on the first with poisoned ones.

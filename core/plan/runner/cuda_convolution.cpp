@@ -110,7 +110,8 @@ class Convolution final : public CudaConvolution {
     }
 
     /// The implicit product with tensor cores. It was the fastest of all in either layout for each
-    /// of 14 convolutions on an H200, and trying the others out takes up to seconds.
+    /// of 14 convolutions on an H200, and trying the others out takes up to seconds. Without tensor
+    /// cores, which takes longer still, cuDNN's guess is the one.
     static bool usual(const cudnnConvolutionFwdAlgoPerf_t &entry) {
         return entry.algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
     }
@@ -119,11 +120,14 @@ class Convolution final : public CudaConvolution {
     }
     template <typename Performance>
     const Performance *usualOne(const Performance *entries, int found) const {
+        if (step_.groups != 1)
+            return nullptr;
+        if (!step_.tf32 && type_ == DType::float32)
+            return best(entries, found);
         const auto *end = entries + found;
         const auto *entry = std::find_if(
             entries, end, [&](const auto &each) { return usable(each) && usual(each); });
-        const bool tensorCores = step_.tf32 || type_ != DType::float32;
-        return entry == end || !tensorCores || step_.groups != 1 ? nullptr : entry;
+        return entry == end ? nullptr : entry;
     }
 
     /// What an algorithm was tried with, but never TF32 where the plan does not allow it.

@@ -27,26 +27,40 @@ class Describer:
     def __init__(self, task):
         self.task = task
         self.parameters = []  # (name, tensor), those that the graph reads
+        self.seen = None  # what run() found out
 
-    def describe(self):
+    def run(self):
+        """Runs the task once and counts: what of the description takes the device's time."""
         task = self.task
         arguments = task.draw(DESCRIPTION_SEED)
         inputs = [(i, value) for i, value in enumerate(arguments)
                   if isinstance(value, torch.Tensor)]
-        ports = [type_of(value, f"input {i}") | {"name": f"in{n}", "input_index": i}
-                 for n, (i, value) in enumerate(inputs)]
-        outputs, single, flops = self._run(arguments)
-        out_ports = []
-        for i, tensor in enumerate(outputs):
-            port = type_of(tensor, f"output {i}") | {"name": f"out{i}"}
-            # Candidates write plain row-major outputs.
-            out_ports.append(port | {"strides": contiguous(tensor.shape)})
-        counted = sum(t.numel() * t.element_size() for t in outputs)
-        del outputs
+        in_ports = [type_of(value, f"input {i}") | {"name": f"in{n}", "input_index": i}
+                    for n, (i, value) in enumerate(inputs)]
+        with Operations() as operations:
+            outputs, single = task.forward(task.model, arguments)
+        # Candidates write plain row-major outputs.
+        out_ports = [type_of(tensor, f"output {i}") | {"name": f"out{i}",
+                                                       "strides": contiguous(tensor.shape)}
+                     for i, tensor in enumerate(outputs)]
+        self.seen = {
+            "inputs": in_ports,
+            "scalars": [None if isinstance(value, torch.Tensor) else encode_number(value)
+                        for value in arguments],
+            "outputs": out_ports, "single_output": single,
+            "counted_bytes": sum(tensor.numel() * tensor.element_size()
+                                 for tensor in [*outputs, *(value for _, value in inputs)]),
+            "matmul_flops": operations.flops["matmul"],
+            "convolution_flops": operations.flops["convolution"],
+        }
+
+    def describe(self):
+        """The whole description, as `task::descriptionFromJson` reads it."""
+        if self.seen is None:
+            self.run()
+        task = self.task
+        arguments = task.draw(DESCRIPTION_SEED)  # anew: the run may have changed them in place
         graph, problem = None, ""
-        if any(version != 0 for version in self._versions(arguments)):
-            # The first run changed its inputs in place: export from fresh ones.
-            arguments = task.draw(DESCRIPTION_SEED)
         try:
             graph = self._export(arguments)
         except Unsupported as error:
@@ -64,26 +78,13 @@ class Describer:
                 pass  # what export said or gave is the better answer
         if graph is None:
             self.parameters = list(task.model.state_dict().items())
-        counted += sum(value.numel() * value.element_size() for _, value in inputs)
-        counted += sum(t.numel() * t.element_size() for _, t in self.parameters)
-        return {
-            "name": task.name, "inputs": ports,
-            "scalars": [None if isinstance(value, torch.Tensor) else encode_number(value)
-                        for value in arguments],
+        return self.seen | {
+            "name": task.name, "graph": graph, "graph_problem": problem,
             "parameters": [type_of(t, name) | {"name": name} for name, t in self.parameters],
-            "outputs": out_ports, "single_output": single, "graph": graph,
-            "graph_problem": problem, "constants": task.constants(), "counted_bytes": counted,
-            "matmul_flops": flops["matmul"], "convolution_flops": flops["convolution"],
+            "constants": task.constants(),
+            "counted_bytes": self.seen["counted_bytes"] +
+            sum(t.numel() * t.element_size() for _, t in self.parameters),
         }
-
-    def _run(self, arguments):
-        with Operations() as operations:
-            outputs, single = self.task.forward(self.task.model, arguments)
-        return outputs, single, operations.flops
-
-    @staticmethod
-    def _versions(arguments):
-        return [value._version for value in arguments if isinstance(value, torch.Tensor)]
 
     def _export(self, arguments):
         try:

@@ -52,11 +52,18 @@ class Session:
         self.task = Task(self.source, torch.device(request["device"]))
         return {}
 
-    def describe(self, _, __):
-        if self.description is None:
+    def run(self, _, __):
+        if self.describer is None:
             from worker.graph import Describer
 
-            self.describer = Describer(self._task())
+            describer = Describer(self._task())
+            describer.run()
+            self.describer = describer
+        return {}
+
+    def describe(self, request, outgoing):
+        if self.description is None:
+            self.run(request, outgoing)
             self.description = self.describer.describe()
         return {"description": self.description}
 
@@ -121,7 +128,7 @@ class Session:
             raise WorkerError("machine", "the worker was not told its task")
         return self.task
 
-    HANDLERS = {"hello": hello, "load": load, "describe": describe, "parameters": parameters, "draw": draw,
+    HANDLERS = {"hello": hello, "load": load, "run": run, "describe": describe, "parameters": parameters, "draw": draw,
                 "case": case, "reshape": reshape, "ready": ready, "prepare": prepare, "time": time, "code": code,
                 "release": release}
 

@@ -93,6 +93,38 @@ TEST_F(LeaseTest, WhoWaitsToTimeKeepsNewcomersOut) {
     EXPECT_TRUE(timedBefore);
 }
 
+TEST_F(LeaseTest, AShareLetsTimersInBetweenItsSteps) {
+    Share share(info_);
+    ASSERT_TRUE(share.step()); // takes it
+    EXPECT_FALSE(Lease::awaited(info_).value());
+    std::atomic<bool> timed = false;
+    std::jthread timer([&] {
+        const auto alone = Lease::take(info_);
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));
+        timed = alone.has_value();
+    });
+    while (!Lease::awaited(info_).value())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_FALSE(timed);
+    ASSERT_TRUE(share.take()); // held: nothing happens
+    EXPECT_FALSE(timed);
+    ASSERT_TRUE(share.step()); // comes back when the timer is done
+    EXPECT_TRUE(timed);
+    EXPECT_FALSE(*Lease::tryTake(info_));
+    share.leave();
+    EXPECT_TRUE(*Lease::tryTake(info_));
+}
+
+TEST_F(LeaseTest, OthersThatShareAreNotAwaited) {
+    Share one(info_);
+    Share two(info_);
+    ASSERT_TRUE(one.take());
+    ASSERT_TRUE(two.take());
+    EXPECT_FALSE(Lease::awaited(info_).value());
+    EXPECT_TRUE(one.step());
+    EXPECT_TRUE(two.step());
+}
+
 TEST_F(LeaseTest, ATryTakesOnlyWhatIsFree) {
     auto one = Lease::tryTake(info_);
     ASSERT_TRUE(one) << one.error().message;

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "core/verify/reshape.h"
 #include "core/verify/verify.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -70,6 +72,7 @@ void compute(const plan::CallBuffers &buffers) {
 class VerifyTest : public testing::Test {
   protected:
     void SetUp() override {
+        setenv("CUDA_AGENT_CACHE", testing::TempDir().c_str(), 1); // nobody else's lease
         device_ = device::openCpu().value();
         const auto matrix = contiguousType(DType::float32, {rows, columns});
         pool_.description.inputs = {{"in0", matrix, 0}};
@@ -127,7 +130,7 @@ class VerifyTest : public testing::Test {
             GuardedSet::create(*device_, pool_.random[0].inputs.tensors, pool_.parameters, outputs);
         EXPECT_TRUE(set);
         EXPECT_TRUE(candidate.bind(0, set->buffers()));
-        auto report = verify(candidate, *set, pool_, *device_, strength);
+        auto report = verify(candidate, *set, pool_, *device_, share_, strength);
         EXPECT_TRUE(report);
         return *report;
     }
@@ -139,6 +142,7 @@ class VerifyTest : public testing::Test {
     }
 
     std::unique_ptr<device::Device> device_;
+    device::Share share_{device::Info{}};
     Pool pool_;
     std::mt19937 random_{7};
 };
@@ -338,7 +342,7 @@ TEST_F(VerifyTest, NeverTurnsMachineTroubleIntoAWrongKernel) {
     auto set =
         GuardedSet::create(*device_, pool_.random[0].inputs.tensors, pool_.parameters, outputs);
     ASSERT_TRUE(candidate.bind(0, set->buffers()));
-    auto report = verify(candidate, *set, pool_, *device_, Strength::training);
+    auto report = verify(candidate, *set, pool_, *device_, share_, Strength::training);
     ASSERT_FALSE(report);
     EXPECT_EQ(report.error().kind, ErrorKind::machine);
 }
@@ -478,6 +482,26 @@ TEST_F(VerifyTest, ATaskThatOtherInputsPassIsUnsuitable) {
     pool_.description.outputs[0].type = contiguousType(DType::int64, {rows, columns});
     EXPECT_EQ(change(0, 0), "output 0 is the same whatever the inputs are");
     EXPECT_EQ(change(1, 1), "");
+}
+
+TEST(OtherSize, IsNearBelowAndNotTheSame) {
+    std::mt19937_64 random(7);
+    EXPECT_EQ(otherSize(2, 5), 3);
+    EXPECT_EQ(otherSize(3, 4), 4);
+    for (const std::int64_t size : {4, 5, 17, 64, 1000, 1 << 20}) {
+        int multiples = 0;
+        for (int i = 0; i < 400; ++i) {
+            const auto other = otherSize(size, random());
+            EXPECT_LT(other, size);
+            EXPECT_GE(other, std::min<std::int64_t>(size / 2, size / 2 / 8 * 8 + 8) / 8 * 8);
+            EXPECT_GE(other, 1);
+            multiples += other % 8 == 0;
+        }
+        if (size >= 64) {
+            EXPECT_GT(multiples, 150) << size;
+            EXPECT_LT(multiples, 300) << size;
+        }
+    }
 }
 
 TEST_F(VerifyTest, ALuckyReferenceDoesNotShrinkTheAllowance) {
