@@ -61,9 +61,10 @@ class Slot:
 
     @property
     def module(self):
-        return "plan.json" not in self.entry.files and not (
-            corpus.ROOT / self.entry.files.get("", "-") / "plan.json").exists() \
-            and self.entry.name != "no plan in it"
+        if "" not in self.entry.files:
+            return corpus.MODEL in self.entry.files
+        elsewhere = corpus.ROOT / self.entry.files[""]
+        return elsewhere.suffix == ".py" or (elsewhere / corpus.MODEL).exists()
 
     @property
     def weight(self):

@@ -102,9 +102,9 @@ Result<Census> Run::settled() {
     const auto until = Clock::now() + patience;
     std::map<std::string, std::size_t> before;
     for (;;) {
-        CUDA_AGENT_ASSIGN(census, takeCensus(&judges_.front()->device(), knownMemory_));
-        if (options_.device != "cuda")
-            census.freeBytes.reset(); // of a host, other programs' doing
+        // The free memory of a host is other programs' doing.
+        auto *gpu = options_.device == "cuda" ? &judges_.front()->device() : nullptr;
+        CUDA_AGENT_ASSIGN(census, takeCensus(gpu, knownMemory_));
         std::map<std::string, std::size_t> counts;
         for (const auto &[kind, items] : census.items)
             counts[kind] = items.size();
