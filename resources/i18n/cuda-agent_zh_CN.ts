@@ -2,6 +2,33 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN">
 <context>
+    <name>Attempts</name>
+    <message>
+        <source>%1 eager</source>
+        <translation>eager 的 %1</translation>
+    </message>
+    <message>
+        <source>%1 torch.compile</source>
+        <translation>torch.compile 的 %1</translation>
+    </message>
+    <message>
+        <source>Timed in turns, attempt %1 against attempt %2: %3 time.</source>
+        <translation>交替计时，尝试 %1 相对尝试 %2 的时间差：%3。</translation>
+    </message>
+    <message>
+        <source>Timed in turns, attempts %1 and %2 differ by less than can be told: %3.</source>
+        <translation>交替计时，尝试 %1 与 %2 的差别小到无法分辨：%3。</translation>
+    </message>
+    <message>
+        <source>No attempt found a correct candidate.</source>
+        <translation>没有一次尝试找到正确的候选。</translation>
+    </message>
+    <message>
+        <source>Attempt %1 is the best, judged once more in full: %2.</source>
+        <translation>尝试 %1 最佳，已再次完整评判：%2。</translation>
+    </message>
+</context>
+<context>
     <name>CodeFindBar</name>
     <message>
         <source>Not a regular expression: %1</source>
@@ -378,6 +405,111 @@
     <message>
         <source>The agent reads it with the refusal</source>
         <translation>智能体会随拒绝一起读到</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::AttemptsDialog</name>
+    <message>
+        <source>Attempts at a Task</source>
+        <translation>对任务的尝试</translation>
+    </message>
+    <message>
+        <source>Attempts</source>
+        <translation>尝试</translation>
+    </message>
+    <message>
+        <source>At once at most</source>
+        <translation>最多同时进行</translation>
+    </message>
+    <message>
+        <source>as many as fit</source>
+        <translation>能容纳多少就多少</translation>
+    </message>
+    <message>
+        <source>&amp;Attempts:</source>
+        <translation>尝试次数(&amp;A)：</translation>
+    </message>
+    <message>
+        <source>At &amp;once:</source>
+        <translation>同时进行(&amp;O)：</translation>
+    </message>
+    <message>
+        <source>Attempts differ in what they try; each has a session, a budget and a judge of its own. At the end their best candidates are judged once more and the two fastest are timed in turns. One attempt on each GPU fits; on a CPU, one for four hardware threads.</source>
+        <translation>各次尝试的做法不同，每次都有自己的会话、预算和评判。最后再次评判各自的最佳候选，并对最快的两个交替计时。每个 GPU 容纳一次尝试；在 CPU 上每四个硬件线程一次。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::AttemptsModel</name>
+    <message>
+        <source>at work</source>
+        <translation>进行中</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>等待中</translation>
+    </message>
+    <message>
+        <source>Not begun</source>
+        <translation>未开始</translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation>运行中</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>Best</source>
+        <translation>最佳</translation>
+    </message>
+    <message>
+        <source>Ended</source>
+        <translation>已结束</translation>
+    </message>
+    <message>
+        <source>Attempt</source>
+        <translation>尝试</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>Turns</source>
+        <translation>轮数</translation>
+    </message>
+    <message>
+        <source>Best Time</source>
+        <translation>最佳时间</translation>
+    </message>
+    <message>
+        <source>Against Eager</source>
+        <translation>相对 eager</translation>
+    </message>
+    <message>
+        <source>Against Compile</source>
+        <translation>相对 compile</translation>
+    </message>
+    <message>
+        <source>Reward</source>
+        <translation>奖励</translation>
+    </message>
+    <message>
+        <source>Now, or Why It Ended</source>
+        <translation>当前动作或结束原因</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::AttemptsPane</name>
+    <message>
+        <source>Attempts</source>
+        <translation>尝试</translation>
     </message>
 </context>
 <context>
@@ -1978,10 +2110,6 @@ Press Run, or open a session.</source>
         <translation>最多轮数</translation>
     </message>
     <message>
-        <source>max-autotune</source>
-        <translation>max-autotune</translation>
-    </message>
-    <message>
         <source>Also time torch.compile with max-autotune</source>
         <translation>同时对 max-autotune 模式的 torch.compile 计时</translation>
     </message>
@@ -2020,6 +2148,68 @@ Press Run, or open a session.</source>
     <message>
         <source>Sessions add to a record of what worked on which operators and device, and begin with what it offers</source>
         <translation>会话把在哪类算子、哪个设备上有效的做法记录下来，并从记录所给出的内容开始</translation>
+    </message>
+    <message>
+        <source>&amp;Devices in Quarantine…</source>
+        <translation>被隔离的设备(&amp;D)…</translation>
+    </message>
+    <message>
+        <source>Run &amp;Options</source>
+        <translation>运行选项(&amp;O)</translation>
+    </message>
+    <message>
+        <source>&amp;Published Rules</source>
+        <translation>论文规则(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Modules compute by their own kernels; cuBLAS for products and cuDNN for convolutions are allowed</source>
+        <translation>模块用自己的内核计算；乘积可用 cuBLAS，卷积可用 cuDNN</translation>
+    </message>
+    <message>
+        <source>&amp;KernelBench Rules</source>
+        <translation>KernelBench 规则(&amp;K)</translation>
+    </message>
+    <message>
+        <source>Modules may use what that benchmark allows; what looks odd becomes a remark</source>
+        <translation>模块可使用该基准允许的一切；可疑之处会成为备注</translation>
+    </message>
+    <message>
+        <source>Time &amp;max-autotune Too</source>
+        <translation>也为 max-autotune 计时(&amp;M)</translation>
+    </message>
+    <message>
+        <source>&amp;Attempts…</source>
+        <translation>尝试次数(&amp;A)…</translation>
+    </message>
+    <message>
+        <source>1 attempt</source>
+        <translation>1 次尝试</translation>
+    </message>
+    <message>
+        <source> attempts</source>
+        <translation> 次尝试</translation>
+    </message>
+    <message>
+        <source>Attempts at the task, of which the best is taken</source>
+        <translation>对任务的尝试次数，取其最佳</translation>
+    </message>
+    <message>
+        <source>Options</source>
+        <translation>选项</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more device(s) are in quarantine.</source>
+        <translation>
+            <numerusform>另有 %n 个设备被隔离。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>In quarantine: %1</source>
+        <translation>已隔离：%1</translation>
+    </message>
+    <message>
+        <source>A device of this kind is in quarantine</source>
+        <translation>此类设备中有一个被隔离</translation>
     </message>
 </context>
 <context>
@@ -2511,6 +2701,93 @@ Press Run: each verdict adds a point.</source>
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::QuarantineDialog</name>
+    <message>
+        <source>Devices in Quarantine</source>
+        <translation>被隔离的设备</translation>
+    </message>
+    <message>
+        <source>A GPU that stays bad after a kernel makes everything that touches it wait for ever. Such a device is put away: no session and no check uses it until it has been tried and is well.</source>
+        <translation>GPU 若在某个内核之后一直异常，凡是用到它的程序都会永远等待。这样的设备会被隔离：在试过并确认正常之前，任何会话和检查都不使用它。</translation>
+    </message>
+    <message>
+        <source>No device is in quarantine.</source>
+        <translation>没有设备被隔离。</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>进度</translation>
+    </message>
+    <message>
+        <source>&amp;Try and Lift…</source>
+        <translation>测试并解除(&amp;T)…</translation>
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation>停止(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Try %1 now?</source>
+        <translation>现在测试 %1？</translation>
+    </message>
+    <message numerus="yes">
+        <source>A small program of its own fills memory of the device and runs a kernel on it, for at most %n second(s). When the device is well, its quarantine is lifted and sessions use it again.</source>
+        <translation>
+            <numerusform>一个独立的小程序会填充该设备的内存并在其上运行一个内核，最多 %n 秒。设备正常时会解除隔离，会话便可再次使用它。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>&amp;Try and Lift</source>
+        <translation>测试并解除(&amp;T)</translation>
+    </message>
+    <message>
+        <source>trying %1: %2 s of at most %3 s</source>
+        <translation>正在测试 %1：已用 %2 秒，最多 %3 秒</translation>
+    </message>
+    <message>
+        <source>%1 is well; its quarantine is lifted.</source>
+        <translation>%1 正常，隔离已解除。</translation>
+    </message>
+    <message>
+        <source>%1 is well; it was in no quarantine.</source>
+        <translation>%1 正常，原本就未被隔离。</translation>
+    </message>
+    <message>
+        <source>Stopped; %1 stays in quarantine.</source>
+        <translation>已停止；%1 仍处于隔离中。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::QuarantineModel</name>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Since</source>
+        <translation>起始时间</translation>
+    </message>
+    <message>
+        <source>Reason</source>
+        <translation>原因</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::QuarantineWatch</name>
+    <message>
+        <source>an unknown time</source>
+        <translation>未知时间</translation>
+    </message>
+    <message>
+        <source>%1 is in quarantine since %2: %3. Nothing runs on it until it has been tried and is well.</source>
+        <translation>%1 自 %2 起被隔离：%3。在试过并确认正常之前，不会在其上运行任何内容。</translation>
+    </message>
+    <message>
+        <source>This could not begin: %1 is in quarantine since %2 (%3). Try the device and lift its quarantine, or choose another device.</source>
+        <translation>无法开始：%1 自 %2 起被隔离（%3）。请测试该设备并解除隔离，或选择另一个设备。</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::RooflinePane</name>
     <message>
         <source>Roofline and profile</source>
@@ -2810,6 +3087,58 @@ Press Run: each correct candidate is timed and adds a point.</source>
     <message>
         <source>looking for the key of the endpoint</source>
         <translation>正在查找端点的密钥</translation>
+    </message>
+    <message>
+        <source>Try and Lift…</source>
+        <translation>测试并解除…</translation>
+    </message>
+    <message>
+        <source>%1, attempt %2</source>
+        <translation>%1，尝试 %2</translation>
+    </message>
+    <message>
+        <source>Several attempts at once read no messages</source>
+        <translation>多次尝试同时进行时不读取消息</translation>
+    </message>
+    <message>
+        <source>Attempts</source>
+        <translation>尝试</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n GPU(s)</source>
+        <translation>
+            <numerusform>%n 个 GPU</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>the CPU</source>
+        <translation>CPU</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n attempt(s), each with a budget of its own; %1 at once on %2.</source>
+        <translation>
+            <numerusform>%n 次尝试，各有自己的预算；同时进行 %1 次，在 %2 上。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Several attempts at once cannot wait for your permission, and these tools ask first: %1. Choose one attempt, or let no tool ask (Session, Tools That Ask First).</source>
+        <translation>多次尝试同时进行时无法等待您的许可，而这些工具要先询问：%1。请选择一次尝试，或让所有工具都不询问（会话，先询问的工具）。</translation>
+    </message>
+    <message>
+        <source>Running; %1 of %2 attempts are over</source>
+        <translation>运行中；%2 次尝试中已有 %1 次结束</translation>
+    </message>
+    <message>
+        <source>Comparing the attempts</source>
+        <translation>正在比较各次尝试</translation>
+    </message>
+    <message>
+        <source>Ended: attempt %1 is the best</source>
+        <translation>已结束：尝试 %1 最佳</translation>
+    </message>
+    <message>
+        <source>Ended without a correct candidate</source>
+        <translation>已结束，没有正确的候选</translation>
     </message>
 </context>
 <context>

@@ -2,18 +2,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/shell/main_window.h"
 
+#include "widgets/attempts/attempts_data.h"
 #include "widgets/base/text.h"
 #include "widgets/base/theme.h"
+#include "widgets/bridge/attempts_runner.h"
 #include "widgets/code/code_pane.h"
+#include "widgets/quarantine/quarantine_watch.h"
 #include "widgets/runs/train_page.h"
 #include "widgets/shell/command_palette.h"
+#include "widgets/shell/message_bar.h"
 #include "widgets/shell/session_view.h"
 #include "widgets/shell/welcome_page.h"
 #include "widgets/skills/skills_dialog.h"
 #include "widgets/tasks/data_page.h"
 
 #include <QActionGroup>
-#include <QCheckBox>
 #include <QCloseEvent>
 #include <QComboBox>
 #include <QDir>
@@ -53,7 +56,8 @@ bool MainWindow::perspectiveFromName(const QString &name, Perspective &perspecti
     return false;
 }
 
-MainWindow::MainWindow(QWidget *parent) : QMainWindow(parent) {
+MainWindow::MainWindow(QWidget *parent)
+    : QMainWindow(parent), quarantine_(new QuarantineWatch(this)) {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(tr("CUDA Agent Workbench"));
     setAcceptDrops(true);
@@ -74,13 +78,22 @@ MainWindow::MainWindow(QWidget *parent) : QMainWindow(parent) {
     pages_->addWidget(sessionsPage_);
     pages_->addWidget(data_);
     pages_->addWidget(train_);
-    setCentralWidget(pages_);
+    auto *center = new QWidget(this);
+    auto *column = new QVBoxLayout(center);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    warning_ = new MessageBar(center);
+    warning_->setObjectName(QStringLiteral("quarantine.warning"));
+    column->addWidget(warning_);
+    column->addWidget(pages_, 1);
+    setCentralWidget(center);
     palette_ = new CommandPalette(this);
 
     makeActions();
     makeMenus();
     makeToolBar();
     makeStatusBar();
+    makeQuarantineParts();
     // Buttons show no access keys: a translation's "(&X)" stays in the menus.
     for (QAction *action : findChildren<QAction *>()) {
         const QString name = plainName(action->text());
@@ -162,14 +175,14 @@ void MainWindow::updateActions() {
                                                        : static_cast<QWidget *>(welcome_));
     const bool here = view && sessionsShown;
     run_->setEnabled(here && view->canRun());
-    step_->setEnabled(here && view->canRun());
+    step_->setEnabled(here && view->canStep());
     pause_->setEnabled(here && view->canPause());
     stop_->setEnabled(view && view->canStop());
     check_->setEnabled(here && view->canCheck());
     checkQuick_->setEnabled(check_->isEnabled());
     closeTab_->setEnabled(here);
     defaultLayout_->setEnabled(here);
-    const bool busy = view && (view->runner().busy() || view->loading()) &&
+    const bool busy = view && (view->busy() || view->loading()) &&
                       view->runner().state() != SessionRunner::State::paused;
     busy_->setVisible(busy);
     stopButton_->setVisible(view && view->canStop());
@@ -186,9 +199,9 @@ void MainWindow::updateActions() {
     }
     for (int i = 0; i < tabs_->count(); ++i) {
         auto *each = static_cast<SessionView *>(tabs_->widget(i));
-        const QString mark = each->runner().busy() ? QStringLiteral("\u25b8 ") : QString();
+        const QString mark = each->busy() ? QStringLiteral("\u25b8 ") : QString();
         tabs_->setTabText(i, mark + each->title());
-        tabs_->setTabToolTip(i, QString::fromStdString(each->document().folder().string()));
+        tabs_->setTabToolTip(i, QString::fromStdString(each->wholeFolder().string()));
     }
     showChoices();
 }
@@ -212,8 +225,20 @@ void MainWindow::showChoices() {
     show(numerics_, choices.numerics);
     turns_->setValue(choices.budget.turns);
     turns_->setEnabled(open);
+    attempts_->setValue(choices.attempts);
+    attempts_->setEnabled(open);
     maxAutotune_->setChecked(choices.maxAutotune);
-    maxAutotune_->setEnabled(open);
+    QStringList chosen;
+    for (QAction *action : rules_->actions()) {
+        action->setChecked(action->data().toString() == choices.rules);
+        if (action->isChecked())
+            chosen += action->text();
+    }
+    if (choices.maxAutotune)
+        chosen += maxAutotune_->text();
+    for (QAction *action : options_->actions())
+        action->setEnabled(open);
+    optionsButton_->setToolTip(plainName(chosen.join(QLatin1Char('\n'))));
     showingChoices_ = false;
 }
 
@@ -227,7 +252,10 @@ void MainWindow::takeChoices() {
     choices.policy = policy_->currentData().toString();
     choices.numerics = numerics_->currentData().toString();
     choices.budget.turns = turns_->value();
+    choices.attempts = attempts_->value();
     choices.maxAutotune = maxAutotune_->isChecked();
+    if (const QAction *rules = rules_->checkedAction())
+        choices.rules = rules->data().toString();
     if (choices.policy != policyBefore)
         policyChosen(choices);
     rememberChoices(choices);
@@ -252,7 +280,16 @@ SessionView *MainWindow::addView() {
             remember(QStringLiteral("recent/sessions"),
                      QString::fromStdString(view->document().folder().string()));
     });
+    connect(&view->attemptsRunner(), &AttemptsRunner::stateChanged, this, [view] {
+        if (view->attemptsRunner().state() == AttemptsRunner::State::running)
+            remember(QStringLiteral("recent/sessions"),
+                     QString::fromStdString(view->wholeFolder().string()));
+    });
+    connect(&view->attemptsRunner(), &AttemptsRunner::failed, quarantine_,
+            &QuarantineWatch::refresh);
     connect(view, &SessionView::endpointSettingsWanted, this, &MainWindow::openEndpointSettings);
+    connect(&view->runner(), &SessionRunner::failed, quarantine_, &QuarantineWatch::refresh);
+    connect(view, &SessionView::quarantineMet, this, &MainWindow::openQuarantine);
     connect(view, &SessionView::recordedWanted, this, [this, view] { askRecorded(view); });
     connect(view, &SessionView::newSessionWanted, this,
             [this](const task::Spec &spec, const Choices &wanted, bool onlyStep) {
@@ -287,21 +324,25 @@ SessionView *MainWindow::openSession(const QString &folder) {
     if (info.isFile())
         info = QFileInfo(info.absolutePath());
     const QString path = info.absoluteFilePath();
-    if (!QFileInfo::exists(path + QStringLiteral("/session.jsonl"))) {
+    const bool several = holdsAttempts(path.toStdString());
+    if (!several && !QFileInfo::exists(path + QStringLiteral("/session.jsonl"))) {
         refuse(tr("There is no session in %1: a session folder holds a file session.jsonl.")
                    .arg(QDir::toNativeSeparators(path)));
         return nullptr;
     }
     for (int i = 0; i < tabs_->count(); ++i) {
         auto *view = static_cast<SessionView *>(tabs_->widget(i));
-        if (QString::fromStdString(view->document().folder().string()) == path) {
+        if (QString::fromStdString(view->wholeFolder().string()) == path) {
             tabs_->setCurrentIndex(i);
             return view;
         }
     }
     remember(QStringLiteral("recent/sessions"), path);
     SessionView *view = addView();
-    view->openFolder(std::filesystem::path(path.toStdString()));
+    if (several)
+        view->openAttempts(path.toStdString());
+    else
+        view->openFolder(path.toStdString());
     if (perspective_ != Perspective::replay)
         setPerspective(Perspective::optimize);
     updateActions();
@@ -310,7 +351,8 @@ SessionView *MainWindow::openSession(const QString &folder) {
 
 bool MainWindow::open(const QString &path) {
     const QFileInfo info(path);
-    if (info.isDir() && !QFileInfo::exists(path + QStringLiteral("/session.jsonl"))) {
+    if (info.isDir() && !QFileInfo::exists(path + QStringLiteral("/session.jsonl")) &&
+        !holdsAttempts(path.toStdString())) {
         data_->openSet(path);
         setPerspective(Perspective::data);
         return true;
@@ -378,7 +420,7 @@ void MainWindow::closeSession(int index) {
         return;
     view->saveLayout();
     QApplication::setOverrideCursor(Qt::BusyCursor);
-    view->runner().stop();
+    view->stop();
     tabs_->removeTab(index);
     delete view;
     QApplication::restoreOverrideCursor();
@@ -392,7 +434,7 @@ void MainWindow::closeEvent(QCloseEvent *event) {
         skillsDialog_->saveAll(); // nobody is left to ask
     // All are told to stop before one is waited for.
     for (int i = 0; i < tabs_->count(); ++i)
-        static_cast<SessionView *>(tabs_->widget(i))->runner().stop();
+        static_cast<SessionView *>(tabs_->widget(i))->stop();
     while (tabs_->count() > 0)
         closeSession(tabs_->count() - 1);
     event->accept();

@@ -8,7 +8,6 @@
 #include <functional>
 
 class QActionGroup;
-class QCheckBox;
 class QComboBox;
 class QLabel;
 class QMenu;
@@ -22,6 +21,8 @@ namespace cuda_agent::widgets {
 
 class CommandPalette;
 class DataPage;
+class MessageBar;
+class QuarantineWatch;
 class SessionView;
 class SkillsDialog;
 class TrainPage;
@@ -49,6 +50,7 @@ class MainWindow : public QMainWindow {
     bool open(const QString &path);
     SessionView *openTask(const QString &file);
     SessionView *openSession(const QString &folder);
+    QuarantineWatch &quarantine() { return *quarantine_; }
     TrainPage &train() { return *train_; }
     DataPage &data() { return *data_; }
 
@@ -84,11 +86,16 @@ class MainWindow : public QMainWindow {
     void askTask();
     void askSession();
     void makeAgentActions();
+    void makeRunOptions();
+    void openAttempts();
     void openEndpointSettings();
     void openBudget();
     void openPermissions();
     void openSkills();
     void askRecorded(SessionView *view);
+    void makeQuarantineParts();
+    void showQuarantine();
+    void openQuarantine(const QString &device);
     void policyChosen(Choices &choices);
     static int turnsOf(const QString &policy);
     static void rememberChoices(const Choices &choices);
@@ -107,11 +114,17 @@ class MainWindow : public QMainWindow {
     QAction *check_ = nullptr, *checkQuick_ = nullptr, *closeTab_ = nullptr;
     QAction *presentation_ = nullptr, *defaultLayout_ = nullptr;
     QAction *endpoint_ = nullptr, *budget_ = nullptr, *permissions_ = nullptr, *skills_ = nullptr;
-    QAction *memory_ = nullptr;
+    QAction *memory_ = nullptr, *quarantineAction_ = nullptr;
+    QuarantineWatch *quarantine_;
+    MessageBar *warning_ = nullptr;
+    QToolButton *quarantineButton_ = nullptr;
     QPointer<SkillsDialog> skillsDialog_;
     QComboBox *device_ = nullptr, *policy_ = nullptr, *numerics_ = nullptr;
-    QSpinBox *turns_ = nullptr;
-    QCheckBox *maxAutotune_ = nullptr;
+    QSpinBox *turns_ = nullptr, *attempts_ = nullptr;
+    QMenu *options_ = nullptr;
+    QAction *maxAutotune_ = nullptr, *attemptsAction_ = nullptr;
+    QActionGroup *rules_ = nullptr;
+    QToolButton *optionsButton_ = nullptr;
     QLabel *state_ = nullptr, *best_ = nullptr;
     QProgressBar *busy_ = nullptr;
     QToolButton *stopButton_ = nullptr;

@@ -5,15 +5,21 @@
 /// permissions and skills.
 #include "widgets/shell/main_window.h"
 
+#include "widgets/attempts/attempts_dialog.h"
 #include "widgets/budget/budget_dialog.h"
 #include "widgets/endpoint/endpoint_dialog.h"
 #include "widgets/shell/session_view.h"
 #include "widgets/skills/skills_dialog.h"
 #include "widgets/tools/permissions_dialog.h"
 
+#include "core/agent/best_of.h"
+
+#include <QActionGroup>
 #include <QFileDialog>
+#include <QMenu>
 
 #include <algorithm>
+#include <tuple>
 
 namespace cuda_agent::widgets {
 
@@ -44,6 +50,8 @@ void MainWindow::makeAgentActions() {
         command("session.tools", tr("Tools That &Ask First…"), {}, [this] { openPermissions(); });
     skills_ = command("session.skills", tr("S&kills of the Agent…"), Qt::CTRL | Qt::Key_K,
                       [this] { openSkills(); });
+    quarantineAction_ = command("session.quarantine", tr("&Devices in Quarantine…"), {},
+                                [this] { openQuarantine({}); });
     memory_ = command("session.memory", tr("Re&member What Works"), {}, [this] {
         QSettings().setValue(QStringLiteral("choices/memory"), memory_->isChecked());
     });
@@ -51,6 +59,53 @@ void MainWindow::makeAgentActions() {
     memory_->setChecked(QSettings().value(QStringLiteral("choices/memory"), true).toBool());
     memory_->setToolTip(tr("Sessions add to a record of what worked on which operators and device, "
                            "and begin with what it offers"));
+}
+
+/// What a run is told beyond what the toolbar has room for.
+void MainWindow::makeRunOptions() {
+    options_ = new QMenu(tr("Run &Options"), this);
+    rules_ = new QActionGroup(this);
+    const std::tuple<const char *, QString, QString> kinds[] = {
+        {"published", tr("&Published Rules"),
+         tr("Modules compute by their own kernels; cuBLAS for products and cuDNN for convolutions "
+            "are allowed")},
+        {"kernelbench", tr("&KernelBench Rules"),
+         tr("Modules may use what that benchmark allows; what looks odd becomes a remark")}};
+    for (const auto &[name, text, about] : kinds) {
+        QAction *action =
+            command(QByteArray("session.rules.").append(name).constData(), text, {}, [] {});
+        action->setCheckable(true);
+        action->setData(QString::fromLatin1(name));
+        action->setToolTip(about);
+        action->setStatusTip(about);
+        rules_->addAction(action);
+        connect(action, &QAction::triggered, this, &MainWindow::takeChoices);
+    }
+    maxAutotune_ =
+        command("session.maxAutotune", tr("Time &max-autotune Too"), {}, [this] { takeChoices(); });
+    maxAutotune_->setToolTip(tr("Also time torch.compile with max-autotune"));
+    maxAutotune_->setCheckable(true);
+    attemptsAction_ = command("session.attempts", tr("&Attempts…"), {}, [this] { openAttempts(); });
+    options_->addActions(rules_->actions());
+    options_->addSeparator();
+    options_->addActions({maxAutotune_, attemptsAction_});
+}
+
+void MainWindow::openAttempts() {
+    const QPointer<SessionView> view = current();
+    if (!view || view->begun())
+        return;
+    auto *dialog = new AttemptsDialog(view->choices().attempts, view->choices().atOnce, this);
+    connect(dialog, &QDialog::accepted, this, [this, dialog, view] {
+        if (!view)
+            return;
+        Choices choices = view->choices();
+        choices.attempts = dialog->attempts();
+        choices.atOnce = dialog->atOnce();
+        rememberChoices(choices);
+        view->setChoices(choices);
+    });
+    dialog->open();
 }
 
 int MainWindow::turnsOf(const QString &policy) {
@@ -71,6 +126,12 @@ Choices MainWindow::rememberedChoices() {
     };
     choices.device = text("choices/device", choices.device);
     choices.numerics = text("choices/numerics", choices.numerics);
+    if (const QString rules = text("choices/rules", choices.rules);
+        modules::rulesFromName(rules.toStdString()))
+        choices.rules = rules;
+    choices.attempts =
+        std::max(1, static_cast<int>(number("choices/attempts", agent::mostAttempts)));
+    choices.atOnce = static_cast<int>(number("choices/atOnce", agent::mostAttempts));
     if (isModel(text("choices/policy", choices.policy)))
         choices.policy = QStringLiteral("endpoint");
     choices.budget = {turnsOf(choices.policy), number("choices/seconds", 1e6),
@@ -83,6 +144,9 @@ void MainWindow::rememberChoices(const Choices &choices) {
     QSettings settings;
     settings.setValue(QStringLiteral("choices/device"), choices.device);
     settings.setValue(QStringLiteral("choices/numerics"), choices.numerics);
+    settings.setValue(QStringLiteral("choices/rules"), choices.rules);
+    settings.setValue(QStringLiteral("choices/attempts"), choices.attempts);
+    settings.setValue(QStringLiteral("choices/atOnce"), choices.atOnce);
     settings.setValue(turnsKey(choices.policy), choices.budget.turns);
     settings.setValue(QStringLiteral("choices/seconds"), choices.budget.seconds);
     settings.setValue(QStringLiteral("choices/tokens"),

@@ -8,8 +8,9 @@
 #include "widgets/shell/command_palette.h"
 #include "widgets/shell/session_view.h"
 
+#include "core/agent/best_of.h"
+
 #include <QActionGroup>
-#include <QCheckBox>
 #include <QComboBox>
 #include <QDesktopServices>
 #include <QDockWidget>
@@ -91,6 +92,7 @@ void MainWindow::makeActions() {
                         [this] { closeSession(tabs_->currentIndex()); });
 
     makeAgentActions();
+    makeRunOptions();
 
     perspectives_ = new QActionGroup(this);
     const QString names[] = {tr("Optimize"), tr("Replay"), tr("Data"), tr("Train")};
@@ -131,8 +133,8 @@ void MainWindow::makeMenus() {
     file->addSeparator();
     file->addAction(command("file.showFolder", tr("Show Session &Folder"), {}, [this] {
         if (current())
-            QDesktopServices::openUrl(QUrl::fromLocalFile(
-                QString::fromStdString(current()->document().folder().string())));
+            QDesktopServices::openUrl(
+                QUrl::fromLocalFile(QString::fromStdString(current()->wholeFolder().string())));
     }));
     file->addAction(closeTab_);
     file->addSeparator();
@@ -145,7 +147,10 @@ void MainWindow::makeMenus() {
     session->addSeparator();
     session->addActions({check_, checkQuick_});
     session->addSeparator();
+    session->addMenu(options_);
     session->addActions({endpoint_, budget_, permissions_, skills_, memory_});
+    session->addSeparator();
+    session->addAction(quarantineAction_);
 
     QMenu *view = menuBar()->addMenu(tr("&View"));
     view->addActions(perspectives_->actions());
@@ -236,6 +241,7 @@ void MainWindow::makeToolBar() {
     device_ = box(tr("Device"), {{tr("Best device"), QStringLiteral("auto")},
                                  {tr("GPU"), QStringLiteral("cuda")},
                                  {tr("CPU"), QStringLiteral("cpu")}});
+    device_->setObjectName(QStringLiteral("toolbar.device"));
     policy_ = box(tr("Policy: who writes the kernels"),
                   {{tr("Planner"), QStringLiteral("planner")},
                    {tr("Language model"), QStringLiteral("endpoint")},
@@ -251,10 +257,21 @@ void MainWindow::makeToolBar() {
     turns_->setToolTip(turns_->accessibleName());
     connect(turns_, &QSpinBox::valueChanged, this, &MainWindow::takeChoices);
     bar->addWidget(turns_);
-    maxAutotune_ = new QCheckBox(tr("max-autotune"), bar);
-    maxAutotune_->setToolTip(tr("Also time torch.compile with max-autotune"));
-    connect(maxAutotune_, &QCheckBox::toggled, this, &MainWindow::takeChoices);
-    bar->addWidget(maxAutotune_);
+    attempts_ = new QSpinBox(bar);
+    attempts_->setObjectName(QStringLiteral("toolbar.attempts"));
+    attempts_->setRange(1, agent::mostAttempts);
+    attempts_->setSpecialValueText(tr("1 attempt"));
+    attempts_->setSuffix(tr(" attempts"));
+    attempts_->setAccessibleName(tr("Attempts at the task, of which the best is taken"));
+    attempts_->setToolTip(attempts_->accessibleName());
+    connect(attempts_, &QSpinBox::valueChanged, this, &MainWindow::takeChoices);
+    bar->addWidget(attempts_);
+    optionsButton_ = new QToolButton(bar);
+    optionsButton_->setObjectName(QStringLiteral("toolbar.options"));
+    optionsButton_->setText(tr("Options"));
+    optionsButton_->setMenu(options_);
+    optionsButton_->setPopupMode(QToolButton::InstantPopup);
+    bar->addWidget(optionsButton_);
     addToolBar(Qt::TopToolBarArea, modes);
     addToolBar(Qt::TopToolBarArea, bar);
 

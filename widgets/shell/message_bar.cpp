@@ -4,6 +4,7 @@
 
 #include "widgets/base/theme.h"
 
+#include <QAction>
 #include <QToolButton>
 
 namespace cuda_agent::widgets {
@@ -16,6 +17,10 @@ MessageBar::MessageBar(QWidget *parent) : QFrame(parent) {
     label_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label_->setAccessibleName(tr("Message"));
     row->addWidget(label_, 1);
+    remedy_ = new QToolButton(this);
+    remedy_->setObjectName(QStringLiteral("message.remedy"));
+    remedy_->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    row->addWidget(remedy_, 0, Qt::AlignTop);
     close_ = new QToolButton(this);
     close_->setText(QStringLiteral("\u2715"));
     close_->setAutoRaise(true);
@@ -27,9 +32,14 @@ MessageBar::MessageBar(QWidget *parent) : QFrame(parent) {
     hide();
 }
 
-void MessageBar::say(const QString &text, Kind kind) {
+void MessageBar::say(const QString &text, Kind kind, QAction *remedy) {
     kind_ = kind;
     label_->setText(text);
+    for (QAction *action : remedy_->actions())
+        remedy_->removeAction(action);
+    if (remedy)
+        remedy_->setDefaultAction(remedy);
+    remedy_->setVisible(remedy);
     update();
     show();
 }
@@ -40,10 +50,12 @@ QString MessageBar::text() const {
 
 void MessageBar::paintEvent(QPaintEvent *) {
     const Colors &colors = Theme::instance().colors();
-    const bool error = kind_ == Kind::error;
     QPainter painter(this);
-    painter.fillRect(rect(), error ? colors.removed : colors.panel);
-    painter.fillRect(0, 0, 4, height(), error ? colors.bad : colors.accent);
+    painter.fillRect(rect(), kind_ == Kind::error ? colors.removed : colors.panel);
+    painter.fillRect(0, 0, 4, height(),
+                     kind_ == Kind::error     ? colors.bad
+                     : kind_ == Kind::warning ? colors.warning
+                                              : colors.accent);
 }
 
 } // namespace cuda_agent::widgets

@@ -4,6 +4,7 @@
 
 #include <QFrame>
 
+class QAction;
 class QLabel;
 class QToolButton;
 
@@ -13,9 +14,11 @@ namespace cuda_agent::widgets {
 class MessageBar : public QFrame {
     Q_OBJECT
   public:
-    enum class Kind { information, error };
+    enum class Kind { information, warning, error };
     explicit MessageBar(QWidget *parent = nullptr);
-    void say(const QString &text, Kind kind);
+    /// `remedy`, what helps, becomes a button; it outlives the bar.
+    void say(const QString &text, Kind kind, QAction *remedy = nullptr);
+    /// Empty while nothing is said.
     QString text() const;
 
   protected:
@@ -23,7 +26,7 @@ class MessageBar : public QFrame {
 
   private:
     QLabel *label_ = nullptr;
-    QToolButton *close_ = nullptr;
+    QToolButton *remedy_ = nullptr, *close_ = nullptr;
     Kind kind_ = Kind::information;
 };
 

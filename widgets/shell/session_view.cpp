@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/shell/session_view.h"
 
+#include "widgets/attempts/attempts_model.h"
+#include "widgets/attempts/attempts_pane.h"
 #include "widgets/base/text.h"
+#include "widgets/bridge/attempts_runner.h"
 #include "widgets/budget/budget_strip.h"
 #include "widgets/build/build_pane.h"
 #include "widgets/code/code_pane.h"
 #include "widgets/endpoint/endpoint_settings.h"
 #include "widgets/progress/progress_pane.h"
+#include "widgets/quarantine/quarantine_watch.h"
 #include "widgets/roofline/roofline_pane.h"
 #include "widgets/shell/message_bar.h"
 #include "widgets/timeline/timeline_bar.h"
@@ -83,6 +87,10 @@ SessionView::SessionView(QWidget *parent) : QMainWindow(parent, Qt::Widget) {
     addPane("progress", tr("Progress"), progress_, Qt::BottomDockWidgetArea);
     timeline_->hide();
     makeAgentParts();
+    makeAttemptsParts();
+    tryDevice_ = new QAction(tr("Try and Lift…"), this);
+    connect(tryDevice_, &QAction::triggered, this,
+            [this] { Q_EMIT quarantineMet(tryDevice_->data().toString()); });
 
     connect(build_, &BuildPane::locationActivated, code_, &CodePane::goTo);
     connect(code_, &CodePane::checkRequested, this, [this] { check(true); });
@@ -96,11 +104,11 @@ SessionView::SessionView(QWidget *parent) : QMainWindow(parent, Qt::Widget) {
         trace_->setPending(what);
         Q_EMIT progress(what);
     });
-    connect(runner_, &SessionRunner::failed, this,
-            [this](const QString &text) { messages_->say(text, MessageBar::Kind::error); });
+    connect(runner_, &SessionRunner::failed, this, &SessionView::sayFailure);
     connect(runner_, &SessionRunner::ended, this, [this] {
         busyWith_.clear();
         checking_.clear();
+        begun_ = begun_ && (!spec_ || document_->index().size() > 0); // else choose anew
         update();
     });
     update();
@@ -108,6 +116,9 @@ SessionView::SessionView(QWidget *parent) : QMainWindow(parent, Qt::Widget) {
 
 SessionView::~SessionView() {
     runner_->disconnect(this);
+    attemptsRunner_->disconnect(this);
+    runner_->stop();
+    attemptsRunner_->shutDown();
     runner_->shutDown();
 }
 
@@ -122,7 +133,10 @@ QDockWidget *SessionView::addPane(const char *name, const QString &title, QWidge
 }
 
 QList<QDockWidget *> SessionView::docks() const {
-    return findChildren<QDockWidget *>(QString(), Qt::FindDirectChildrenOnly);
+    auto all = findChildren<QDockWidget *>(QString(), Qt::FindDirectChildrenOnly);
+    if (attempts_->count() == 0)
+        all.removeIf([this](const QDockWidget *dock) { return dock->widget() == attemptsPane_; });
+    return all;
 }
 
 QList<QAction *> SessionView::paneActions() const {
@@ -156,6 +170,7 @@ void SessionView::chooseLayout() {
     layoutChosen_ = true;
     if (!restoreState(QSettings().value(layoutKey()).toByteArray()))
         defaultLayout();
+    showAttemptsDock(); // whatever the last session was
 }
 
 void SessionView::showEvent(QShowEvent *event) {
@@ -194,8 +209,10 @@ void SessionView::defaultLayout() {
     addDockWidget(Qt::BottomDockWidgetArea, dock("build"));
     addDockWidget(Qt::BottomDockWidgetArea, dock("progress"));
     tabifyDockWidget(dock("build"), dock("progress"));
+    addDockWidget(Qt::TopDockWidgetArea, dock("attempts"));
     for (QDockWidget *each : all)
         each->show();
+    showAttemptsDock();
     dock("progress")->raise();
     const int w = std::max(width(), 900);
     const int h = std::max(height(), 500);
@@ -228,17 +245,7 @@ void SessionView::openFolder(const fs::path &folder) {
             if (!result->problem.isEmpty())
                 messages_->say(result->problem, MessageBar::Kind::information);
             document_->replace(std::move(result->index));
-            const Json &start = document_->index().state().start;
-            choices_.policy = textOf(start, "policy");
-            choices_.numerics = textOf(start, "numerics");
-            choices_.device = textOf(partOf(start, "device"), "kind");
-            const Json &budget = partOf(start, "budget");
-            choices_.budget = {
-                std::clamp(static_cast<int>(numberOf(start, "turns", choices_.budget.turns)), 1,
-                           1000),
-                std::max(0.0, numberOf(budget, "seconds")),
-                static_cast<std::int64_t>(std::clamp(numberOf(budget, "tokens"), 0.0, 1e15)),
-                std::max(0.0, numberOf(budget, "cost"))};
+            takeChoices(document_->index().state().start);
             watchFolder();
         }
         Q_EMIT progress(QString());
@@ -250,25 +257,55 @@ void SessionView::openFolder(const fs::path &folder) {
     update();
 }
 
+/// What a session that lies on the disk was asked to be.
+void SessionView::takeChoices(const Json &start) {
+    choices_.policy = textOf(start, "policy");
+    choices_.numerics = textOf(start, "numerics");
+    if (const QString rules = textOf(start, "rules"); !rules.isEmpty())
+        choices_.rules = rules;
+    choices_.device = textOf(partOf(start, "device"), "kind");
+    const Json &budget = partOf(start, "budget");
+    choices_.budget = {
+        std::clamp(static_cast<int>(numberOf(start, "turns", choices_.budget.turns)), 1, 1000),
+        std::max(0.0, numberOf(budget, "seconds")),
+        static_cast<std::int64_t>(std::clamp(numberOf(budget, "tokens"), 0.0, 1e15)),
+        std::max(0.0, numberOf(budget, "cost"))};
+    choices_.attempts = std::max(1, attempts_->count());
+}
+
 void SessionView::watchFolder() {
-    if (watcher_)
-        return;
-    watcher_ = new QFileSystemWatcher({fileOf(document_->folder())}, this);
-    growth_ = new QTimer(this);
-    growth_->setSingleShot(true);
-    growth_->setInterval(300);
-    connect(watcher_, &QFileSystemWatcher::fileChanged, growth_, qOverload<>(&QTimer::start));
-    connect(growth_, &QTimer::timeout, this, &SessionView::readGrowth);
+    if (!watcher_) {
+        watcher_ = new QFileSystemWatcher(this);
+        growth_ = new QTimer(this);
+        growth_->setSingleShot(true);
+        growth_->setInterval(300);
+        connect(watcher_, &QFileSystemWatcher::fileChanged, growth_, qOverload<>(&QTimer::start));
+        connect(watcher_, &QFileSystemWatcher::directoryChanged, growth_,
+                qOverload<>(&QTimer::start));
+        connect(growth_, &QTimer::timeout, this, &SessionView::readGrowth);
+    }
+    QStringList paths{fileOf(document_->folder())};
+    if (attempts_->count() > 0) {
+        paths = {QString::fromStdString(attemptsFolder_.string())}; // new ones, and their outcome
+        for (int attempt = 1; attempt <= attempts_->count(); ++attempt)
+            paths += fileOf(attempts_->log(attempt).folder);
+    }
+    for (const QString &path : std::as_const(paths))
+        if (QFileInfo::exists(path) && !watcher_->files().contains(path) &&
+            !watcher_->directories().contains(path))
+            watcher_->addPath(path);
 }
 
 /// Another program writes to this session: what it appended is read on another thread.
 void SessionView::readGrowth() {
-    if (runner_->busy() || loading_)
+    if (busy() || loading_)
         return;
     if (reading_) {
         growth_->start();
         return;
     }
+    if (attempts_->count() > 0)
+        return rereadAttempts();
     reading_ = true;
     using Answer = Result<session::Contents>;
     auto *watcher = new QFutureWatcher<Answer>(this);
@@ -277,7 +314,7 @@ void SessionView::readGrowth() {
         reading_ = false;
         Answer answer = watcher->future().takeResult();
         const std::size_t known = document_->index().size();
-        if (!answer || runner_->busy() || answer->events.size() <= known)
+        if (!answer || busy() || answer->events.size() <= known)
             return;
         document_->append(
             {answer->events.begin() + static_cast<std::ptrdiff_t>(known), answer->events.end()});
@@ -290,7 +327,17 @@ void SessionView::readGrowth() {
 // --- running ----------------------------------------------------------------------------------
 
 QString SessionView::title() const {
-    return spec_ && !begun_ ? QString::fromStdString(spec_->name()) : document_->title();
+    const bool named = !spec_ || (begun_ && document_->index().size() > 0);
+    const QString name = named ? document_->title() : QString::fromStdString(spec_->name());
+    return shownAttempt_ > 0 ? tr("%1, attempt %2").arg(name).arg(shownAttempt_) : name;
+}
+
+const fs::path &SessionView::wholeFolder() const {
+    return attemptsFolder_.empty() ? document_->folder() : attemptsFolder_;
+}
+
+bool SessionView::busy() const {
+    return runner_->busy() || attemptsRunner_->busy();
 }
 
 QString SessionView::status() const {
@@ -316,9 +363,19 @@ QString SessionView::status() const {
         return tr("Loading");
     if (!begun_)
         return tr("Not started");
+    if (const QString text = attemptsStatus(); !text.isEmpty())
+        return text;
     if (!ended)
         return tr("Interrupted; Run resumes it");
     return tr("Ended: %1").arg(textOf(*document_->index().state().end, "reason"));
+}
+
+void SessionView::sayFailure(const QString &text) {
+    const auto quarantine = quarantineBehind(text);
+    if (quarantine)
+        tryDevice_->setData(QString::fromStdString(quarantine->device));
+    messages_->say(quarantine ? refusedText(*quarantine) : text, MessageBar::Kind::error,
+                   quarantine ? tryDevice_ : nullptr);
 }
 
 void SessionView::setChoices(const Choices &choices) {
@@ -336,9 +393,13 @@ void SessionView::setRecorded(const QString &folder) {
 bool SessionView::canRun() const {
     using State = SessionRunner::State;
     const State state = runner_->state();
-    return !loading_ && !gettingReady_ && (spec_ || begun_) &&
+    return !loading_ && !gettingReady_ && (spec_ || begun_) && !attemptsRunner_->busy() &&
            (state == State::idle || state == State::paused || state == State::pausing ||
             state == State::ended);
+}
+
+bool SessionView::canStep() const {
+    return canRun() && (runner_->busy() || (choices_.attempts <= 1 && attempts_->count() == 0));
 }
 
 bool SessionView::canPause() const {
@@ -347,7 +408,7 @@ bool SessionView::canPause() const {
 }
 
 bool SessionView::canCheck() const {
-    return !loading_ && !gettingReady_ && checking_.empty() &&
+    return !loading_ && !gettingReady_ && checking_.empty() && !attemptsRunner_->busy() &&
            runner_->state() != SessionRunner::State::stopping &&
            (code_->hasEdits() || !document_->index().state().files.empty());
 }
@@ -371,6 +432,8 @@ Result<agent::RunRequest> SessionView::request() const {
     request.judge.maxAutotune = choices_.maxAutotune;
     CUDA_AGENT_ASSIGN(numerics, task::numericsFromName(choices_.numerics.toStdString()));
     request.judge.numerics = numerics;
+    CUDA_AGENT_ASSIGN(rules, modules::rulesFromName(choices_.rules.toStdString()));
+    request.judge.rules = rules;
     if (spec_) {
         request.spec = *spec_;
         return request;
@@ -400,17 +463,28 @@ void SessionView::start(SessionRunner::First first) {
     update();
 }
 
-void SessionView::begin(bool onlyStep) {
+/// Whether Run would have nothing to go on with.
+bool SessionView::isComplete() const {
     const auto &end = document_->index().state().end;
-    if (end && truthOf(*end, "complete")) {
-        const auto wanted = request();
-        if (wanted)
-            Q_EMIT newSessionWanted(wanted->spec, choices_, onlyStep);
-        else
-            messages_->say(QString::fromStdString(wanted.error().message), MessageBar::Kind::error);
-        return;
-    }
-    start(onlyStep ? SessionRunner::First::step : SessionRunner::First::run);
+    return attempts_->count() > 0 ? attempts_->outcome().is_object()
+                                  : end && truthOf(*end, "complete");
+}
+
+void SessionView::wantNewSession(bool onlyStep) {
+    const auto wanted = request();
+    if (wanted)
+        Q_EMIT newSessionWanted(wanted->spec, choices_, onlyStep);
+    else
+        messages_->say(QString::fromStdString(wanted.error().message), MessageBar::Kind::error);
+}
+
+void SessionView::begin(bool onlyStep) {
+    if (isComplete())
+        wantNewSession(onlyStep);
+    else if (choices_.attempts > 1 || attempts_->count() > 0)
+        beginAttempts();
+    else
+        start(onlyStep ? SessionRunner::First::step : SessionRunner::First::run);
 }
 
 void SessionView::run() {
@@ -423,7 +497,7 @@ void SessionView::run() {
 }
 
 void SessionView::step() {
-    if (!canRun())
+    if (!canStep())
         return;
     if (runner_->busy())
         runner_->step();
@@ -437,6 +511,7 @@ void SessionView::pause() {
 
 void SessionView::stop() {
     runner_->stop();
+    attemptsRunner_->stop();
 }
 
 void SessionView::check(bool full) {
@@ -472,6 +547,7 @@ void SessionView::takeEvents(const std::vector<session::Event> &events) {
         if (static_cast<std::size_t>(event.sequence) >= document_->index().size() + fresh.size())
             fresh.push_back(event);
     document_->append(fresh);
+    attempts_->append(shownAttempt_, fresh);
     for (const session::Event &event : events) {
         const TurnRange *turn = document_->index().turn(event.turn, document_->index().size());
         if (event.type != session::EventType::turnEnded || !turn || !turn->engineer ||
@@ -491,8 +567,9 @@ void SessionView::update() {
     using State = SessionRunner::State;
     const State state = runner_->state();
     code_->setEditable(!loading_ && document_->atEnd() && checking_.empty() &&
+                       !attemptsRunner_->busy() &&
                        (state == State::idle || state == State::paused || state == State::ended));
-    budget_->setRunning(runner_->busy());
+    budget_->setRunning(busy());
     showReader();
     Q_EMIT changed();
 }

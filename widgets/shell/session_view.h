@@ -10,15 +10,20 @@
 #include <functional>
 #include <optional>
 
+class QAction;
 class QDockWidget;
 class QFileSystemWatcher;
 
 namespace cuda_agent::widgets {
 
 class ApprovalBar;
+class AttemptsModel;
+class AttemptsPane;
+class AttemptsRunner;
 class BudgetStrip;
 class BuildPane;
 class CodePane;
+struct LoadedAttempts;
 class MessageBar;
 class ProgressPane;
 class RooflinePane;
@@ -31,12 +36,16 @@ struct Choices {
     QString device = QStringLiteral("auto");
     QString policy = QStringLiteral("planner");
     QString numerics = QStringLiteral("default");
+    QString rules = QStringLiteral("published"); ///< of module candidates
     bool maxAutotune = false;
+    int attempts = 1; ///< more than one: they run beside each other, the best is taken
+    int atOnce = 0;   ///< of the attempts; 0: as many as fit
     agent::Budget budget{20, 0, 0, 0}; ///< zero: no limit of that kind
     QString recorded;                  ///< session folder that the replay policy follows
 };
 
-/// One session in a tab: its document, its runner and the panes that look at it, as docks.
+/// One session in a tab: its document, its runner and the panes that look at it, as docks. Or
+/// several attempts at a task, each a session of its own: the panes look at one of them.
 class SessionView : public QMainWindow {
     Q_OBJECT
   public:
@@ -50,11 +59,22 @@ class SessionView : public QMainWindow {
     /// Reads a session folder on another thread; `loaded` or a message follows. A folder that
     /// another program is writing to is followed.
     void openFolder(const std::filesystem::path &folder);
-    /// True while `openFolder` reads.
+    /// Reads a folder of attempts, as `openFolder`; shows the best, or the first.
+    void openAttempts(const std::filesystem::path &folder);
+    /// True while a folder is being read.
     bool loading() const { return loading_; }
 
     SessionDocument &document() { return *document_; }
     SessionRunner &runner() { return *runner_; }
+    AttemptsRunner &attemptsRunner() { return *attemptsRunner_; }
+    AttemptsModel &attempts() { return *attempts_; }
+    AttemptsPane &attemptsPane() { return *attemptsPane_; }
+    /// The attempt that the panes show; 0 in a session of its own.
+    int shownAttempt() const { return shownAttempt_; }
+    void showAttempt(int attempt);
+    /// The folder of the session, or that of all attempts.
+    const std::filesystem::path &wholeFolder() const;
+    MessageBar &messages() { return *messages_; }
     TimelineBar &timeline() { return *timeline_; }
     CodePane &code() { return *code_; }
     TracePane &trace() { return *trace_; }
@@ -71,9 +91,12 @@ class SessionView : public QMainWindow {
     void setRecorded(const QString &folder);
     bool begun() const { return begun_; }
 
+    /// The engine is at work here.
+    bool busy() const;
     bool canRun() const;
+    bool canStep() const;
     bool canPause() const;
-    bool canStop() const { return runner_->busy(); }
+    bool canStop() const { return busy(); }
     bool canCheck() const;
     void run();
     void pause();
@@ -97,6 +120,8 @@ class SessionView : public QMainWindow {
     void endpointSettingsWanted(const QString &problem);
     /// The replay policy follows no session yet.
     void recordedWanted();
+    /// The engineer wants to try the device in quarantine that work could not begin on.
+    void quarantineMet(const QString &device);
     /// Run was asked for in a session that has ended: its task wants a session of its own.
     void newSessionWanted(const task::Spec &spec, const Choices &choices, bool onlyStep);
 
@@ -110,9 +135,20 @@ class SessionView : public QMainWindow {
     void defaultLayout();
     void start(SessionRunner::First first);
     void begin(bool onlyStep);
+    bool isComplete() const;
+    void wantNewSession(bool onlyStep);
+    void takeChoices(const Json &start);
+    void makeAttemptsParts();
+    void beginAttempts();
+    void setAttempts(LoadedAttempts loaded);
+    void showAttemptsDock();
+    void rereadAttempts();
+    QString attemptsStatus() const;
+    QString attemptsProblem() const;
     void whenReady(const std::function<void()> &then);
     void checkNow(bool full);
     void makeAgentParts();
+    void sayFailure(const QString &text);
     void allowAll(const std::string &tool);
     void tellAgent(const QString &message);
     void showReader();
@@ -125,6 +161,11 @@ class SessionView : public QMainWindow {
 
     SessionDocument *document_ = nullptr;
     SessionRunner *runner_ = nullptr;
+    AttemptsRunner *attemptsRunner_ = nullptr;
+    AttemptsModel *attempts_ = nullptr; ///< empty in a session of its own
+    AttemptsPane *attemptsPane_ = nullptr;
+    std::filesystem::path attemptsFolder_; ///< of all; empty in a session of its own
+    int shownAttempt_ = 0;
     MessageBar *messages_ = nullptr;
     ApprovalBar *approval_ = nullptr;
     BudgetStrip *budget_ = nullptr;
@@ -139,6 +180,7 @@ class SessionView : public QMainWindow {
     QTimer *growth_ = nullptr;
     std::optional<task::Spec> spec_;
     Choices choices_;
+    QAction *tryDevice_ = nullptr; ///< its data names the device
     Perspective perspective_ = Perspective::optimize;
     QString busyWith_;
     std::map<std::string, std::string> checking_; ///< edits that a check under way took along

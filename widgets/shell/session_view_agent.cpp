@@ -5,6 +5,7 @@
 /// messages, permissions, the budget.
 #include "widgets/shell/session_view.h"
 
+#include "widgets/bridge/attempts_runner.h"
 #include "widgets/budget/budget_strip.h"
 #include "widgets/endpoint/endpoint_settings.h"
 #include "widgets/shell/message_bar.h"
@@ -74,6 +75,8 @@ void SessionView::showReader() {
     line.setVisible(model);
     const State state = runner_->state();
     const bool reads = runner_->busy() && state != State::stopping;
+    if (attemptsRunner_->busy())
+        return line.setReader(false, tr("Several attempts at once read no messages"));
     line.setReader(reads, !reads ? tr("The agent reads messages while its session runs")
                           : state == State::paused
                               ? tr("Message to the agent, read when you run on")
