@@ -381,9 +381,11 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
     append(verdict.flags, run.flags);
     auto done = state.examine(compiled, run, verdict, share, stop);
     share.leave();
-    if (!done)
+    if (!done && done.error().kind != ErrorKind::failed)
         return tl::unexpected(
             explained(done.error(), *run.process, state.device->info(), std::move(stop)));
+    if (!done) // its process failed between two calls, such as at taking more buffers
+        verdict.verification.checks.push_back({"process", false, false, done.error().message, {}});
     CUDA_AGENT_TRY(endProcess(*run.process, state.device->info(), verdict, stop));
     if (verdict.verification.failed())
         return conclude();

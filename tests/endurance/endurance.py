@@ -29,7 +29,7 @@ import corpus  # noqa: E402
 import run  # noqa: E402
 
 # What a verdict without times can say.
-UNTIMED = {"compile", "request", "start", "machine", "passed", "random inputs",
+UNTIMED = {"compile", "request", "start", "machine", "process", "passed", "random inputs",
            "adversarial inputs", "inputs unchanged", "guard zones", "misaligned storage",
            "no aliasing", "repeat", "hidden shapes", "sources", "origin of the work"}
 # What only a clock or the calls after it find. Flags are left out: a busy machine changes them.

@@ -180,6 +180,24 @@ TEST_F(JudgeTest, SurvivesAFault) {
     expectStillWorking();
 }
 
+TEST_F(JudgeTest, AProcessThatFailsBetweenCallsIsAVerdictToo) {
+    // No descriptor is left for the second set of buffers, which full strength hands over.
+    const auto verdict =
+        judge(kernel("if (i == 0) while (open(\"/dev/null\", 0) >= 0) { } y[i] = 2 * x[i] + 1;",
+                     "extern \"C\" int open(const char *, int, ...);"),
+              planText, verify::Strength::full);
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_TRUE(verdict->compiled);
+    EXPECT_FALSE(verdict->correct);
+    EXPECT_EQ(verdict->reward, -1);
+    ASSERT_NE(verdict->verification.failed(), nullptr) << verdict->problem;
+    EXPECT_EQ(verdict->verification.failed()->name, "process");
+    EXPECT_NE(verdict->problem.find("during bind"), std::string::npos) << verdict->problem;
+    ASSERT_TRUE(verdict->fault);
+    EXPECT_EQ(verdict->fault->kind, plan::FaultKind::died);
+    expectStillWorking();
+}
+
 TEST_F(JudgeTest, CatchesWritesOutOfBounds) {
     const auto verdict = wrong(kernel("y[i] = 2 * x[i] + 1; if (i == 0) y[n] = 1;"));
     EXPECT_NE(verdict.problem.find("after the end of output 0"), std::string::npos)
