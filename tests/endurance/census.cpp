@@ -146,12 +146,18 @@ void addOwn(Census &census) {
         census.items["mounts"].insert(mount);
     auto &mappings = census.items["shared mappings"];
     for (const auto &line : linesOf(textOf("/proc/self/maps")))
-        if (line.find("/memfd:") != line.npos || line.find("/dev/") != line.npos)
+        if (line.find("/memfd:") != line.npos || line.find("/dev/") != line.npos) {
             mappings.insert(line);
-    std::istringstream statm(textOf("/proc/self/statm"));
-    std::uint64_t size = 0, resident = 0;
-    statm >> size >> resident;
-    census.residentBytes = resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+            char *dash = nullptr;
+            const auto begin = std::strtoull(line.c_str(), &dash, 16);
+            census.sharedBytes += std::strtoull(dash + 1, nullptr, 16) - begin;
+        }
+    // Pages of shared mappings become resident when they are first looked at, however long after:
+    // what counts of these is their size.
+    for (const auto &line : linesOf(textOf("/proc/self/status")))
+        if (line.starts_with("RssAnon:") || line.starts_with("RssFile:"))
+            census.residentBytes +=
+                1024 * std::strtoull(line.c_str() + line.find(':') + 1, nullptr, 10);
     const auto heap = ::mallinfo2();
     census.heapBytes = heap.uordblks + heap.hblkhd;
 }

@@ -21,9 +21,10 @@ inline constexpr const char *markerVariable = "CUDA_AGENT_ENDURANCE";
 /// "temporary files", "cache files".
 struct Census {
     std::map<std::string, std::multiset<std::string>> items;
-    std::uint64_t residentBytes = 0;
-    std::uint64_t heapBytes = 0;  ///< in use of the allocator; what it keeps does not count
-    std::uint64_t cacheBytes = 0; ///< compiled kernels on disk
+    std::uint64_t residentBytes = 0; ///< of its own: anonymous pages and those of files
+    std::uint64_t sharedBytes = 0;   ///< size of all mappings of memory files
+    std::uint64_t heapBytes = 0;     ///< in use of the allocator; what it keeps does not count
+    std::uint64_t cacheBytes = 0;    ///< compiled kernels on disk
     std::optional<std::uint64_t> freeBytes; ///< of the GPU's memory
 
     std::size_t count(const std::string &kind) const;

@@ -181,6 +181,14 @@ TEST(Watch, ResidentAndGpuMemoryMayNotGrow) {
     ASSERT_EQ(growing(20'000).size(), 1u);
     EXPECT_EQ(growing(20'000)[0].kind, "resident memory");
 
+    Watch mapped;
+    auto larger = holding({});
+    mapped.begin(larger);
+    larger.sharedBytes = 4096;
+    EXPECT_TRUE(mapped.exceeds(larger));
+    ASSERT_EQ(mapped.look(larger, 1).size(), 1u);
+    EXPECT_TRUE(mapped.look(larger, 2).empty());
+
     Watch watch;
     auto census = holding({});
     census.freeBytes = 1ull << 30;
@@ -207,6 +215,21 @@ TEST(Watch, TheHeapTellsSmallLosses) {
     EXPECT_TRUE(growing(100).empty());
     ASSERT_EQ(growing(1000).size(), 1u);
     EXPECT_EQ(growing(1000)[0].kind, "heap");
+}
+
+TEST(Census, CountsSharedMappingsByTheirSize) {
+    auto device = device::openCpu().value();
+    const auto before = takeCensus(nullptr).value();
+    auto memory = device->allocate(64 << 20).value();
+    const auto mapped = takeCensus(nullptr).value();
+    EXPECT_EQ(mapped.count("shared mappings"), before.count("shared mappings") + 1);
+    EXPECT_EQ(mapped.count("descriptors (memfd)"), before.count("descriptors (memfd)") + 1);
+    EXPECT_EQ(mapped.sharedBytes, before.sharedBytes + (64 << 20));
+    ASSERT_TRUE(device->fill(memory, 0, 64 << 20, 7)); // pages become resident
+    const auto filled = takeCensus(nullptr).value();
+    EXPECT_EQ(filled.sharedBytes, mapped.sharedBytes);
+    EXPECT_NEAR(static_cast<double>(filled.residentBytes),
+                static_cast<double>(mapped.residentBytes), 8 << 20);
 }
 
 TEST(Census, SeesWhatThisProcessHolds) {

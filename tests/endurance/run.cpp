@@ -32,6 +32,7 @@ constexpr std::array shownKinds{
 Json toJson(const Census &census) {
     Json json{{"resident_bytes", census.residentBytes},
               {"heap_bytes", census.heapBytes},
+              {"shared_bytes", census.sharedBytes},
               {"cache_bytes", census.cacheBytes}};
     for (const auto &[kind, items] : census.items)
         json["counts"][kind] = items.size();
@@ -181,6 +182,8 @@ void Run::printTable() const {
     fmt::print("{:18} {:>10.1f} {:>8.1f} {:>9}  {:+.2f} MiB per 1,000 candidates\n", "resident MiB",
                inMebibytes(watch_.normal().residentBytes), inMebibytes(last_.residentBytes),
                findingsOf("resident memory"), watch_.residentSlope() * 1000 / mebibyte);
+    fmt::print("{:18} {:>10.1f} {:>8.1f}\n", "mapped shared MiB",
+               inMebibytes(watch_.normal().sharedBytes), inMebibytes(last_.sharedBytes));
     fmt::print("{:18} {:>10.2f} {:>8.2f} {:>9}  {:+.3f} MiB per 1,000 candidates\n", "heap MiB",
                inMebibytes(watch_.normal().heapBytes), inMebibytes(last_.heapBytes),
                findingsOf("heap"), watch_.heapSlope() * 1000 / mebibyte);

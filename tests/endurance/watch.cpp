@@ -57,6 +57,8 @@ bool Watch::exceeds(const Census &census) const {
     for (const auto &[kind, items] : census.items)
         if (items.size() > normal_.count(kind))
             return true;
+    if (census.sharedBytes > normal_.sharedBytes)
+        return true;
     return census.freeBytes && normal_.freeBytes &&
            *census.freeBytes + bounds_.gpuBytes < *normal_.freeBytes;
 }
@@ -71,6 +73,13 @@ std::vector<Finding> Watch::look(const Census &census, std::size_t done) {
                          fmt::format("{} {} where {} are normal; new: {}", items.size(), kind,
                                      normal.size(), newItems(items, normal))});
         normal_.items[kind] = items;
+    }
+    if (census.sharedBytes > normal_.sharedBytes) {
+        found.push_back({"shared mappings", done,
+                         fmt::format("{:.1f} MiB are mapped where {:.1f} are normal",
+                                     static_cast<double>(census.sharedBytes) / mebibyte,
+                                     static_cast<double>(normal_.sharedBytes) / mebibyte)});
+        normal_.sharedBytes = census.sharedBytes;
     }
     if (census.freeBytes && normal_.freeBytes &&
         *census.freeBytes + bounds_.gpuBytes < *normal_.freeBytes) {
