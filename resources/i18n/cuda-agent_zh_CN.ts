@@ -2211,6 +2211,10 @@ Press Run, or open a session.</source>
         <source>A device of this kind is in quarantine</source>
         <translation>此类设备中有一个被隔离</translation>
     </message>
+    <message>
+        <source>Check</source>
+        <translation>检查</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::MessageBar</name>

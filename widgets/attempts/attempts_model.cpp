@@ -10,6 +10,17 @@
 
 namespace cuda_agent::widgets {
 
+namespace {
+
+/// Figures to the right.
+QVariant alignment(int column) {
+    const bool words = column == AttemptsModel::AttemptColumn ||
+                       column == AttemptsModel::StateColumn || column == AttemptsModel::NoteColumn;
+    return int((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+}
+
+} // namespace
+
 void AttemptsModel::clear(const std::filesystem::path &folder, int attempts) {
     LoadedAttempts none;
     for (int number = 1; number <= attempts; ++number)
@@ -185,9 +196,7 @@ QVariant AttemptsModel::data(const QModelIndex &index, int role) const {
     case Qt::ToolTipRole:
         return text(attempt, index.column());
     case Qt::TextAlignmentRole:
-        return index.column() == StateColumn || index.column() == NoteColumn
-                   ? QVariant()
-                   : QVariant(Qt::AlignRight | Qt::AlignVCenter);
+        return alignment(index.column());
     case Qt::FontRole:
         if (winnerOf(outcome_) == attempt) {
             QFont strong;
@@ -201,6 +210,8 @@ QVariant AttemptsModel::data(const QModelIndex &index, int role) const {
 }
 
 QVariant AttemptsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation == Qt::Horizontal && role == Qt::TextAlignmentRole)
+        return alignment(section);
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
         return {};
     switch (section) {

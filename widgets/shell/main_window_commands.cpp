@@ -83,6 +83,7 @@ void MainWindow::makeActions() {
         if (current())
             current()->check(true);
     });
+    check_->setIconText(tr("Check")); // on its button
     checkQuick_ = command("session.checkQuick", tr("Check &Quickly"),
                           Qt::CTRL | Qt::SHIFT | Qt::Key_B, [this] {
                               if (current())

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/attempts/attempts_dialog.h"
 #include "widgets/base/theme.h"
 #include "widgets/budget/budget_dialog.h"
 #include "widgets/endpoint/endpoint_dialog.h"
+#include "widgets/quarantine/quarantine_dialog.h"
+#include "widgets/quarantine/quarantine_watch.h"
 #include "widgets/shell/command_palette.h"
 #include "widgets/shell/main_window.h"
 #include "widgets/skills/skills_dialog.h"
@@ -18,6 +21,7 @@
 #include <QRadioButton>
 #include <QRegularExpression>
 #include <QStandardPaths>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 #include <QTranslator>
@@ -31,13 +35,15 @@ class ChineseTest : public QObject {
     Q_OBJECT
   private:
     QTranslator translator_, qt_;
+    QTemporaryDir cache_;
 
     static bool isLeft(QString text) {
         static const QRegularExpression chinese(QStringLiteral("[\\x{4e00}-\\x{9fff}]"));
         // Names that are the same in every language.
         static const QRegularExpression names(QStringLiteral(
             "(\\b(CUDA|GPU|CPU|TF32|API|URL|TOML|JSON|token|tokens|eager|torch|compile|"
-            "max|autotune|Agent|Workbench|OK|Esc|SVG|PNG|PDF|CSV|Bash|Read|Write|Edit|Glob|Grep|"
+            "max|autotune|KernelBench|Agent|Workbench|OK|Esc|SVG|PNG|PDF|CSV|Bash|Read|Write|Edit|"
+            "Glob|Grep|"
             "Verify|"
             "Compile|Profile)\\b)|(https?://\\S+)|(\\S*[/_.\\-]\\S+)|(<[^>]*>)"));
         if (text.contains(chinese))
@@ -106,16 +112,24 @@ class ChineseTest : public QObject {
                      QStringLiteral("_"), QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
             QApplication::installTranslator(&qt_); // its own buttons
         QVERIFY(QApplication::installTranslator(&translator_));
+        // A device that was put away is shown in the window and in a dialog.
+        qputenv("CUDA_AGENT_CACHE", cache_.path().toUtf8());
+        QVERIFY(QDir(cache_.path()).mkpath(QStringLiteral("quarantine")));
+        QFile put(cache_.filePath(QStringLiteral("quarantine/cuda9.json")));
+        QVERIFY(put.open(QIODevice::WriteOnly));
+        put.write(R"({"reason": "a kernel never ended", "time": 1800000000})");
     }
 
     void dialog_data() {
         QTest::addColumn<QString>("dialog");
-        for (const char *name : {"budget", "endpoint", "permissions", "skills"})
+        for (const char *name :
+             {"attempts", "budget", "endpoint", "permissions", "quarantine", "skills"})
             QTest::addRow("%s", name) << QString::fromLatin1(name);
     }
 
     void dialog() {
         QFETCH(QString, dialog);
+        QuarantineWatch watch;
         std::unique_ptr<QWidget> window;
         if (dialog == QLatin1String("budget"))
             window = std::make_unique<BudgetDialog>(agent::Budget{200, 3600, 5'000'000, 12.5});
@@ -123,6 +137,10 @@ class ChineseTest : public QObject {
             window = std::make_unique<EndpointDialog>();
         else if (dialog == QLatin1String("permissions"))
             window = std::make_unique<PermissionsDialog>();
+        else if (dialog == QLatin1String("attempts"))
+            window = std::make_unique<AttemptsDialog>(3, 0);
+        else if (dialog == QLatin1String("quarantine"))
+            window = std::make_unique<QuarantineDialog>(&watch);
         else
             window = std::make_unique<SkillsDialog>();
         for (const char *colours : {"light", "dark"}) {
