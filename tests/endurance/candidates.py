@@ -5,7 +5,9 @@
 Those of the corpus try to fool the judge; these answer rightly, or fail in a usual way, and are
 careless. A limit may stop one that takes much ("random inputs") or let it through ("passed").
 """
-from corpus import BOTH, CPU, Entry, shift
+import json
+
+from corpus import BOTH, CPU, CUDA, Entry, shift
 from families.process import LIBC, does
 
 EITHER = ("passed", "random inputs")
@@ -21,6 +23,14 @@ int pthread_create(unsigned long *, const void *, void *(*)(void *), void *);
 }
 static void *forever(void *) { for (;;) sleep(1000); }
 """
+
+
+def with_scratch(files, elements):
+    """The plan with a scratch buffer of so many floats that nothing reads."""
+    plan = json.loads(files["plan.json"])
+    plan["buffers"].append({"name": "room", "role": "scratch", "dtype": "float32",
+                            "shape": [elements]})
+    return files | {"plan.json": json.dumps(plan)}
 
 
 def entry(name, files, expect, what, devices=CPU):
@@ -64,6 +74,23 @@ ENTRIES = [
     entry("stack without end", shift(
         "y[i] = deep(n);", "static float deep(int d) { volatile char b[1 << 14]; b[d & 16383] = 1; "
         "return deep(d + 1) + b[(d + 1) & 16383]; }"), RANDOM, "recurses until the stack ends"),
+    # What poisons the context of a GPU, and what holds its memory when it ends.
+    entry("an address far away", shift("y[i + ((long long)n << 20)] = 1;"), RANDOM,
+          "an illegal address", devices=CUDA),
+    entry("an address in between", shift("*(double *)((char *)y + 4 * (i / 2) + 4) = 1;"), RANDOM,
+          "a misaligned address", devices=CUDA),
+    entry("an assertion that fails", shift(RIGHT + " assert(i < n - 7);"), RANDOM,
+          "a device-side assert", devices=CUDA),
+    entry("a trap", shift(RIGHT + " if (i == n / 2) __trap();"), RANDOM, "ends the kernel",
+          devices=CUDA),
+    entry("one warp without end", shift(
+        RIGHT + " if (i < 32) { volatile float *spin = y; while (spin[i] != 12345.0f) { } }"), RANDOM,
+        "never ends", devices=CUDA),
+    entry("gigabytes of scratch", with_scratch(shift(RIGHT), "N * 16384"),
+          EITHER + ("request", "start"), "asks for 4 GiB that nothing reads", devices=CUDA),
+    entry("gigabytes of scratch and a fault", with_scratch(
+        shift("y[i + ((long long)n << 20)] = 1;"), "N * 16384"), RANDOM + ("request", "start"),
+        "faults while it holds 4 GiB", devices=CUDA),
     entry("a name that is not there", shift("y[i] = 2 * xx[i] + 1;"), ("compile",),
           "a spelling mistake", devices=BOTH),
     entry("a bracket too few", shift("if (i == 0) { " + RIGHT), ("compile",),

@@ -102,8 +102,17 @@ class Driver(unittest.TestCase):
                 self.assertFalse(wanted & endurance.TIMED, slot.entry.name)
 
     def test_slow_ones_are_in_the_corpus(self):
-        names = {entry.name for entry in endurance.run.entries()}
+        names = {entry.name for entry in endurance.run.entries() + endurance.candidates.ENTRIES}
         self.assertLessEqual(endurance.SLOW, names)
+
+    def test_light_leaves_out_what_compiles_for_long(self):
+        light = endurance.slots("cuda", light=True)
+        left_out = {slot.entry.name for slot in endurance.slots("cuda")} - {
+            slot.entry.name for slot in light}
+        self.assertIn("operators in the binding", left_out)
+        self.assertNotIn("example residual_scale", left_out)
+        self.assertNotIn("result of the last call", left_out)
+        self.assertIn("an address far away", {slot.entry.name for slot in light})
 
 
 if __name__ == "__main__":

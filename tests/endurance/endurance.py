@@ -4,12 +4,12 @@
 """Thousands of candidates, half of them hostile or broken, through one engine in one process.
 
 usage: endurance.py --program build/release/tests/cuda-agent-endurance [--device cpu|cuda]
-                    [--count 2000] [--seed 1] [--short] [--only NAME,...] [--json FILE]
-                    [--list] [-- OPTIONS of the program]
+                    [--count 2000] [--seed 1] [--short] [--light] [--only NAME,...]
+                    [--json FILE] [--list] [-- OPTIONS of the program]
 
 Writes entries of the exploit corpus, the skills' examples among them, and careless candidates of its
 own into a temporary folder with a manifest, and starts the program on it. --short: two tasks, no
-modules. Exit code 0 clean, 1 something was found, 2 unusable request, 3 the machine failed, 77
+modules; --light: no modules with bindings of their own, which take half a minute to compile. Exit code 0 clean, 1 something was found, 2 unusable request, 3 the machine failed, 77
 without a GPU where --device cuda asks for one.
 """
 import argparse
@@ -44,7 +44,8 @@ TIMED_WEIGHT = 0.2
 SETS = ((), ("rows=63",))
 # Those that end by a limit of ten seconds and more, or take gigabytes.
 SLOW = {"hangs", "stops itself", "memory bomb", "fork bomb", "disk bomb", "template bomb",
-        "constant evaluation", "billion laughs", "a huge message announced", "channel closed"}
+        "constant evaluation", "billion laughs", "a huge message announced", "channel closed",
+        "one warp without end"}
 SLOW_WEIGHT = 0.05
 MODULE_WEIGHT = 0.1
 
@@ -67,8 +68,15 @@ class Slot:
         return elsewhere.suffix == ".py" or (elsewhere / corpus.MODEL).exists()
 
     @property
+    def own_binding(self):
+        """Has a binding that no other candidate compiles: PyTorch's headers, half a minute."""
+        text = self.entry.files.get(corpus.BINDING)
+        return "kernels/linear_binding.cpp" in self.entry.files or (
+            text is not None and text != (corpus.EXAMPLE / corpus.BINDING).read_text())
+
+    @property
     def weight(self):
-        weight = SLOW_WEIGHT if self.entry.name in SLOW else 1
+        weight = SLOW_WEIGHT if self.entry.name in SLOW or self.own_binding else 1
         return weight * (MODULE_WEIGHT if self.module else 1) * (TIMED_WEIGHT if self.timing else 1)
 
     @property
@@ -76,7 +84,7 @@ class Slot:
         return (str(self.entry.task_path), tuple(self.entry.sets), self.entry.rules, self.timing)
 
 
-def slots(device, short=False, only=()):
+def slots(device, short=False, only=(), light=False):
     """What is judged: without a clock whatever that can tell, with it a slice."""
     found = []
     for entry in run.entries() + candidates.ENTRIES:
@@ -85,6 +93,8 @@ def slots(device, short=False, only=()):
                 or (only and entry.name not in only):
             continue
         slot = Slot(entry, False)
+        if light and slot.own_binding:
+            continue
         if wanted <= UNTIMED and not (short and (
                 slot.module or slot.weight < 1 or entry.sets
                 or entry.task not in ("shift", "linear"))):
@@ -123,13 +133,14 @@ def main():
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--light", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("rest", nargs="*", help="options of the program, after --")
     arguments = parser.parse_args()
     chosen = slots(arguments.device, arguments.short,
-                   [each for each in arguments.only.split(",") if each])
+                   [each for each in arguments.only.split(",") if each], arguments.light)
     if arguments.list:
         for slot in chosen:
             print(f"{'timed' if slot.timing else '':6} {'honest' if slot.honest else '':7} "
