@@ -336,6 +336,86 @@
         <source>origin of the work</source>
         <translation>工作来源</translation>
     </message>
+    <message>
+        <source>whole numbers</source>
+        <translation>整数输入</translation>
+    </message>
+    <message>
+        <source>hidden shapes</source>
+        <translation>隐藏的形状</translation>
+    </message>
+    <message>
+        <source>sources</source>
+        <translation>源代码</translation>
+    </message>
+    <message>
+        <source>fresh inputs</source>
+        <translation>全新输入</translation>
+    </message>
+    <message>
+        <source>knock-out</source>
+        <translation>去除内核</translation>
+    </message>
+    <message>
+        <source>process</source>
+        <translation>进程</translation>
+    </message>
+    <message>
+        <source>an access to memory that is not there</source>
+        <translation>访问了不存在的内存</translation>
+    </message>
+    <message>
+        <source>an illegal instruction</source>
+        <translation>非法指令</translation>
+    </message>
+    <message>
+        <source>a failed assertion</source>
+        <translation>断言失败</translation>
+    </message>
+    <message>
+        <source>a division by zero</source>
+        <translation>除以零</translation>
+    </message>
+    <message>
+        <source>a launch that the device refuses</source>
+        <translation>设备拒绝的启动</translation>
+    </message>
+    <message>
+        <source>a kernel that does not end</source>
+        <translation>内核不结束</translation>
+    </message>
+    <message>
+        <source>out of memory</source>
+        <translation>内存不足</translation>
+    </message>
+    <message>
+        <source>a limit of the sandbox</source>
+        <translation>触及沙箱的限制</translation>
+    </message>
+    <message>
+        <source>its process died</source>
+        <translation>其进程已终止</translation>
+    </message>
+    <message>
+        <source>an exception of its own code</source>
+        <translation>其自身代码抛出异常</translation>
+    </message>
+    <message>
+        <source>a fault of another kind</source>
+        <translation>其他类型的故障</translation>
+    </message>
+    <message>
+        <source>Fails, reward %1: %2</source>
+        <translation>运行失败，奖励 %1：%2</translation>
+    </message>
+    <message>
+        <source>Held to the published rules.</source>
+        <translation>按论文规则评判。</translation>
+    </message>
+    <message>
+        <source>Held to KernelBench&apos;s rules.</source>
+        <translation>按 KernelBench 的规则评判。</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::ActionModel</name>
@@ -2787,8 +2867,8 @@ Press Run: each verdict adds a point.</source>
         <translation>%1 自 %2 起被隔离：%3。在试过并确认正常之前，不会在其上运行任何内容。</translation>
     </message>
     <message>
-        <source>This could not begin: %1 is in quarantine since %2 (%3). Try the device and lift its quarantine, or choose another device.</source>
-        <translation>无法开始：%1 自 %2 起被隔离（%3）。请测试该设备并解除隔离，或选择另一个设备。</translation>
+        <source>%1 is in quarantine since %2 (%3), and nothing runs on it. Try the device and lift its quarantine, or choose another device.</source>
+        <translation>%1 自 %2 起被隔离（%3），不会在其上运行任何内容。请测试该设备并解除隔离，或选择另一个设备。</translation>
     </message>
 </context>
 <context>

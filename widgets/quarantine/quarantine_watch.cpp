@@ -79,7 +79,7 @@ QString noticeText(const device::Quarantine &quarantine) {
 }
 
 QString refusedText(const device::Quarantine &quarantine) {
-    return QuarantineWatch::tr("This could not begin: %1 is in quarantine since %2 (%3). Try the "
+    return QuarantineWatch::tr("%1 is in quarantine since %2 (%3), and nothing runs on it. Try the "
                                "device and lift its quarantine, or choose another device.")
         .arg(nameOf(quarantine), sinceText(quarantine), QString::fromStdString(quarantine.reason));
 }

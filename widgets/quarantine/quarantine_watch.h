@@ -45,7 +45,7 @@ class QuarantineWatch : public QObject {
 QString sinceText(const device::Quarantine &quarantine);
 /// One sentence with reason and time, and what that means.
 QString noticeText(const device::Quarantine &quarantine);
-/// What to read when work could not begin on that device, and what to do.
+/// What to read when work on that device could not begin or go on, and what to do.
 QString refusedText(const device::Quarantine &quarantine);
 /// The quarantine that the engine's message `text` is about, if it is about one.
 std::optional<device::Quarantine> quarantineBehind(const QString &text);

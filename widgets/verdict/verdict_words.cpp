@@ -7,6 +7,8 @@
 #include <QCoreApplication>
 #include <QLocale>
 
+#include <span>
+
 namespace cuda_agent::widgets {
 
 namespace {
@@ -68,6 +70,18 @@ QString rewardText(int reward, bool compiled) {
     }
 }
 
+namespace {
+
+/// What is shown for a name of the log; one that this program does not know as the log has it.
+QString shownName(std::span<const std::pair<const char *, QString>> names, const QString &name) {
+    for (const auto &[logged, shown] : names)
+        if (name == QLatin1String(logged))
+            return shown;
+    return name;
+}
+
+} // namespace
+
 QString checkName(const Json &check) {
     const QString name = textOf(check, "name");
     const std::pair<const char *, QString> known[] = {
@@ -80,11 +94,31 @@ QString checkName(const Json &check) {
         {"no aliasing", Words::tr("no aliasing")},
         {"timed calls", Words::tr("timed calls")},
         {"after timing", Words::tr("after timing")},
-        {"origin of the work", Words::tr("origin of the work")}};
-    for (const auto &[logged, shown] : known)
-        if (name == QLatin1String(logged))
-            return shown;
-    return name;
+        {"origin of the work", Words::tr("origin of the work")},
+        {"whole numbers", Words::tr("whole numbers")},
+        {"hidden shapes", Words::tr("hidden shapes")},
+        {"sources", Words::tr("sources")},
+        {"fresh inputs", Words::tr("fresh inputs")},
+        {"knock-out", Words::tr("knock-out")},
+        {"process", Words::tr("process")}};
+    return shownName(known, name);
+}
+
+QString faultText(const Json &verdict) {
+    const QString kind = textOf(partOf(verdict, "fault"), "kind");
+    const std::pair<const char *, QString> known[] = {
+        {"illegal_address", Words::tr("an access to memory that is not there")},
+        {"illegal_instruction", Words::tr("an illegal instruction")},
+        {"assertion", Words::tr("a failed assertion")},
+        {"arithmetic", Words::tr("a division by zero")},
+        {"launch", Words::tr("a launch that the device refuses")},
+        {"hang", Words::tr("a kernel that does not end")},
+        {"out_of_memory", Words::tr("out of memory")},
+        {"limit", Words::tr("a limit of the sandbox")},
+        {"died", Words::tr("its process died")},
+        {"raised", Words::tr("an exception of its own code")},
+        {"other", Words::tr("a fault of another kind")}};
+    return shownName(known, kind);
 }
 
 QString headlineText(const Json &verdict) {
@@ -93,6 +127,8 @@ QString headlineText(const Json &verdict) {
     case VerdictKind::correct:
         return Words::tr("Correct, reward %1: %2").arg(reward).arg(rewardText(reward, true));
     case VerdictKind::wrong: {
+        if (const QString fault = faultText(verdict); !fault.isEmpty())
+            return Words::tr("Fails, reward %1: %2").arg(reward).arg(fault);
         const QString name = checkName(partOf(verdict, "failed_check"));
         return name.isEmpty()
                    ? Words::tr("Wrong, reward %1").arg(reward)
@@ -125,6 +161,11 @@ QString circumstancesText(const Json &verdict) {
         parts += Words::tr("Numerics as published.");
     else if (numerics == QLatin1String("default"))
         parts += Words::tr("PyTorch's default numerics.");
+    const QString rules = textOf(verdict, "rules");
+    if (rules == QLatin1String("published"))
+        parts += Words::tr("Held to the published rules.");
+    else if (rules == QLatin1String("kernelbench"))
+        parts += Words::tr("Held to KernelBench's rules.");
     if (const double seconds = numberOf(verdict, "seconds"); seconds > 0)
         parts += Words::tr("Took %1.").arg(timeText(seconds));
     return parts.join(QLatin1Char(' '));

@@ -16,10 +16,12 @@ VerdictKind kindOf(const Json &verdict);
 QString headlineText(const Json &verdict);
 /// What a reward stands for.
 QString rewardText(int reward, bool compiled);
-/// How it was reached: strength, device, numerics, wall time.
+/// How it was reached: strength, device, numerics, a module's rules, wall time.
 QString circumstancesText(const Json &verdict);
 /// A check's name in the user's language; one that this program does not know as the log has it.
 QString checkName(const Json &check);
+/// What a candidate did that failed instead of computing something wrong; empty when it did not.
+QString faultText(const Json &verdict);
 /// The evidence of a check as sentences: case, output, index, expected, got, allowed error. Empty
 /// when it has none.
 QString evidenceText(const Json &check);

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/base/theme.h"
 #include "widgets/quarantine/quarantine_dialog.h"
 #include "widgets/quarantine/quarantine_lift.h"
 #include "widgets/quarantine/quarantine_model.h"
@@ -76,6 +77,20 @@ class QuarantineTest : public QObject {
             if ((ask->buttonRole(button) == QMessageBox::AcceptRole) == yes)
                 return button->click();
         QFAIL("no such button");
+    }
+
+    /// For people to look at, where CUDA_AGENT_SCREENSHOTS says so.
+    static void picture(QWidget &window, const char *name) {
+        const QString pictures = qEnvironmentVariable("CUDA_AGENT_SCREENSHOTS");
+        if (pictures.isEmpty())
+            return;
+        for (const bool dark : {true, false}) {
+            Theme::instance().setScheme(dark ? Theme::Scheme::dark : Theme::Scheme::light);
+            QTest::qWait(100);
+            window.grab().save(
+                QStringLiteral("%1/%2-%3.png")
+                    .arg(pictures, QLatin1String(name), QLatin1String(dark ? "dark" : "light")));
+        }
     }
 
   private slots:
@@ -174,6 +189,7 @@ class QuarantineTest : public QObject {
                  qPrintable(dialog.said()));
         QVERIFY(QFile::exists(quarantineFile("cpu0")));
         QVERIFY(tries->isEnabled() && !dialog.findChild<QProgressBar *>()->isVisible());
+        picture(dialog, "quarantine-dialog");
     }
 
     void aTryCanBeStopped() {
@@ -240,6 +256,7 @@ class QuarantineTest : public QObject {
     void aRunThatCannotBeginSaysWhatToDoAndBeginsAfterwards() {
         putAway("cpu0");
         MainWindow window;
+        window.resize(1280, 800);
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         SessionView *view = window.openTask(task());
@@ -260,6 +277,7 @@ class QuarantineTest : public QObject {
 
         auto *remedy = view->messages().findChild<QToolButton *>(QStringLiteral("message.remedy"));
         QVERIFY(remedy->isVisible());
+        picture(window, "quarantine-refused");
         remedy->click();
         auto *dialog = window.findChild<QuarantineDialog *>();
         QVERIFY(dialog && dialog->isVisible());
@@ -290,6 +308,22 @@ class QuarantineTest : public QObject {
         Q_EMIT view->runner().failed(QStringLiteral("the machine failed"));
         QCOMPARE(changed.size(), 1); // at once, whatever the file system tells
         QCOMPARE(view->messages().text(), QStringLiteral("the machine failed"));
+        auto *remedy = view->messages().findChild<QToolButton *>(QStringLiteral("message.remedy"));
+        QVERIFY(!remedy->isVisible());
+        // A fault in the middle of a session that put the device away: the same way out.
+        Q_EMIT view->runner().failed(
+            QString::fromStdString(device::checkNotQuarantined("cuda9").error().message));
+        QVERIFY(view->messages().text().contains(QStringLiteral("cuda9 is in quarantine")));
+        QVERIFY(remedy->isVisible());
+        // Who closes the warning has read it; another device is said again.
+        auto *warning = window.findChild<MessageBar *>(QStringLiteral("quarantine.warning"));
+        QVERIFY(warning->isVisible());
+        warning->hide();
+        window.quarantine().refresh();
+        QVERIFY(!warning->isVisible());
+        putAway("cuda8");
+        window.quarantine().refresh();
+        QVERIFY(warning->isVisible());
     }
 };
 

@@ -43,6 +43,34 @@ class VerdictTest : public QObject {
         QVERIFY(headlineText(session.wrongVerdict()).contains(QLatin1String("\"random inputs\"")));
     }
 
+    void faultsAreToldApartFromWrongAnswers() {
+        const judged::Session session;
+        Json verdict = session.wrongVerdict();
+        QVERIFY(faultText(verdict).isEmpty());
+        for (const char *kind :
+             {"illegal_address", "illegal_instruction", "assertion", "arithmetic", "launch", "hang",
+              "out_of_memory", "limit", "died", "raised", "other"}) {
+            verdict["fault"] = {{"kind", kind}, {"detail", "as the runner says"}};
+            const QString said = headlineText(verdict);
+            QVERIFY2(said.startsWith(QLatin1String("Fails, reward -1: ")), qPrintable(said));
+            QVERIFY2(faultText(verdict) != QLatin1String(kind), kind); // in words
+        }
+        verdict["fault"] = {{"kind", "of the future"}};
+        QVERIFY(headlineText(verdict).endsWith(QLatin1String("of the future")));
+        verdict["fault"] = "odd";
+        QVERIFY(headlineText(verdict).contains(QLatin1String("\"random inputs\"")));
+    }
+
+    void rulesOfModulesAreNamed() {
+        const judged::Session session;
+        Json verdict = session.correctVerdict(0.0015);
+        QVERIFY(!circumstancesText(verdict).contains(QLatin1String("rules")));
+        verdict["rules"] = "published";
+        QVERIFY(circumstancesText(verdict).contains(QLatin1String("published rules")));
+        verdict["rules"] = "kernelbench";
+        QVERIFY(circumstancesText(verdict).contains(QLatin1String("KernelBench's rules")));
+    }
+
     void evidenceIsSaidInWords() {
         const judged::Session session;
         const Json verdict = session.wrongVerdict();
