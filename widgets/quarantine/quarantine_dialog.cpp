@@ -34,6 +34,7 @@ QuarantineDialog::QuarantineDialog(QuarantineWatch *watch,
     connect(watch_, &QuarantineWatch::changed, this, &QuarantineDialog::refresh);
     connect(view_->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &QuarantineDialog::refresh);
+    connect(&Theme::instance(), &Theme::changed, this, &QuarantineDialog::retheme);
     watch_->refresh();
     refresh();
     resize(680, 400);
@@ -156,11 +157,16 @@ void QuarantineDialog::take(const LiftAnswer &answer) {
     refresh();
 }
 
-void QuarantineDialog::say(const QString &text, bool good) {
+void QuarantineDialog::retheme() {
     const Colors &colors = Theme::instance().colors();
-    QPalette palette = said_->palette();
-    palette.setColor(QPalette::WindowText, good ? colors.good : colors.bad);
+    QPalette palette = this->palette();
+    palette.setColor(QPalette::WindowText, good_ ? colors.good : colors.bad);
     said_->setPalette(palette);
+}
+
+void QuarantineDialog::say(const QString &text, bool good) {
+    good_ = good;
+    retheme();
     said_->setText(text);
     QAccessibleEvent alert(said_, QAccessible::Alert);
     QAccessible::updateAccessibility(&alert);

@@ -43,6 +43,7 @@ class QuarantineDialog : public QDialog {
     void start(const QString &device);
     void take(const LiftAnswer &answer);
     void say(const QString &text, bool good);
+    void retheme();
     void refresh();
     void showProgress();
 
@@ -54,6 +55,7 @@ class QuarantineDialog : public QDialog {
     QProgressBar *progress_ = nullptr;
     QPushButton *try_ = nullptr, *stop_ = nullptr;
     QElapsedTimer trying_;
+    bool good_ = false; ///< what was said last
 };
 
 } // namespace cuda_agent::widgets
