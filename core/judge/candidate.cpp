@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/judge/candidate.h"
 
+#include <algorithm>
+#include <array>
+
 namespace cuda_agent::judge {
 
 namespace fs = std::filesystem;
@@ -52,6 +55,16 @@ plan::Signature signatureOf(const task::Description &description) {
                                                          ? description.scalars[i].get<bool>()
                                                          : description.scalars[i].get<double>();
     return signature;
+}
+
+bool addsAtomically(const Candidate &candidate) {
+    const auto files = filesOf(candidate);
+    return std::any_of(files.begin(), files.end(), [](const auto &file) {
+        constexpr std::array names{"atomicAdd", "atomic_add", "fetch_add", "red.", "atom."};
+        return std::any_of(names.begin(), names.end(), [&](const char *name) {
+            return file.second.find(name) != std::string::npos;
+        });
+    });
 }
 
 std::map<std::string, std::string> filesOf(const Candidate &candidate) {

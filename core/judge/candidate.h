@@ -22,11 +22,15 @@ std::string_view kindOf(const Candidate &candidate);
 /// Every file that makes the candidate, path -> text.
 std::map<std::string, std::string> filesOf(const Candidate &candidate);
 
+/// Whether its texts name an atomic addition, in CUDA C++ or in PTX.
+bool addsAtomically(const Candidate &candidate);
+
 /// Types and scalars of a task, which a plan is resolved for.
 plan::Signature signatureOf(const task::Description &description);
 
-/// A candidate that compiles, whatever its kind. `candidate` is borrowed by what lies inside.
+/// A candidate that compiles, whatever its kind.
 struct Compiled {
+    const Candidate *candidate = nullptr; ///< borrowed, by what lies inside too
     std::variant<plan::CompiledPlan, modules::Compiled> work;
     std::vector<toolchain::EntryInfo> kernels;
     std::vector<toolchain::Diagnostic> warnings;

@@ -71,6 +71,7 @@ Result<std::string> Judge::compiledCode(std::stop_token stop) {
 
 Result<CompileOutcome> Judge::State::compile(const Candidate &candidate, std::stop_token stop) {
     Compiled compiled;
+    compiled.candidate = &candidate;
     if (const auto *module = std::get_if<modules::Candidate>(&candidate)) {
         CUDA_AGENT_TRY(modules::checkForm(*module, options.rules, device->info().kind));
         if (!builder) {
@@ -299,8 +300,9 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
 Result<void> Judge::State::examine(const Compiled &compiled, Started &run, Verdict &verdict,
                                    device::Share &share, std::stop_token stop) {
     auto &[process, module, set, startFlags] = run;
-    CUDA_AGENT_ASSIGN(report,
-                      verify::verify(*process, set, pool, *device, share, verdict.strength, stop));
+    const verify::Demand demand{verdict.strength, device->info().kind == device::Kind::cpu ||
+                                                      !addsAtomically(*compiled.candidate)};
+    CUDA_AGENT_ASSIGN(report, verify::verify(*process, set, pool, *device, share, demand, stop));
     verdict.verification = std::move(report);
     append(verdict.flags, verdict.verification.flags);
     verdict.correct = verdict.verification.correct;

@@ -25,7 +25,7 @@ constexpr Wanted wantedCases[] = {
     {"random 1", 1, nullptr},      {"random 2", 1, nullptr},      {"NaN", 1, "nan"},
     {"scale 64", 64, "none"},      {"random 3", 1, nullptr},      {"random 4", 1, nullptr},
     {"random 5", 1, nullptr},      {"scale 0.001", 1e-3, "none"}, {"Inf", 1, "inf"},
-    {"saturation", 1, "saturate"}, {"denormals", 1, "denormal"},
+    {"saturation", 1, "saturate"}, {denormalCase, 1, "denormal"},
 };
 
 std::uint64_t caseBytes(const task::Description &description) {

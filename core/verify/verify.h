@@ -15,6 +15,17 @@ namespace cuda_agent::verify {
 enum class Strength { training, full };
 std::string_view nameOf(Strength strength); ///< "training", "full"
 
+/// What a verification asks for.
+struct Demand {
+    Strength strength = Strength::full;
+    /// Off where sums are added atomically in a GPU's memory, which makes zeros of those below the
+    /// normal numbers (PTX ISA, `atom` and `red`: ".f32 flushes subnormal inputs and results"):
+    /// what the case of denormals loses is a flag then.
+    bool denormals = true;
+};
+/// Name of that case.
+inline constexpr const char *denormalCase = "denormals";
+
 /// Sealed cases of one task and session: drawn once, expected outputs never leave the engine.
 struct Pool {
     std::vector<reference::Case> random;      ///< five where memory allows
@@ -85,7 +96,7 @@ Result<Json> compareOutputs(device::Device &device, const plan::CallBuffers &buf
 /// and others are let in between them.
 /// Errors: machine, stopped; a wrong candidate is a report.
 Result<Report> verify(plan::CandidateProcess &candidate, GuardedSet &set, const Pool &pool,
-                      device::Device &device, device::Share &share, Strength strength,
+                      device::Device &device, device::Share &share, Demand demand,
                       std::stop_token stop = {});
 
 /// One call of a candidate that was started for the shapes of `reshaped` and has `set` bound under

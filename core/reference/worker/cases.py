@@ -10,7 +10,7 @@ import contextlib
 
 import torch
 
-from .oracle import Unfused, double_model, run_in_double
+from .oracle import Disturbance, Unfused, double_model, run_in_double
 from .protocol import WorkerError
 from .tensors import Outgoing, contiguous, dtype_name, flat, place
 from .ways import Ways
@@ -215,7 +215,7 @@ class Maker:
         return arguments
 
     def _oracle(self, arguments, perturb):
-        """`perturb`: None, or (roundoff, generator) to disturb floating inputs and parameters."""
+        """`perturb`: None, or the Disturbance of floating inputs, parameters and sums."""
         model = double_model(self.task)
         doubles = [value.double() if isinstance(value, torch.Tensor) and value.is_floating_point()
                    else value.clone() if isinstance(value, torch.Tensor) else value
@@ -223,9 +223,9 @@ class Maker:
         if perturb:
             for tensor in [*doubles, *model.parameters(), *model.buffers()]:
                 if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
-                    disturb(tensor, *perturb)
+                    perturb.value(tensor)
         try:
-            outputs, mode = run_in_double(self.task, model, doubles)
+            outputs, mode = run_in_double(self.task, model, doubles, perturb)
         except WorkerError as error:
             raise WorkerError(error.kind, f"in double precision: {error.message}", error.line,
                               error.restart)
@@ -251,7 +251,7 @@ class Maker:
     def _measure_sensitivity(self, arguments, dtypes, oracle, errors):
         for dtype in sorted({d for d in dtypes if d.is_floating_point}, key=str):
             generator = torch.Generator(self.task.device).manual_seed(self.seed % (1 << 63))
-            outputs = self._oracle(arguments, (ROUNDOFF[dtype], generator))
+            outputs = self._oracle(arguments, Disturbance(ROUNDOFF[dtype], generator))
             for i, (_, view, _) in enumerate(oracle):
                 output, outputs[i] = outputs[i], None
                 if dtypes[i] != dtype or output.shape != view.shape:
@@ -331,14 +331,6 @@ def scale_to(tensor, largest):
         # In two steps: the factor itself may lie outside the tensor's range.
         tensor.mul_(1 / top)
         tensor.mul_(largest)
-
-
-def disturb(tensor, roundoff, generator):
-    """x (1 + u d), d uniform in [-1, 1], in place."""
-    parts = flat(tensor).split(CHUNK) if tensor.numel() else []
-    for part in parts:
-        factor = torch.empty_like(part).uniform_(-roundoff, roundoff, generator=generator)
-        part.mul_(factor.add_(1))
 
 
 def bounded(value):

@@ -3,23 +3,89 @@
 """The fp64 oracle: forward() as if every floating number had double precision."""
 
 import copy
+import math
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
+from .tensors import flat, is_dense
+
 LOW = (torch.float16, torch.bfloat16, torch.float32)
+CHUNK = 1 << 23  # elements that are disturbed in one go
+SUM_ROUNDOFF = 2.0**-24  # of the sums behind float32 and 16-bit results
+# Beyond this many terms a sum from left to right is nobody's right kernel.
+MOST_TERMS = 4096
+# Operators that add many terms up, by what they are called in every overload.
+REDUCTIONS = {"sum", "nansum", "mean", "var", "std", "var_mean", "logsumexp", "prod",
+              "linalg_vector_norm", "norm", "mse_loss", "smooth_l1_loss", "huber_loss",
+              "nll_loss_forward", "binary_cross_entropy"}
+SCANS = {"_softmax", "_log_softmax", "cumsum", "cumprod", "logcumsumexp"}
+
+
+class Disturbance:
+    """Relative noise of the size of rounding errors, for the oracle to show what they come to.
+
+    A floating input or parameter becomes x (1 + u d), d uniform in [-1, 1], u the roundoff of the
+    type of the outputs. What an operator has summed up from n terms becomes y (1 + v sqrt(n) d), v
+    the roundoff of the sum: errors of a sum in any order behave like a random walk of n steps
+    (Higham, Accuracy and Stability, ch. 4; Parker, Monte Carlo arithmetic, 1997). Products are left
+    alone: the reference's own error tells what they may lose."""
+
+    def __init__(self, roundoff, generator):
+        self.roundoff = roundoff
+        self.generator = generator
+
+    def value(self, tensor):
+        disturb(tensor, self.roundoff, self.generator)
+
+    def result(self, func, args, result):
+        """Disturbs what an operator has returned, where it is a sum."""
+        terms = min(terms_of(func, args, result), MOST_TERMS)
+        if terms > 1:
+            for tensor in result if isinstance(result, (tuple, list)) else (result,):
+                if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
+                    disturb(tensor, min(self.roundoff, SUM_ROUNDOFF) * math.sqrt(terms),
+                            self.generator)
+
+
+def terms_of(func, args, result):
+    """How many terms an element of the result is a sum of; 1 where it is none."""
+    name = func._schema.name.split("::")[-1]
+    source = args[0] if args and isinstance(args[0], torch.Tensor) else None
+    if source is None or source.numel() == 0:
+        return 1
+    if name in REDUCTIONS:
+        first = result[0] if isinstance(result, (tuple, list)) else result
+        return source.numel() // max(1, first.numel())
+    if name in SCANS:
+        return source.shape[args[1]] if source.dim() else 1
+    if name == "native_layer_norm":
+        return math.prod(args[1])
+    if name == "native_group_norm":  # input, weight, bias, N, C, HxW, groups, eps
+        return args[4] * args[5] // args[6]
+    return 1
+
+
+def disturb(tensor, roundoff, generator):
+    """x (1 + u d), d uniform in [-1, 1], in place."""
+    if tensor.numel() == 0:
+        return
+    for part in flat(tensor).split(CHUNK) if is_dense(tensor) else (tensor,):
+        factor = torch.empty_like(part).uniform_(-roundoff, roundoff, generator=generator)
+        part.mul_(factor.add_(1))
 
 
 class InDouble(TorchDispatchMode):
     """Runs every operator in double: dtype arguments that name a smaller floating type become
     float64, and so do such tensors (plain attributes, literals). An operator without a double
     implementation on the device runs on the CPU, one that has none there in float32; both are
-    told in `notes`."""
+    told in `notes`. `disturbance`: None, or what is done to sums."""
 
-    def __init__(self, device):
+    def __init__(self, device, disturbance=None):
         super().__init__()
         self.device = device
+        self.disturbance = disturbance
         self.notes = []
         self.differentiates = False  # an operator of a backward pass ran
 
@@ -31,6 +97,12 @@ class InDouble(TorchDispatchMode):
         args = [value if names[i] in written else raised(value) for i, value in enumerate(args)]
         kwargs = {key: value if key in written else raised(value)
                   for key, value in (kwargs or {}).items()}
+        result = self._run(func, args, kwargs, written)
+        if self.disturbance and not written:
+            self.disturbance.result(func, args, result)
+        return result
+
+    def _run(self, func, args, kwargs, written):
         try:
             return func(*args, **kwargs)
         except (RuntimeError, NotImplementedError) as error:
@@ -113,10 +185,10 @@ def double_model(task):
     return model.double()
 
 
-def run_in_double(task, model, arguments):
+def run_in_double(task, model, arguments, disturbance=None):
     """Outputs of forward() in double, and the mode that saw it. `arguments` hold double tensors; the list is
     emptied, so that they are freed as early as can be."""
-    mode = InDouble(task.device)
+    mode = InDouble(task.device, disturbance)
     saved = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:

@@ -3,6 +3,8 @@
 
 #include "core/judge/scrutiny.h"
 
+#include "core/judge/candidate.h"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -275,6 +277,17 @@ TEST(Sources, AreHeldAgainstTheRules) {
     built.suspicions.push_back({"model_new.py:2: it imports ctypes", false});
     EXPECT_FALSE(checkSources(built, modules::Rules::kernelbench, flags));
     EXPECT_EQ(flags.size(), 1u);
+}
+
+TEST(Candidates, ThatAddAtomicallyAreKnown) {
+    const auto adds = [](const std::string &kernel) {
+        plan::Candidate candidate;
+        candidate.files["kernels/k.cu"] = kernel;
+        return addsAtomically(Candidate(std::move(candidate)));
+    };
+    EXPECT_TRUE(adds("if (t == 0) atomicAdd(y, s);"));
+    EXPECT_TRUE(adds("asm(\"red.global.add.f32 [%0], %1;\" :: \"l\"(y), \"f\"(s));"));
+    EXPECT_FALSE(adds("y[t] = s; // atomics are not needed"));
 }
 
 } // namespace

@@ -226,7 +226,7 @@ class CompareTest(unittest.TestCase):
 
     def test_disturbance_is_relative_and_small(self):
         x = torch.full((3, 40), 5.0, dtype=torch.float64).t()
-        cases.disturb(x, 2.0**-24, torch.Generator().manual_seed(1))
+        oracle.disturb(x, 2.0**-24, torch.Generator().manual_seed(1))
         relative = (x / 5 - 1).abs()
         self.assertLessEqual(float(relative.max()), 2.0**-24)
         self.assertGreater(float(relative.max()), 2.0**-26)
@@ -353,6 +353,52 @@ class WaysTest(unittest.TestCase):
 
     def test_other_tasks_have_no_other_way(self):
         self.assertEqual(self.outputs(True, lambda: torch.randn(3, 4).softmax(1)), ([], 1))
+
+
+class DisturbanceTest(unittest.TestCase):
+    def terms(self, run):
+        """What is taken for the number of terms of each operator that sums."""
+        class Listed(oracle.Disturbance):
+            def __init__(self):
+                super().__init__(2.0**-24, torch.Generator().manual_seed(1))
+                self.seen = []
+
+            def result(self, func, args, result):
+                terms = oracle.terms_of(func, args, result)
+                self.seen += [terms] if terms > 1 else []
+
+        listed = Listed()
+        with oracle.InDouble(CPU, listed):
+            run()
+        return listed.seen
+
+    def test_terms_of_sums(self):
+        x = torch.randn(3, 8, 5, 5)
+        one = torch.ones(8)
+        for expected, run in ((600, x.sum), (25, lambda: x.mean((2, 3))), (8, lambda: x.softmax(1)),
+                              (5, lambda: x.var(3)), (5, lambda: x.logsumexp(-1)), (8, lambda: x.cumsum(1)),
+                              (5, lambda: torch.nn.functional.layer_norm(x, (5,))),
+                              (100, lambda: torch.nn.functional.group_norm(x, 2, one, one)),
+                              (600, lambda: torch.nn.functional.mse_loss(x, x + 1))):
+            self.assertIn(expected, self.terms(run))
+        for run in (x.relu, lambda: x + 1, lambda: x[:, :1].softmax(1), lambda: x @ x,
+                    lambda: torch.nn.functional.conv2d(x, x[:2])):
+            self.assertEqual(self.terms(run), [])
+
+    def moved(self, columns, dtype=2.0**-24):
+        """How far, relatively, noise moves sums of ones."""
+        disturbance = oracle.Disturbance(dtype, torch.Generator().manual_seed(2))
+        with oracle.InDouble(CPU, disturbance):
+            sums = torch.ones(2000, columns, dtype=torch.float64).sum(1)
+        return float((sums / columns - 1).abs().max())
+
+    def test_sums_move_like_a_random_walk(self):
+        unit = 2.0**-24
+        for columns in (4, 256, 4096):
+            self.assertAlmostEqual(self.moved(columns) / (unit * columns**0.5), 1, delta=0.01)
+        self.assertAlmostEqual(self.moved(1 << 14) / (unit * 64), 1, delta=0.01)  # and no further
+        # sums behind 16-bit results are float32's
+        self.assertAlmostEqual(self.moved(256, 2.0**-11) / (unit * 16), 1, delta=0.01)
 
 
 class GraphTest(unittest.TestCase):

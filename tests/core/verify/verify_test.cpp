@@ -130,7 +130,9 @@ class VerifyTest : public testing::Test {
             GuardedSet::create(*device_, pool_.random[0].inputs.tensors, pool_.parameters, outputs);
         EXPECT_TRUE(set);
         EXPECT_TRUE(candidate.bind(0, set->buffers()));
-        auto report = verify(candidate, *set, pool_, *device_, share_, strength);
+        auto demand = demand_;
+        demand.strength = strength;
+        auto report = verify(candidate, *set, pool_, *device_, share_, demand);
         EXPECT_TRUE(report);
         return *report;
     }
@@ -143,6 +145,7 @@ class VerifyTest : public testing::Test {
 
     std::unique_ptr<device::Device> device_;
     device::Share share_{device::Info{}};
+    Demand demand_;
     Pool pool_;
     std::mt19937 random_{7};
 };
@@ -342,7 +345,7 @@ TEST_F(VerifyTest, NeverTurnsMachineTroubleIntoAWrongKernel) {
     auto set =
         GuardedSet::create(*device_, pool_.random[0].inputs.tensors, pool_.parameters, outputs);
     ASSERT_TRUE(candidate.bind(0, set->buffers()));
-    auto report = verify(candidate, *set, pool_, *device_, share_, Strength::training);
+    auto report = verify(candidate, *set, pool_, *device_, share_, {Strength::training});
     ASSERT_FALSE(report);
     EXPECT_EQ(report.error().kind, ErrorKind::machine);
 }
@@ -362,16 +365,22 @@ TEST_F(VerifyTest, DenormalsMayRoundInAnotherOrderButNotVanish) {
     };
     EXPECT_TRUE(moved(5).correct) << "as a longer sum of such products comes out elsewhere";
     EXPECT_FALSE(moved(300).correct);
-    const auto flushed = judge([&](const plan::CallBuffers &buffers, int) -> Result<void> {
+    const auto flush = [&](const plan::CallBuffers &buffers, int) -> Result<void> {
         compute(buffers);
         float *y = floats(buffers.outputs[0]);
         for (std::int64_t i = 0; i < rows * columns; ++i)
             if (std::fabs(y[i]) < std::numeric_limits<float>::min())
                 y[i] = 0;
         return {};
-    });
+    };
+    const auto flushed = judge(flush);
     EXPECT_FALSE(flushed.correct);
     ASSERT_TRUE(flushed.failed());
+    demand_.denormals = false; // as a GPU's atomic additions do
+    const auto atomic = judge(flush);
+    EXPECT_TRUE(atomic.correct);
+    ASSERT_EQ(atomic.flags.size(), 1u);
+    EXPECT_NE(atomic.flags[0].find("adds atomically"), std::string::npos);
 }
 
 TEST_F(VerifyTest, TheUnderflowFloorIsThatOfTheType) {
