@@ -86,10 +86,18 @@ std::string describeGroup(const Program &program, const Group &group) {
 std::int64_t groupBytes(const Program &program, const Group &group) {
     std::int64_t bytes = 0;
     std::set<int> seen;
+    std::int64_t places = 1; // at most one element each, where positions are picked
+    for (const std::set<Axis> *axes : {&group.rows, &group.reduced}) {
+        for (const Axis atom : *axes)
+            places *= program.axes.size(atom);
+    }
     for (const int id : reachableFrom(program, group.roots())) {
         const Value &value = program.values[id];
-        if (value.kind == Kind::load && seen.insert(value.buffer).second)
-            bytes += program.bytesOf(value.buffer);
+        if (value.kind != Kind::load || !seen.insert(value.buffer).second)
+            continue;
+        const auto each = static_cast<std::int64_t>(sizeOf(value.dtype));
+        const std::int64_t whole = program.bytesOf(value.buffer);
+        bytes += value.picks() > 0 ? std::min(whole, places * each) : whole;
     }
     for (const Store &store : group.stores)
         bytes += program.bytesOf(store.buffer);

@@ -477,6 +477,7 @@ View Lowering::slice(const View &view, int dim, std::int64_t offset, std::int64_
     const std::int64_t extent = shapeOf(view)[dim];
     if (size == extent && (extent == 1 || (offset == 0 && step == 1)))
         return view;
+    require(view.dims[dim]); // it is in the strides of the dimensions outside
     View source = view;
     if (program.axes.atoms(source.dims[dim]).size() != 1)
         source = materialise(source);

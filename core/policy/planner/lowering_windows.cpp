@@ -148,41 +148,48 @@ DType wide(DType type) {
     return type == DType::float16 || type == DType::bfloat16 ? DType::float32 : type;
 }
 
-/// max_pool with positions in the input's last dimensions, counted row-major.
+/// The largest element of each window, and its position in the pooled dimensions, counted
+/// row-major.
+Result<Views> largest(Lowering &l, const View &x, const std::vector<Window> &list) {
+    if (!isFloating(l.dtypeOf(x)))
+        return failedError("of {}", nameOf(l.dtypeOf(x)));
+    const Shape in = l.shapeOf(x);
+    const std::size_t spatial = list.size();
+    int inside = -1;
+    const View opened = l.windows(l.cast(x, wide(l.dtypeOf(x))), list, &inside);
+    const View masked = choose(l, inside, opened, -std::numeric_limits<double>::infinity());
+    const auto over = lastDimensions(masked, spatial);
+    const View most = l.reduce("max", masked, over, false, l.dtypeOf(masked));
+    const View best = l.reduce("argmax", masked, over, false, DType::int64);
+    // From the place within the window to the place within the input.
+    auto &p = l.program;
+    const auto number = [&](std::int64_t n) {
+        return p.constant(static_cast<double>(n), DType::int64);
+    };
+    const auto op = [&](const char *name, int a, int b) {
+        return p.pointwise(name, {a, b}, DType::int64);
+    };
+    int rest = best.value, place = number(0);
+    std::int64_t below = 1;
+    for (std::size_t i = spatial; i-- > 0;) {
+        const Window &w = list[i];
+        const int own = op("imod", rest, number(w.size));
+        rest = op("idiv", rest, number(w.size));
+        const int start = op("mul", l.index(best.dims[w.dim]).value, number(w.stride));
+        const int at =
+            op("sub", op("add", start, op("mul", own, number(w.dilation))), number(w.padding));
+        place = op("add", place, op("mul", at, number(below)));
+        below *= in[w.dim];
+    }
+    return Views{most, View{place, best.dims}};
+}
+
 Operator maxPool(std::size_t spatial) {
     return [spatial](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
-        if (!isFloating(l.dtypeOf(x)))
-            return failedError("of {}", nameOf(l.dtypeOf(x)));
-        const Shape in = l.shapeOf(x);
-        CUDA_AGENT_ASSIGN(list, windowsOf(node, in, node.outputs.at(0).shape, spatial, true));
-        int inside = -1;
-        const View opened = l.windows(l.cast(x, wide(l.dtypeOf(x))), list, &inside);
-        const View masked = choose(l, inside, opened, -std::numeric_limits<double>::infinity());
-        const auto over = lastDimensions(masked, spatial);
-        const View largest = l.reduce("max", masked, over, false, l.dtypeOf(masked));
-        const View best = l.reduce("argmax", masked, over, false, DType::int64);
-        // From the place within the window to the place within the input.
-        auto &p = l.program;
-        const auto number = [&](std::int64_t n) {
-            return p.constant(static_cast<double>(n), DType::int64);
-        };
-        const auto op = [&](const char *name, int a, int b) {
-            return p.pointwise(name, {a, b}, DType::int64);
-        };
-        int rest = best.value, place = number(0);
-        std::int64_t below = 1;
-        for (std::size_t i = spatial; i-- > 0;) {
-            const Window &w = list[i];
-            const int own = op("imod", rest, number(w.size));
-            rest = op("idiv", rest, number(w.size));
-            const int start = op("mul", l.index(best.dims[w.dim]).value, number(w.stride));
-            const int at =
-                op("sub", op("add", start, op("mul", own, number(w.dilation))), number(w.padding));
-            place = op("add", place, op("mul", at, number(below)));
-            below *= in[w.dim];
-        }
-        return Views{largest, View{place, best.dims}};
+        CUDA_AGENT_ASSIGN(list,
+                          windowsOf(node, l.shapeOf(x), node.outputs.at(0).shape, spatial, true));
+        return largest(l, x, list);
     };
 }
 
@@ -259,11 +266,85 @@ Result<std::vector<Window>> adaptiveWindows(const Shape &in, const Shape &out,
     return list;
 }
 
+/// Windows that differ in size, of a dimension of `in` elements that becomes one of `out`: window o
+/// is from o * in / out, rounded down, to (o + 1) * in / out, rounded up. The windows that an
+/// element lies in are found by the same formula with the sizes exchanged.
+struct Uneven {
+    int first = -1, end = -1; ///< values, along the axis of the windows
+    std::int64_t most = 1;    ///< elements of the largest
+};
+
+Uneven unevenWindows(Lowering &l, const Axes &axes, std::int64_t in, std::int64_t out) {
+    auto &p = l.program;
+    const auto number = [&](std::int64_t n) {
+        return p.constant(static_cast<double>(n), DType::int64);
+    };
+    const auto op = [&](const char *name, int a, int b) {
+        return p.pointwise(name, {a, b}, DType::int64);
+    };
+    const int from = op("mul", l.index(axes).value, number(in));
+    Uneven windows;
+    windows.first = op("idiv", from, number(out));
+    windows.end = op("idiv", op("add", from, number(in + out - 1)), number(out));
+    for (std::int64_t o = 0; o < out; ++o)
+        windows.most = std::max(windows.most, ((o + 1) * in + out - 1) / out - o * in / out);
+    return windows;
+}
+
+/// Divided by the sizes of the windows along those dimensions, which have as many elements in `in`.
+View overSizes(Lowering &l, View view, const Shape &in, const std::vector<int> &dims) {
+    const DType type = l.dtypeOf(view);
+    const Shape shape = l.shapeOf(view);
+    for (const int d : dims) {
+        const Uneven w = unevenWindows(l, view.dims[d], in[d], shape[d]);
+        const int size = l.program.pointwise("sub", {w.end, w.first}, DType::int64);
+        view.value = l.program.pointwise(
+            "div", {view.value, l.program.pointwise("cast", {size}, type)}, type);
+    }
+    return view;
+}
+
+/// The sums of the windows by which the dimensions become those of `out`.
+View unevenSums(Lowering &l, const View &x, const Shape &out, const std::vector<int> &dims) {
+    auto &p = l.program;
+    View opened = l.reduces(x) ? l.materialise(x) : x;
+    int inside = -1;
+    for (const int d : dims) {
+        const std::int64_t in = l.shapeOf(opened)[d];
+        const Axes place = out[d] > 1 ? Axes{p.axes.add(out[d])} : Axes{};
+        const Uneven w = unevenWindows(l, place, in, out[d]);
+        const Axes within = w.most > 1 ? Axes{p.axes.add(w.most)} : Axes{};
+        const int at = p.pointwise("add", {w.first, l.index(within).value}, DType::int64);
+        const int holds = p.pointwise("lt", {at, w.end}, DType::boolean);
+        inside = inside < 0 ? holds : p.pointwise("and", {inside, holds}, DType::boolean);
+        opened =
+            l.pick(opened, {d}, {View{at, {place, within}}}, static_cast<std::size_t>(d), false);
+        opened.dims.erase(opened.dims.begin() + d + 1);
+        opened.dims.push_back(within);
+    }
+    const View masked = choose(l, inside, opened, 0);
+    return l.reduce("sum", masked, lastDimensions(masked, dims.size()), false, l.dtypeOf(masked));
+}
+
 Operator adaptiveAveragePool(std::size_t spatial) {
     return [spatial](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
+        const Shape in = l.shapeOf(x);
+        const Shape &out = node.outputs.at(0).shape;
+        const auto list = adaptiveWindows(in, out, spatial);
+        if (list || !isFloating(l.dtypeOf(x)))
+            return average(l, x, list ? *list : std::vector<Window>{}, true, 0);
+        const std::vector<int> dims = lastDimensions(x, spatial);
+        const View sums = unevenSums(l, l.cast(x, wide(l.dtypeOf(x))), out, dims);
+        return Views{overSizes(l, sums, in, dims)};
+    };
+}
+
+Operator adaptiveMaxPool(std::size_t spatial) {
+    return [spatial](Lowering &l, const Node &node) -> Result<Views> {
+        CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
         CUDA_AGENT_ASSIGN(list, adaptiveWindows(l.shapeOf(x), node.outputs.at(0).shape, spatial));
-        return average(l, x, list, true, 0);
+        return largest(l, x, list);
     };
 }
 
@@ -387,8 +468,11 @@ Operator adaptiveAveragePoolBackward(std::size_t spatial) {
     return [spatial](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(grad, l.view(node, 0, "grad_output"));
         CUDA_AGENT_ASSIGN(in, pooledShape(l, node, spatial));
-        CUDA_AGENT_ASSIGN(list, adaptiveWindows(in, l.shapeOf(grad), spatial));
-        return Views{averageBackward(l, grad, list, in, true, 0)};
+        if (const auto list = adaptiveWindows(in, l.shapeOf(grad), spatial))
+            return Views{averageBackward(l, grad, *list, in, true, 0)};
+        const std::vector<int> dims = lastDimensions(grad, spatial);
+        const View share = overSizes(l, l.cast(grad, wide(l.dtypeOf(grad))), in, dims);
+        return Views{unevenSums(l, share, in, dims)};
     };
 }
 
@@ -439,6 +523,7 @@ void addWindowOperators(OperatorTable &table) {
         table[fmt::format("aten.avg_pool{}d.default", n)] = averagePool(n);
         table[fmt::format("aten._adaptive_avg_pool{}d.default", n)] = adaptiveAveragePool(n);
         table[fmt::format("aten.adaptive_avg_pool{}d.default", n)] = adaptiveAveragePool(n);
+        table[fmt::format("aten.adaptive_max_pool{}d.default", n)] = adaptiveMaxPool(n);
         table[fmt::format("aten.avg_pool{}d_backward.default", n)] = averagePoolBackward(n);
         table[fmt::format("aten._adaptive_avg_pool{}d_backward.default", n)] =
             adaptiveAveragePoolBackward(n);

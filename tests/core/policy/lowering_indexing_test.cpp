@@ -106,6 +106,14 @@ TEST(LoweringIndexing, SizesUnderPicksAreRequired) {
     EXPECT_EQ(program.requirements, std::vector<std::string>{"in0.shape[1] == 4"});
 }
 
+TEST(LoweringIndexing, SizesOfWhatIsSlicedAreRequired) {
+    GraphWriter g;
+    const Json x = g.input(f32({2, 4, 2}));
+    const Program program =
+        lowered(g.returning({g.op("slice.Tensor", f32({2, 3, 2}), x, 1, 0, 3)}));
+    EXPECT_EQ(program.requirements, std::vector<std::string>{"in0.shape[1] == 4"});
+}
+
 TEST(LoweringIndexing, MasksAreRefused) {
     GraphWriter g;
     const Json x = g.input(f32({4})), mask = g.input(truth({4}));

@@ -333,8 +333,8 @@ TEST(LoweringErrors, AnOperatorThatIsKnownSaysWhichFormOfItIsNot) {
         problem("max_pool2d_with_indices.default", i64({1, 2, 2}), {i64({1, 4, 4})}, {Json{2, 2}}),
         "the planner cannot do: aten.max_pool2d_with_indices.default (of int64)");
     EXPECT_EQ(
-        problem("_adaptive_avg_pool2d.default", f32({1, 2, 2}), {f32({1, 5, 4})}, {Json{2, 2}}),
-        "the planner cannot do: aten._adaptive_avg_pool2d.default (from 5 to 2 elements, "
+        problem("adaptive_max_pool2d.default", f32({1, 2, 2}), {f32({1, 5, 4})}, {Json{2, 2}}),
+        "the planner cannot do: aten.adaptive_max_pool2d.default (from 5 to 2 elements, "
         "whose windows differ in size)");
     EXPECT_EQ(problem("scatter.value", f32({4, 5}), {f32({4, 5})}, {1, Json{{"node", "n0"}}, 2}),
               "the planner cannot do: aten.scatter.value (with an index of more than one element "

@@ -67,6 +67,30 @@ TEST(LoweringWindows, DepthwiseConvolutionIsASumOverWindowsOfItsOwnFilter) {
     }
 }
 
+TEST(LoweringWindows, AdaptiveWindowsThatDifferInSize) {
+    GraphWriter g;
+    const Json x = g.input(f32({1, 5})), grad = g.input(f32({1, 3}));
+    const auto averages =
+        g.returning({g.op("adaptive_avg_pool1d.default", f32({1, 3}), x, Json{3})});
+    EXPECT_EQ(evaluate(fuse(lowered(averages), {}),
+                       {{"in0", {1, 2, 4, 8, 16}}, {"in1", {0, 0, 0}}})["out0"],
+              (Numbers{1.5, 14.0 / 3, 12}));
+    const auto back =
+        g.returning({g.op("_adaptive_avg_pool1d_backward.default", f32({1, 5}), grad, x)});
+    EXPECT_EQ(
+        evaluate(fuse(lowered(back), {}), {{"in0", positions(5)}, {"in1", {2, 6, 8}}})["out0"],
+        (Numbers{1, 3, 2, 6, 4}));
+}
+
+TEST(LoweringWindows, AdaptiveMaximaAreThoseOfTiles) {
+    GraphWriter g;
+    const Json x = g.input(f32({1, 4}));
+    const Json pool = g.node("aten.adaptive_max_pool1d.default", {f32({1, 2}), i64({1, 2})},
+                             Json::array({x, Json{2}}), Json::object());
+    EXPECT_EQ(outputOf(g.returning({g.item(pool, 0, f32({1, 2}))}), {1, 5, 7, 2}), (Numbers{5, 7}));
+    EXPECT_EQ(outputOf(g.returning({g.item(pool, 1, i64({1, 2}))}), {1, 5, 7, 2}), (Numbers{1, 2}));
+}
+
 TEST(LoweringWindows, SizesUnderWindowsAreRequired) {
     GraphWriter g;
     const Json x = g.input(f32({2, 3, 8}));
