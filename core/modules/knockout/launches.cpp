@@ -11,8 +11,12 @@
 #include "core/toolchain/host/left_out.h"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <link.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -28,19 +32,35 @@ struct Dim3 {
     unsigned x, y, z;
 };
 
-/// Whether the launch that returns to `caller` is left out.
-bool leavesOut(const void *caller) {
+/// Where an address lies in the candidate's library, from its start; -1 where it lies elsewhere.
+std::ptrdiff_t insideOwn(const void *address) {
     Dl_info info;
-    if (!host::leavingOut() || dladdr(caller, &info) == 0 || info.dli_fname == nullptr)
-        return false;
+    if (dladdr(address, &info) == 0 || info.dli_fname == nullptr)
+        return -1;
     const std::string file = info.dli_fname;
     const std::size_t length = std::strlen(ownLibrary);
     if (file.size() < length || file.compare(file.size() - length, length, ownLibrary) != 0)
+        return -1;
+    return static_cast<const char *>(address) - static_cast<const char *>(info.dli_fbase);
+}
+
+/// Whether the launch that returns to `caller` is left out. The compiler makes one host function
+/// for each kernel, which launches it for everybody: who called that function makes the place.
+bool leavesOut(void *caller) {
+    if (!host::leavingOut())
         return false;
-    char name[64];
-    std::snprintf(name, sizeof name, "cuda_extension.so+0x%zx",
-                  static_cast<std::size_t>(static_cast<const char *>(caller) -
-                                           static_cast<const char *>(info.dli_fbase)));
+    const auto stub = insideOwn(caller);
+    if (stub < 0)
+        return false;
+    std::array<void *, 8> frames{};
+    const int found = backtrace(frames.data(), static_cast<int>(frames.size()));
+    const auto end = frames.begin() + found;
+    const auto own = std::find(frames.begin(), end, caller);
+    const auto site = own == end || own + 1 == end ? -1 : insideOwn(*(own + 1));
+    char name[96];
+    std::snprintf(name, sizeof name, "cuda_extension.so+0x%zx for 0x%zx",
+                  static_cast<std::size_t>(stub),
+                  static_cast<std::size_t>(std::max<std::ptrdiff_t>(site, 0)));
     return host::leavesOut(name);
 }
 

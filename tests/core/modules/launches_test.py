@@ -26,6 +26,10 @@ int __cudaLaunchKernel(void *, dim3, dim3, void **, unsigned long, void *);
 int cudaLaunchKernelExC(void *, void *, void **);
 int cudaGraphLaunch(void *, void *);
 static volatile int sink; static int some;
+// As nvcc makes it: one host function for a kernel, whoever launches it.
+__attribute__((noinline)) static int stub(void) { void *a;
+    int r = __cudaLaunchKernel(&a, (dim3){1, 1, 1}, (dim3){1, 1, 1}, &a, 3, 0); sink = r; return r; }
+int twice(void) { int r = stub(); sink = r; r = 10 * r + stub(); sink = r; return r; }
 int first(void) { void *a; int r = __cudaLaunchKernel(&a, (dim3){40, 1, 1}, (dim3){1, 1, 2}, &a, 5, 0);
                   sink = r; return r; }
 int second(void) { void *a; int r = cudaLaunchKernelExC(&a, &a, &a); sink = r; return r; }
@@ -55,6 +59,14 @@ found = places()
 assert len(found) == 3 and found[0].startswith('cuda_extension.so+0x') and found[2] == 'a graph'
 judge.cuda_agent_host_leave_out(1)
 assert own.first() == 5 and own.second() == 0 and own.graph() == 9 and count() == 4
+judge.cuda_agent_host_leave_out(-1)
+assert own.twice() == 0 and len(places()) == 2, 'two places that launch the same kernel'
+judge.cuda_agent_host_leave_out(0)
+assert own.twice() == 3
+judge.cuda_agent_host_leave_out(1)
+assert own.twice() == 30
+judge.cuda_agent_host_leave_out(-1)
+own.first(), own.second(), own.graph()
 judge.cuda_agent_host_leave_out(-2)
 assert own.second() == 7 and len(places()) == 3
 print('done')
