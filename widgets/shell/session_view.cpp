@@ -399,7 +399,7 @@ bool SessionView::canRun() const {
 }
 
 bool SessionView::canStep() const {
-    return canRun() && (runner_->busy() || (choices_.attempts <= 1 && attempts_->count() == 0));
+    return canRun() && (runner_->busy() || !isSeveral());
 }
 
 bool SessionView::canPause() const {
@@ -463,6 +463,11 @@ void SessionView::start(SessionRunner::First first) {
     update();
 }
 
+/// Whether Run makes several attempts. What has begun as one session stays one.
+bool SessionView::isSeveral() const {
+    return attempts_->count() > 0 || (choices_.attempts > 1 && document_->index().size() == 0);
+}
+
 /// Whether Run would have nothing to go on with.
 bool SessionView::isComplete() const {
     const auto &end = document_->index().state().end;
@@ -481,7 +486,7 @@ void SessionView::wantNewSession(bool onlyStep) {
 void SessionView::begin(bool onlyStep) {
     if (isComplete())
         wantNewSession(onlyStep);
-    else if (choices_.attempts > 1 || attempts_->count() > 0)
+    else if (isSeveral())
         beginAttempts();
     else
         start(onlyStep ? SessionRunner::First::step : SessionRunner::First::run);

@@ -136,6 +136,7 @@ class SessionView : public QMainWindow {
     void start(SessionRunner::First first);
     void begin(bool onlyStep);
     bool isComplete() const;
+    bool isSeveral() const;
     void wantNewSession(bool onlyStep);
     void takeChoices(const Json &start);
     void makeAttemptsParts();
