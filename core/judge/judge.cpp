@@ -144,6 +144,7 @@ Judge::State::startCandidate(const Compiled &compiled, const reference::Reshaped
                                             *device, plan::RunnerOptions{}, stop));
         process = std::move(runner);
     }
+    CUDA_AGENT_TRY(share.take());
     CUDA_AGENT_ASSIGN(set, verify::GuardedSet::create(*device, inputs, pool.parameters, outputs));
     CUDA_AGENT_TRY(process->bind(0, set.buffers()));
     return StartOutcome(Started{std::move(process), module, std::move(set), std::move(flags)});
