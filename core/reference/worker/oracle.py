@@ -44,7 +44,9 @@ class Disturbance:
         terms = min(terms_of(func, args, result), MOST_TERMS)
         if terms > 1:
             for tensor in result if isinstance(result, (tuple, list)) else (result,):
-                if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
+                # A task on a GPU may compute with scalars on the CPU, too: few, and left alone.
+                if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and \
+                        tensor.device.type == self.generator.device.type:
                     disturb(tensor, min(self.roundoff, SUM_ROUNDOFF) * math.sqrt(terms),
                             self.generator)
 
