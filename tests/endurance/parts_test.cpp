@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 namespace cuda_agent::endurance {
@@ -233,6 +235,11 @@ TEST(Census, CountsSharedMappingsByTheirSize) {
 }
 
 TEST(Census, SeesWhatThisProcessHolds) {
+    // Of its own, as takeCensus() wants: the names of what others keep in /tmp take megabytes.
+    std::string own = testing::TempDir() + "census-XXXXXX";
+    ASSERT_NE(::mkdtemp(own.data()), nullptr);
+    ::setenv("TMPDIR", own.c_str(), 1);
+    ::setenv("CUDA_AGENT_CACHE", (own + "/cache").c_str(), 1);
     const auto before = takeCensus(nullptr).value();
     EXPECT_GT(before.residentBytes, 1u << 20);
     EXPECT_GT(before.count("mounts"), 0u);
@@ -252,6 +259,7 @@ TEST(Census, SeesWhatThisProcessHolds) {
     const auto larger = takeCensus(nullptr).value();
     EXPECT_NEAR(static_cast<double>(larger.heapBytes - after.heapBytes),
                 static_cast<double>(block.size()), 1 << 20);
+    std::filesystem::remove_all(own);
 }
 
 } // namespace
