@@ -7,9 +7,9 @@ verdict compiles and is cold, the others are warm.
 usage: judge_cost.py --program build/release/bin/cuda-agent [--device cpu|cuda] [--repeats 8]
                      [--set NAME=VALUE ...] [--against OTHER/bin/cuda-agent]
 
-The task is a linear layer with gelu and a residual; without --set it takes about 1 ms on an H200 and on
-two cores. --against judges with another build in turns, and prints the ratio. Exit code 1 when the
-candidate is judged wrong.
+The task is a linear layer with gelu and a residual; without --set it is sized for 1 ms on an H200, by its
+operations, and takes as long on two cores. --against judges with another build in turns, and prints the ratio. Exit code 1 when the
+candidate is judged wrong or nothing could be judged.
 """
 import argparse
 import json
@@ -30,8 +30,12 @@ def verdicts(program, arguments, strength):
                "--device", arguments.device, "--strength", strength, "--json"]
     for each in arguments.set or SIZES[arguments.device]:
         command += ["--set", each]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          timeout=1800)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              timeout=1800)
+    except OSError as error:
+        raise SystemExit(f"cannot run {program}: {error.strerror}; build it, or name another with "
+                         "--program") from error
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if len(found) != arguments.repeats + 1:
         raise SystemExit(f"{program}: exit {done.returncode}: {done.stderr[-500:]}")
