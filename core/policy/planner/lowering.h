@@ -176,6 +176,18 @@ void addNormalisationOperators(OperatorTable &table);
 void addLibraryOperators(OperatorTable &table);
 const OperatorTable &operatorTable();
 
+/// An index as positions; failed for element types other than int64 and int32.
+Result<View> positionsOf(Lowering &l, const View &index);
+/// x[i, :, j]: index tensors for some dimensions, to be broadcast against each other. Their
+/// dimensions take the place of those, or come first when others lie between: at `at`.
+struct Indices {
+    std::vector<int> dims;
+    std::vector<View> positions; ///< one for each of `dims`
+    std::size_t at = 0;
+};
+/// Of a node's second argument, "indices".
+Result<Indices> indicesOf(Lowering &l, const task::Node &node);
+
 /// Adds a convolution step; its result, in the order of torch.
 View convolutionStep(Lowering &lowering, LinearStep step, std::int64_t groups, const Shape &out,
                      DType type);

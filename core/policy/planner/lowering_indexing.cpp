@@ -131,17 +131,38 @@ View Lowering::pickAlong(const View &view, int dim, const View &positions) {
     }
 }
 
-namespace {
-
-using Views = std::vector<View>;
-using task::Node;
-
 Result<View> positionsOf(Lowering &l, const View &index) {
     const DType type = l.dtypeOf(index);
     if (type == DType::int64 || type == DType::int32)
         return index;
     return failedError("with an index of {}; int64 and int32 can be done", nameOf(type));
 }
+
+Result<Indices> indicesOf(Lowering &l, const task::Node &node) {
+    const Json *list = Lowering::find(node, 1, "indices");
+    if (list == nullptr || !list->is_array())
+        return failedError("takes a list of indices");
+    Indices by;
+    for (std::size_t d = 0; d < list->size(); ++d) {
+        if ((*list)[d].is_null())
+            continue;
+        task::Node one;
+        one.args = Json::array({(*list)[d]});
+        CUDA_AGENT_ASSIGN(index, l.view(one, 0, "index"));
+        CUDA_AGENT_ASSIGN(positions, positionsOf(l, index));
+        by.dims.push_back(static_cast<int>(d));
+        by.positions.push_back(positions);
+    }
+    const bool together = !by.dims.empty() &&
+                          by.dims.back() - by.dims.front() + 1 == static_cast<int>(by.dims.size());
+    by.at = together ? static_cast<std::size_t>(by.dims.front()) : 0;
+    return by;
+}
+
+namespace {
+
+using Views = std::vector<View>;
+using task::Node;
 
 Result<Views> embedding(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(weight, l.view(node, 0, "weight"));
@@ -163,30 +184,13 @@ Result<Views> indexSelect(Lowering &l, const Node &node) {
     return Views{l.pick(x, {dim}, {positions}, static_cast<std::size_t>(dim), false)};
 }
 
-/// x[i, :, j]: index tensors for some dimensions, broadcast against each other. Their dimensions
-/// take the place of those, or come first when others lie between.
+/// x[i, :, j].
 Result<Views> indexTensor(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
-    const Json *list = Lowering::find(node, 1, "indices");
-    if (list == nullptr || !list->is_array())
-        return failedError("takes a list of indices");
-    std::vector<int> dims;
-    std::vector<View> all;
-    for (std::size_t d = 0; d < list->size(); ++d) {
-        if ((*list)[d].is_null())
-            continue;
-        Node one;
-        one.args = Json::array({(*list)[d]});
-        CUDA_AGENT_ASSIGN(index, l.view(one, 0, "index"));
-        CUDA_AGENT_ASSIGN(positions, positionsOf(l, index));
-        dims.push_back(static_cast<int>(d));
-        all.push_back(positions);
-    }
-    if (dims.empty())
+    CUDA_AGENT_ASSIGN(by, indicesOf(l, node));
+    if (by.dims.empty())
         return Views{x};
-    const bool together = dims.back() - dims.front() + 1 == static_cast<int>(dims.size());
-    const std::size_t at = together ? static_cast<std::size_t>(dims.front()) : 0;
-    return Views{l.pick(x, dims, all, at, true)};
+    return Views{l.pick(x, by.dims, by.positions, by.at, true)};
 }
 
 /// take(x, index): positions in the tensor as one row.

@@ -50,36 +50,21 @@ View onTop(Lowering &l, const View &before, const View &sums, DType type) {
 Result<Views> indexPut(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
     CUDA_AGENT_ASSIGN(values, l.view(node, 2, "values"));
-    const Json *list = Lowering::find(node, 1, "indices");
-    if (list == nullptr || !list->is_array())
-        return failedError("takes a list of indices");
     if (!Lowering::flag(node, 3, "accumulate", false))
         return failedError("without accumulate");
     const TensorType &out = node.outputs.at(0);
     CUDA_AGENT_ASSIGN(type, sumType(out.dtype));
-    std::vector<int> indexed;
-    Views places;
-    for (std::size_t d = 0; d < list->size(); ++d) {
-        if ((*list)[d].is_null())
-            continue;
-        Node one;
-        one.args = Json::array({(*list)[d]});
-        CUDA_AGENT_ASSIGN(index, l.view(one, 0, "index"));
-        if (l.dtypeOf(index) != DType::int64 && l.dtypeOf(index) != DType::int32)
-            return failedError("with an index of {}", nameOf(l.dtypeOf(index)));
-        indexed.push_back(static_cast<int>(d));
-        places.push_back(index);
-    }
-    if (indexed.empty())
+    CUDA_AGENT_ASSIGN(by, indicesOf(l, node));
+    if (by.dims.empty())
         return failedError("without an index");
     const auto isIndexed = [&](std::size_t d) {
-        return std::find(indexed.begin(), indexed.end(), static_cast<int>(d)) != indexed.end();
+        return std::find(by.dims.begin(), by.dims.end(), static_cast<int>(d)) != by.dims.end();
     };
-    const bool together = indexed.back() - indexed.front() + 1 == static_cast<int>(indexed.size());
-    const auto at = static_cast<std::size_t>(together ? indexed.front() : 0);
+    auto &places = by.positions;
+    const auto at = by.at;
     // All in the shape of x[i, :, j]: dimensions of the indices at `at`, the others around them.
     const std::vector<Axes> common = l.broadcast(places);
-    const std::size_t rank = out.shape.size() - indexed.size() + common.size();
+    const std::size_t rank = out.shape.size() - by.dims.size() + common.size();
     Shape shape;
     for (std::size_t d = 0; d < out.shape.size(); ++d) {
         if (!isIndexed(d))
@@ -116,12 +101,11 @@ Result<Views> indexPut(Lowering &l, const Node &node) {
 Operator addAlong(bool slices) {
     return [slices](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
-        CUDA_AGENT_ASSIGN(index, l.view(node, 2, "index"));
+        CUDA_AGENT_ASSIGN(given, l.view(node, 2, "index"));
         CUDA_AGENT_ASSIGN(source, l.view(node, 3, "src"));
         const TensorType &out = node.outputs.at(0);
         CUDA_AGENT_ASSIGN(type, sumType(out.dtype));
-        if (l.dtypeOf(index) != DType::int64 && l.dtypeOf(index) != DType::int32)
-            return failedError("with an index of {}", nameOf(l.dtypeOf(index)));
+        CUDA_AGENT_ASSIGN(index, positionsOf(l, given));
         if (out.shape.empty() || (slices && Lowering::number(node, 4, "alpha", 1) != 1))
             return failedError("in this form");
         const auto dim = static_cast<std::size_t>(dimensionOf(
