@@ -190,13 +190,13 @@ Result<void> Judge::State::timeCandidate(plan::CandidateProcess &process, verify
         device->info().kind == device::Kind::cuda && bytes < 2 * device->info().cacheBytes;
     std::vector<int> sets{0};
     CUDA_AGENT_TRY(set.load(pool.random.front().inputs.tensors));
-    CUDA_AGENT_TRY(set.poison(0x7fc1'1111u));
+    CUDA_AGENT_TRY(set.poison(outputPoison));
     for (std::size_t i = 1; rotate && i < pool.random.size() && i < mostTimingSets; ++i) {
         const auto &inputs = pool.random[i].inputs.tensors;
         CUDA_AGENT_ASSIGN(next,
                           verify::GuardedSet::create(*device, inputs, pool.parameters, outputs));
         CUDA_AGENT_TRY(next.load(inputs));
-        CUDA_AGENT_TRY(next.poison(0x7fc1'1111u));
+        CUDA_AGENT_TRY(next.poison(outputPoison));
         more.push_back(std::move(next));
         sets.push_back(static_cast<int>(i) + 1); // number 1 belongs to verification
         CUDA_AGENT_TRY(process.bind(sets.back(), more.back().buffers()));

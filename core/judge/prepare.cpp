@@ -23,13 +23,9 @@ class CompilingAhead {
               const auto seed = randomSeed() >> 1;
               for (const auto baseline : wanted) {
                   // Compilers take the processor, which is the device that others time on a cpu.
-                  std::optional<device::Lease> lease;
-                  if (device.kind == device::Kind::cpu) {
-                      auto shared = device::Lease::share(device, stop);
-                      if (!shared)
-                          return;
-                      lease.emplace(std::move(*shared));
-                  }
+                  device::Share share(device, stop);
+                  if (device.kind == device::Kind::cpu && !share.take())
+                      return;
                   if (!worker.prepare(baseline, seed, stop))
                       return;
               }

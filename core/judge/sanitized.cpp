@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/judge/sanitized.h"
 
-#include "core/device/lease.h"
+#include "core/judge/state.h"
 #include "core/sanitize/cpu_check.h"
 #include "core/sanitize/cuda_check.h"
 #include "core/verify/guarded_set.h"
@@ -10,9 +10,6 @@
 namespace cuda_agent::judge {
 
 namespace {
-
-/// No right answer: what a kernel does not write shows.
-constexpr std::uint32_t poison = 0x7fc1'1111u;
 
 /// Private copies of the first random case, as a candidate gets them.
 Result<verify::GuardedSet> buffersFor(Judge &judge) {
@@ -24,7 +21,7 @@ Result<verify::GuardedSet> buffersFor(Judge &judge) {
     CUDA_AGENT_ASSIGN(set,
                       verify::GuardedSet::create(judge.device(), inputs, pool.parameters, outputs));
     CUDA_AGENT_TRY(set.load(inputs));
-    CUDA_AGENT_TRY(set.poison(poison));
+    CUDA_AGENT_TRY(set.poison(outputPoison));
     return std::move(set);
 }
 

@@ -10,6 +10,9 @@
 /// What the parts of the judge share. Internal to core/judge.
 namespace cuda_agent::judge {
 
+/// No right answer: shows in outputs what a kernel does not write.
+inline constexpr std::uint32_t outputPoison = 0x7fc1'1111u;
+
 /// The baselines that are measured for these options.
 std::vector<reference::Baseline> wantedBaselines(const Options &options);
 
