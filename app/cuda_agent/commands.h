@@ -22,6 +22,7 @@ Run addOptimize(CLI::App &app);
 Run addCheck(CLI::App &app);
 Run addEndpoint(CLI::App &app);
 Run addExport(CLI::App &app);
+Run addProfile(CLI::App &app);
 Run addReplay(CLI::App &app);
 Run addKnowledge(CLI::App &app);
 

@@ -25,6 +25,8 @@ int main(int argc, char **argv) {
     add(app::addDoctor, "doctor", "What this machine offers, what is missing and how to get it");
     add(app::addOptimize, "optimize", "Run the agent loop on one task");
     add(app::addCheck, "check", "Compile, verify and time a candidate");
+    add(app::addProfile, "profile",
+        "What the kernels of a candidate need and where their time goes");
     add(app::addEndpoint, "endpoint", "Test the language model that --policy endpoint asks");
     add(app::addExport, "export", "Write a candidate as a plain PyTorch extension");
     add(app::addReplay, "replay", "Show a recorded session");
