@@ -80,6 +80,8 @@ Result<Nvrtc> Nvrtc::load(const fs::path &folder) {
                           find(library, "nvrtcCompileProgram", nvrtc.compileProgram_) &&
                           find(library, "nvrtcGetProgramLogSize", nvrtc.getProgramLogSize_) &&
                           find(library, "nvrtcGetProgramLog", nvrtc.getProgramLog_) &&
+                          find(library, "nvrtcGetPTXSize", nvrtc.getPtxSize_) &&
+                          find(library, "nvrtcGetPTX", nvrtc.getPtx_) &&
                           find(library, "nvrtcGetCUBINSize", nvrtc.getCubinSize_) &&
                           find(library, "nvrtcGetCUBIN", nvrtc.getCubin_);
     int major = 0;
@@ -119,6 +121,10 @@ NvrtcResult Nvrtc::compile(const std::string &text, const std::string &name,
             result.cubin.resize(size);
             result.code = getCubin_(program, result.cubin.data());
         }
+    } else if (getPtxSize_(program, &size) == NVRTC_SUCCESS && size > 1) {
+        result.ptx.resize(size);
+        if (getPtx_(program, result.ptx.data()) != NVRTC_SUCCESS)
+            result.ptx.clear();
     }
     destroyProgram_(&program);
     return result;

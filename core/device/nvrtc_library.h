@@ -14,10 +14,12 @@
 namespace cuda_agent::device::cuda {
 
 /// What one compilation gave. `cubin` is empty when it failed; the log may hold warnings otherwise.
+/// `ptx` is set when the source was translated but its PTX not assembled.
 struct NvrtcResult {
     nvrtcResult code = NVRTC_SUCCESS;
     std::string cubin;
     std::string log;
+    std::string ptx;
 };
 
 /// The run-time compiler's library, loaded at run time. It compiles in the calling process, so only
@@ -49,6 +51,8 @@ class Nvrtc {
     decltype(&::nvrtcCompileProgram) compileProgram_ = nullptr;
     decltype(&::nvrtcGetProgramLogSize) getProgramLogSize_ = nullptr;
     decltype(&::nvrtcGetProgramLog) getProgramLog_ = nullptr;
+    decltype(&::nvrtcGetPTXSize) getPtxSize_ = nullptr;
+    decltype(&::nvrtcGetPTX) getPtx_ = nullptr;
     decltype(&::nvrtcGetCUBINSize) getCubinSize_ = nullptr;
     decltype(&::nvrtcGetCUBIN) getCubin_ = nullptr;
 };

@@ -23,7 +23,8 @@ Json toJson(const EntryInfo &entry) {
             {"registers", entry.registers},
             {"spill_bytes", entry.spillBytes},
             {"shared_bytes", entry.sharedBytes},
-            {"stack_bytes", entry.stackBytes}};
+            {"stack_bytes", entry.stackBytes},
+            {"barriers", entry.barriers}};
 }
 
 /// Absent when the facts are not ours or do not fit the file.
@@ -45,7 +46,7 @@ std::optional<Binary> readEntry(const fs::path &folder) {
             binary.entries.push_back(
                 {entry.at("name").get<std::string>(), entry.at("registers").get<int>(),
                  entry.at("spill_bytes").get<int>(), entry.at("shared_bytes").get<int>(),
-                 entry.at("stack_bytes").get<int>()});
+                 entry.at("stack_bytes").get<int>(), entry.value("barriers", -1)});
         for (const auto &warning : facts->at("warnings"))
             binary.warnings.push_back(
                 {warning.at("severity").get<std::string>(), warning.at("file").get<std::string>(),

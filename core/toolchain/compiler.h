@@ -33,6 +33,7 @@ struct EntryInfo {
     int spillBytes = -1;
     int sharedBytes = -1; ///< static
     int stackBytes = -1;
+    int barriers = -1; ///< named barriers of a block, that of __syncthreads() included
 };
 
 /// A compiled source: a cubin (cuda), a shared library (cpu) or an object (module candidates on the

@@ -247,7 +247,7 @@ class CudaCompiler final : public Compiler {
 
     std::string hashOf(const Source &source, const std::vector<std::string> &options) const {
         // Lengths first, so that no two lists of parts read the same.
-        std::string all = fmt::format("cuda 1 {} {}\n", version_, installation_.library.string());
+        std::string all = fmt::format("cuda 2 {} {}\n", version_, installation_.library.string());
         for (const auto &option : options)
             all += fmt::format("{} {}\n", option.size(), option);
         all += fmt::format("{} {}\n", source.path.size(), source.path);

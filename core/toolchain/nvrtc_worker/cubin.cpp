@@ -126,7 +126,7 @@ Result<std::vector<std::string>> kernelsOfCubin(std::string_view file) {
 std::vector<EntryInfo> entryFacts(const std::vector<std::string> &names, std::string_view log) {
     std::vector<EntryInfo> entries;
     for (const auto &name : names)
-        entries.push_back({name, -1, -1, -1, -1});
+        entries.push_back({name});
     EntryInfo *current = nullptr;
     forLines(log, [&](std::string_view line) {
         if (!isStatistic(line))
@@ -147,6 +147,7 @@ std::vector<EntryInfo> entryFacts(const std::vector<std::string> &names, std::st
         if (const int registers = numberBefore(line, "registers"); registers >= 0) {
             current->registers = registers;
             current->sharedBytes = std::max(numberBefore(line, "bytes smem"), 0);
+            current->barriers = numberBefore(line, "barriers");
         }
     });
     return entries;

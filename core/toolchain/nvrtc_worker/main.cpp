@@ -9,6 +9,7 @@
 #include "core/base/channel.h"
 #include "core/device/nvrtc_library.h"
 #include "core/toolchain/nvrtc_worker/protocol.h"
+#include "core/toolchain/nvrtc_worker/ptx_lines.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -82,6 +83,8 @@ std::uint64_t addressSpace() {
     limit(RLIMIT_AS, addressSpace() + request.memoryBytes);
     limit(RLIMIT_CPU, static_cast<std::uint64_t>(request.seconds) + 1);
     NvrtcResult result = nvrtc.compile(request.text, request.name, request.options);
+    if (!result.ptx.empty())
+        result.log = withSourceLines(result.log, result.ptx, request.name);
     if (result.log.size() > logLimit) {
         result.log.resize(logLimit);
         result.log += "\n(cut)\n";

@@ -48,7 +48,10 @@ TEST(EntryFacts, ComeFromTheStatistics) {
     EXPECT_EQ(entries[1].sharedBytes, 512);
     EXPECT_EQ(entries[1].stackBytes, 800);
     EXPECT_EQ(entries[1].spillBytes, 24);
+    EXPECT_EQ(entries[0].barriers, 0);
+    EXPECT_EQ(entries[1].barriers, 1);
     EXPECT_EQ(entries[2].registers, -1);
+    EXPECT_EQ(entries[2].barriers, -1);
 }
 
 TEST(EntryFacts, StatisticsAreNoMessages) {
