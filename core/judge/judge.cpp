@@ -202,8 +202,10 @@ Result<void> Judge::State::timeCandidate(plan::CandidateProcess &process, verify
         CUDA_AGENT_TRY(process.bind(sets.back(), more.back().buffers()));
     }
     share.leave();
+    laps.end("timing");
     CUDA_AGENT_ASSIGN(alone, device::Lease::take(device->info(), stop));
     (void)alone;
+    laps.end("waiting");
     auto &checks = verdict.verification.checks;
     const auto protocol = verdict.strength == verify::Strength::full ? timing::fullProtocol()
                                                                      : timing::trainingProtocol();
@@ -225,9 +227,11 @@ Result<void> Judge::State::timeCandidate(plan::CandidateProcess &process, verify
         }
     }
     checks.push_back({"timed calls", true, false, "the outputs of the timed calls are right", {}});
+    laps.end("timing");
     CUDA_AGENT_ASSIGN(fresh, lookAtFreshInputs(process, set, pool, *device, *verdict.times, stop));
     checks.push_back(std::move(fresh));
     letEngineDecide(*verdict.times);
+    laps.end("fresh inputs");
     return {};
 }
 
@@ -273,6 +277,7 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
         }
         if (timingWorker)
             CUDA_AGENT_TRY(timingWorker->release());
+        laps.end("baselines");
     }
     verdict.baselines = baselines;
     const double candidate = verdict.times->estimate.median;
@@ -307,14 +312,17 @@ Result<void> Judge::State::examine(const Compiled &compiled, Started &run, Verdi
     verdict.verification = std::move(report);
     append(verdict.flags, verdict.verification.flags);
     verdict.correct = verdict.verification.correct;
+    laps.end("verification");
     if (verdict.correct && module) {
         CUDA_AGENT_ASSIGN(origin, checkOrigin(compiled, *module, verdict));
         verdict.correct = origin.passed;
         verdict.verification.checks.push_back(std::move(origin));
+        laps.end("origin");
     }
     if (verdict.correct && verdict.strength == verify::Strength::full) {
         CUDA_AGENT_TRY(checkShapes(compiled, verdict, share, stop));
         verdict.correct = verdict.verification.checks.back().passed;
+        laps.end("hidden shapes");
     }
     if (!verdict.correct || !options.timing)
         return {};
@@ -329,6 +337,7 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
                              std::stop_token stop) {
     const auto start = Clock::now();
     auto &state = *state_;
+    state.laps = {};
     Verdict verdict;
     verdict.strength = strength;
     verdict.device = state.device->info().kind;
@@ -345,6 +354,7 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
             verdict.problem = failed->name + ": " + failed->detail;
         }
         verdict.seconds = secondsSince(start);
+        verdict.phases = state.laps.phases();
         return std::move(verdict);
     };
 
@@ -357,6 +367,7 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
     };
     CUDA_AGENT_ASSIGN(outcome, state.compile(candidate, stop));
     verdict.compileSeconds = secondsSince(start);
+    state.laps.end("compile");
     if (const auto *rejection = std::get_if<toolchain::Rejection>(&outcome))
         return reject(*rejection);
     const auto &compiled = std::get<Compiled>(outcome);
@@ -382,14 +393,18 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
         return reject(*rejection);
     auto &run = std::get<State::Started>(*started);
     append(verdict.flags, run.flags);
+    state.laps.end("start");
     auto done = state.examine(compiled, run, verdict, share, stop);
     share.leave();
+    if (verdict.times)
+        state.laps.end("knock-out");
     if (!done && done.error().kind != ErrorKind::failed)
         return tl::unexpected(
             explained(done.error(), *run.process, state.device->info(), std::move(stop)));
     if (!done) // its process failed between two calls, such as at taking more buffers
         verdict.verification.checks.push_back({"process", false, false, done.error().message, {}});
     CUDA_AGENT_TRY(endProcess(*run.process, state.device->info(), verdict, stop));
+    state.laps.end("end");
     if (verdict.verification.failed())
         return conclude();
     if (state.options.timing)

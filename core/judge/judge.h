@@ -66,6 +66,9 @@ struct Verdict {
     verify::Strength strength = verify::Strength::full;
     double compileSeconds = 0;
     double seconds = 0; ///< wall time of this verdict
+    /// Where they went, in order: "compile", "start", "verification", "origin", "hidden shapes",
+    /// "waiting" (for the device), "timing", "fresh inputs", "knock-out", "end", "baselines".
+    std::vector<std::pair<std::string, double>> phases;
 };
 Json toJson(const Verdict &verdict);
 

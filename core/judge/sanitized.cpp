@@ -80,7 +80,12 @@ Result<sanitize::Report> sanitizeCandidate(Judge &judge, const Candidate &candid
         return plan::startLinkedRunner(std::get<plan::CompiledPlan>(compiled.work), signature,
                                        judge.device(), options, stop);
     };
-    return sanitize::checkOnCuda(start, set.buffers(), stop);
+    CUDA_AGENT_ASSIGN(report, sanitize::checkOnCuda(start, set.buffers(), stop));
+    std::vector<std::string> files;
+    for (const auto &[path, text] : filesOf(candidate))
+        files.push_back(path);
+    sanitize::completePaths(report, files);
+    return std::move(report);
 }
 
 } // namespace cuda_agent::judge

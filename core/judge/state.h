@@ -6,6 +6,7 @@
 #include "core/judge/judge.h"
 
 #include <algorithm>
+#include <chrono>
 
 /// What the parts of the judge share. Internal to core/judge.
 namespace cuda_agent::judge {
@@ -24,6 +25,29 @@ void append(std::vector<T> &to, const std::vector<T> &from) {
             to.push_back(item);
 }
 
+/// Splits the time of a verdict into its phases.
+class Laps {
+  public:
+    using Phases = std::vector<std::pair<std::string, double>>;
+    /// What has passed since the last lap, or the start, belongs to that phase.
+    void end(const char *phase) {
+        const auto now = Clock::now();
+        const double seconds = std::chrono::duration<double>(now - since_).count();
+        since_ = now;
+        const auto same = std::ranges::find(phases_, phase, &Phases::value_type::first);
+        if (same != phases_.end())
+            same->second += seconds;
+        else
+            phases_.emplace_back(phase, seconds);
+    }
+    const Phases &phases() const { return phases_; }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point since_ = Clock::now();
+    Phases phases_;
+};
+
 struct Judge::State {
     task::Spec spec;
     std::unique_ptr<device::Device> device;
@@ -36,6 +60,7 @@ struct Judge::State {
     std::unique_ptr<modules::Builder> builder; ///< made for the first module
     std::vector<std::string> unenforced;
     std::string compiledCode;
+    Laps laps; ///< of the verdict at hand
 
     /// A started candidate with its private buffers bound under number 0.
     struct Started {

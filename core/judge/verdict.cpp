@@ -123,6 +123,8 @@ Json toJson(const Verdict &verdict) {
               {"unenforced", verdict.unenforced},
               {"compile_seconds", verdict.compileSeconds},
               {"seconds", verdict.seconds}};
+    for (const auto &[phase, seconds] : verdict.phases)
+        json["phases"][phase] = seconds;
     if (verdict.kind == "module") {
         json["rules"] = verdict.rules;
         // In-process events, held against the engine's clock.

@@ -168,6 +168,25 @@ TEST_F(Scrutiny, RememberedAnswersAreFoundUnderAnyKey) {
     EXPECT_NE(check.detail.find("remembers"), std::string::npos) << check.detail;
 }
 
+// A message takes longer than the call: what the process says of itself is closer to the truth.
+TEST_F(Scrutiny, ShortCallsThatRememberAreFoundByWhatTheyClaim) {
+    std::string last;
+    times_.estimate = {5e-4, 5e-4, 5e-4, 5};
+    fake_.answer = [&](const plan::CallBuffers &buffers, bool) {
+        const std::string key(reinterpret_cast<const char *>(floats(buffers.inputs[0])),
+                              4 * elements);
+        fake_.claims = key == last ? 1e-4 : 5e-4;
+        last = key;
+        fake_.compute();
+        fake_.now += 5e-3 + *fake_.claims;
+    };
+    const auto check = look();
+    EXPECT_FALSE(check.passed);
+    EXPECT_NE(check.detail.find("takes 0.5 ms, on inputs that it has just seen 0.1 ms"),
+              std::string::npos)
+        << check.detail;
+}
+
 TEST_F(Scrutiny, NoiseIsNoProof) {
     int calls = 0;
     fake_.answer = [&](const plan::CallBuffers &, bool) {
