@@ -66,6 +66,23 @@ Json toJson(const Report &report) {
             {"seconds", report.seconds}};
 }
 
+void completePaths(Report &report, const std::vector<std::string> &files) {
+    const auto complete = [&](std::optional<Place> &place) {
+        if (!place || place->file.empty() || std::ranges::find(files, place->file) != files.end())
+            return;
+        std::vector<std::string> fitting;
+        for (const auto &file : files)
+            if (file.ends_with("/" + place->file))
+                fitting.push_back(file);
+        if (fitting.size() == 1)
+            place->file = fitting.front();
+    };
+    for (auto &finding : report.findings) {
+        complete(finding.place);
+        complete(finding.other);
+    }
+}
+
 std::string lineOf(const Finding &finding) {
     std::string line;
     if (finding.place && !finding.place->file.empty())

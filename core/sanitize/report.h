@@ -45,6 +45,10 @@ struct Report {
 /// "message", "count", "other": {"file", "line", "column"}}], "left_out", "notes", "seconds"}
 Json toJson(const Report &report);
 
+/// Line tables may hold the bare name of a file: where exactly one of `files` has it, that one is
+/// meant.
+void completePaths(Report &report, const std::vector<std::string> &files);
+
 /// One line for a person: "kernels/k.cu:12:9: race: ...".
 std::string lineOf(const Finding &finding);
 

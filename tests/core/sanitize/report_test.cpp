@@ -24,6 +24,26 @@ TEST(Report, ReadsWhatTheCheckerSays) {
 }
 
 /// The checking process runs the candidate's code, so its answer may be anything.
+TEST(Report, BareNamesAreCompletedWhereOneFileHasThem) {
+    sanitize::Report report;
+    for (const char *file : {"k.cu", "both.cu", "kernels/k.cu", "", "other.cu"})
+        report.findings.push_back({.tool = "",
+                                   .kind = "race",
+                                   .kernel = "",
+                                   .buffer = "",
+                                   .message = "",
+                                   .place = sanitize::Place{file, 3, 0},
+                                   .other = sanitize::Place{"k.cu", 4, 0}});
+    sanitize::completePaths(report, {"kernels/k.cu", "kernels/both.cu", "more/both.cu", "ak.cu"});
+    std::vector<std::string> files;
+    for (const auto &finding : report.findings) {
+        files.push_back(finding.place->file);
+        EXPECT_EQ(finding.other->file, "kernels/k.cu");
+    }
+    EXPECT_EQ(files, (std::vector<std::string>{"kernels/k.cu", "both.cu", "kernels/k.cu", "",
+                                               "other.cu"}));
+}
+
 TEST(Report, BelievesNothingButTheForm) {
     EXPECT_TRUE(fromChecker(Json::parse(R"({"findings": 7})")).findings.empty());
     EXPECT_TRUE(fromChecker(Json::parse(R"([1, 2])")).findings.empty());
