@@ -92,6 +92,9 @@ int main(int argc, char **argv) {
     app.add_option("--every", options.every, "Candidates between two measurements")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
+    app.add_option("--jobs", options.jobs, "Candidates at a time")
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
     app.add_option("--seconds", seconds, "End after that time; 0: when all are judged")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();

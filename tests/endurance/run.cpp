@@ -4,7 +4,10 @@
 #include "tests/endurance/run.h"
 
 #include <algorithm>
+#include <cmath>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
 #include <thread>
 
 namespace cuda_agent::endurance {
@@ -49,23 +52,76 @@ Result<std::unique_ptr<Run>> Run::prepare(const Options &options, Manifest manif
     CUDA_AGENT_ASSIGN(before, takeCensus(nullptr));
     for (const auto &file : before.items["shared memory"])
         run->knownMemory_.insert(file);
-    for (const auto &task : run->manifest_.tasks) {
-        CUDA_AGENT_ASSIGN(spec, task::openSpec(task.file, task.sets));
-        CUDA_AGENT_ASSIGN(device, device::openNamed(options.device));
-        judge::Options judging;
-        judging.rules = task.rules;
-        judging.timing = task.timing;
-        const auto start = Clock::now();
-        CUDA_AGENT_ASSIGN(judge, judge::Judge::prepare(spec, std::move(device), judging, {}, {}));
-        fmt::print("prepared {}/{}{} in {:.1f} s\n", spec.file.parent_path().filename().string(),
-                   spec.name(), task.timing ? " with timing" : "",
-                   std::chrono::duration<double>(Clock::now() - start).count());
-        std::fflush(stdout);
-        run->judges_.push_back(std::move(judge));
-    }
+    CUDA_AGENT_TRY(run->openPlaces());
     run->draw_ = draw(run->manifest_, options.count, options.seed, options.vary);
     run->seen_.resize(run->manifest_.entries.size());
     return run;
+}
+
+/// One each; with several that work, as many for each task as its share of what is drawn keeps
+/// busy.
+std::vector<std::size_t> Run::placesOfTasks() const {
+    std::vector<double> weights(manifest_.tasks.size());
+    double whole = 0;
+    for (const auto &entry : manifest_.entries) {
+        weights[entry.task] += entry.weight;
+        whole += entry.weight;
+    }
+    std::vector<std::size_t> counts;
+    for (std::size_t task = 0; task < weights.size(); ++task) {
+        const double share =
+            std::ceil(static_cast<double>(options_.jobs) * weights[task] / std::max(whole, 1e-9));
+        // Who is timed has the device alone: more of them would wait for each other.
+        counts.push_back(manifest_.tasks[task].timing
+                             ? 1
+                             : std::max<std::size_t>(1, static_cast<std::size_t>(share)));
+    }
+    return counts;
+}
+
+Result<std::unique_ptr<judge::Judge>> Run::open(const Task &task) const {
+    CUDA_AGENT_ASSIGN(spec, task::openSpec(task.file, task.sets));
+    CUDA_AGENT_ASSIGN(device, device::openNamed(options_.device));
+    judge::Options judging;
+    judging.rules = task.rules;
+    judging.timing = task.timing;
+    const auto start = Clock::now();
+    CUDA_AGENT_ASSIGN(judge, judge::Judge::prepare(spec, std::move(device), judging, {}, {}));
+    fmt::print("prepared {}/{}{} in {:.1f} s\n", spec.file.parent_path().filename().string(),
+               spec.name(), task.timing ? " with timing" : "",
+               std::chrono::duration<double>(Clock::now() - start).count());
+    std::fflush(stdout);
+    return std::move(judge);
+}
+
+Result<void> Run::openPlaces() {
+    const auto counts = placesOfTasks();
+    for (std::size_t task = 0; task < counts.size(); ++task)
+        for (std::size_t i = 0; i < counts[task]; ++i)
+            places_.push_back({.task = task});
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
+    std::optional<Error> failed;
+    const auto work = [&] {
+        for (std::size_t i; (i = next++) < places_.size();) {
+            auto judge = open(manifest_.tasks[places_[i].task]);
+            const std::scoped_lock lock(mutex);
+            if (!judge)
+                failed = failed ? failed : judge.error();
+            if (failed)
+                return;
+            places_[i].judge = std::move(*judge);
+        }
+    };
+    {
+        std::vector<std::jthread> others;
+        for (std::size_t i = 1; i < options_.jobs; ++i)
+            others.emplace_back(work);
+        work();
+    }
+    if (failed)
+        return tl::unexpected(*failed);
+    return {};
 }
 
 void Run::add(std::vector<Finding> found) {
@@ -76,17 +132,16 @@ void Run::add(std::vector<Finding> found) {
     std::fflush(stdout);
 }
 
-void Run::judgeOne(const Turn &turn) {
+Result<judge::Verdict> Run::judgeOne(const Turn &turn, judge::Judge &judge) const {
+    CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(manifest_.entries[turn.entry].path));
+    if (turn.variation > 0)
+        varyTexts(candidate, turn.variation);
+    return judge.judge(candidate, turn.full ? verify::Strength::full : verify::Strength::training,
+                       {});
+}
+
+void Run::record(const Turn &turn, const Result<judge::Verdict> &verdict, double seconds) {
     const auto &entry = manifest_.entries[turn.entry];
-    const auto start = Clock::now();
-    const auto verdict = [&]() -> Result<judge::Verdict> {
-        CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(entry.path));
-        if (turn.variation > 0)
-            varyTexts(candidate, turn.variation);
-        return judges_[entry.task]->judge(
-            candidate, turn.full ? verify::Strength::full : verify::Strength::training, {});
-    }();
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     ++done_;
     honest_ += entry.honest ? 1 : 0;
     auto &seen = seen_[turn.entry];
@@ -97,6 +152,60 @@ void Run::judgeOne(const Turn &turn) {
         add({{"verdict", done_, std::move(*wrong)}});
 }
 
+bool Run::over(const std::atomic<bool> &stop) const {
+    return stop || (options_.limit.count() > 0 && Clock::now() - start_ > options_.limit);
+}
+
+/// The one that has judged least: all are used while this warms up, as they fetch what they need by
+/// need. Null when none is free.
+Run::Place *Run::freePlace(std::size_t task) {
+    Place *found = nullptr;
+    for (auto &each : places_)
+        if (each.task == task && !each.taken && (!found || each.judged < found->judged))
+            found = &each;
+    return found;
+}
+
+/// In any order: whoever is free takes the first turn that has a free place.
+void Run::judgeSome(std::span<const Turn> turns, const std::atomic<bool> &stop) {
+    std::vector<const Turn *> waiting;
+    for (const auto &turn : turns)
+        waiting.push_back(&turn);
+    std::mutex mutex;
+    std::condition_variable freed;
+    const auto work = [&] {
+        std::unique_lock lock(mutex);
+        while (!waiting.empty() && !over(stop)) {
+            Place *place = nullptr;
+            const auto next = std::ranges::find_if(waiting, [&](const Turn *turn) {
+                place = freePlace(manifest_.entries[turn->entry].task);
+                return place != nullptr;
+            });
+            if (next == waiting.end()) {
+                freed.wait(lock);
+                continue;
+            }
+            const Turn &turn = **next;
+            waiting.erase(next);
+            place->taken = true;
+            ++place->judged;
+            lock.unlock();
+            const auto start = Clock::now();
+            const auto verdict = judgeOne(turn, *place->judge);
+            const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+            lock.lock();
+            record(turn, verdict, seconds);
+            place->taken = false;
+            freed.notify_all();
+        }
+        freed.notify_all();
+    };
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < std::min(options_.jobs, turns.size()); ++i)
+        others.emplace_back(work);
+    work();
+}
+
 /// A census once nothing that is on its way out is left: until it holds no more than is normal, or,
 /// before there is a normal, until two in a row hold the same.
 Result<Census> Run::settled() {
@@ -104,7 +213,7 @@ Result<Census> Run::settled() {
     std::map<std::string, std::size_t> before;
     for (;;) {
         // The free memory of a host is other programs' doing.
-        auto *gpu = options_.device == "cuda" ? &judges_.front()->device() : nullptr;
+        auto *gpu = options_.device == "cuda" ? &places_.front().judge->device() : nullptr;
         CUDA_AGENT_ASSIGN(census, takeCensus(gpu, knownMemory_));
         std::map<std::string, std::size_t> counts;
         for (const auto &[kind, items] : census.items)
@@ -129,27 +238,28 @@ Result<void> Run::measure() {
 
 Result<void> Run::judgeAll(const std::atomic<bool> &stop) {
     start_ = Clock::now();
-    bool measured = false;
-    for (const auto &turn : draw_.turns) {
-        if (stop || (options_.limit.count() > 0 && Clock::now() - start_ > options_.limit))
-            break;
-        judgeOne(turn);
-        const bool warm = done_ >= draw_.warmUp;
-        if (warm && watch_.begun() && done_ % leakEvery == 0)
-            CUDA_AGENT_TRY(leak_.lose());
-        measured = warm && (done_ == draw_.warmUp || done_ % options_.every == 0);
-        if (measured)
+    std::size_t from = 0;
+    while (from < draw_.turns.size() && !over(stop)) {
+        auto to = (from / options_.every + 1) * options_.every;
+        if (from < draw_.warmUp)
+            to = std::min(to, draw_.warmUp);
+        to = std::min(to, draw_.turns.size());
+        const auto before = done_;
+        judgeSome(std::span(draw_.turns).subspan(from, to - from), stop);
+        from = to;
+        if (watch_.begun())
+            for (auto lost = before / leakEvery; lost < done_ / leakEvery; ++lost)
+                CUDA_AGENT_TRY(leak_.lose());
+        if (done_ >= draw_.warmUp)
             CUDA_AGENT_TRY(measure());
         seconds_ = std::chrono::duration<double>(Clock::now() - start_).count();
-        if (done_ % progressEvery == 0)
+        if (done_ / progressEvery > before / progressEvery)
             printProgress();
     }
     if (!watch_.begun())
         return failedError("only {} candidates were judged, of the {} that warm this up: raise "
                            "--count or --seconds",
                            done_, draw_.warmUp);
-    if (!measured)
-        CUDA_AGENT_TRY(measure());
     add(watch_.finish());
     return {};
 }
@@ -172,9 +282,9 @@ void Run::printProgress() const {
 
 void Run::printTable() const {
     fmt::print("\n{} candidates in {:.0f} s ({} honest, {} hostile or broken), {} entries of {} "
-               "tasks, seed {}, device {}\n",
+               "tasks, seed {}, device {}, {} at a time\n",
                done_, seconds_, honest_, done_ - honest_, manifest_.entries.size(),
-               manifest_.tasks.size(), options_.seed, options_.device);
+               manifest_.tasks.size(), options_.seed, options_.device, options_.jobs);
     fmt::print("{:18} {:>10} {:>8} {:>9}\n", "", "warmed up", "at last", "findings");
     for (const std::string kind : shownKinds)
         fmt::print("{:18} {:>10} {:>8} {:>9}\n", kind, watch_.normal().countAll(kind),
@@ -208,6 +318,7 @@ Json Run::toJson() const {
               {"wanted", draw_.turns.size()},
               {"honest", honest_},
               {"seed", options_.seed},
+              {"jobs", options_.jobs},
               {"seconds", seconds_},
               {"warm_up", draw_.warmUp},
               {"warmed_up", endurance::toJson(watch_.normal())},

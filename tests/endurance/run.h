@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <span>
 
 namespace cuda_agent::endurance {
 
@@ -17,15 +18,18 @@ struct Options {
     std::uint64_t seed = 1;
     double vary = 0.25;             ///< share of the candidates with new texts
     std::size_t every = 10;         ///< candidates between two measurements
+    std::size_t jobs = 1;           ///< candidates judged at a time
     std::chrono::seconds limit{};   ///< ends early after that time; 0: none
     std::vector<std::string> leaks; ///< lost on purpose
 };
 
-/// Judges all candidates one after the other in this process and watches what stays behind.
-/// Prints a line each 50 candidates and a table at the end. Not thread-safe, but for stop().
+/// Judges all candidates in this process, `jobs` at a time, and watches what stays behind: whoever
+/// works pauses for a measurement. Prints a line each 50 candidates and a table at the end. Not
+/// thread-safe, but for stop().
 class Run {
   public:
-    /// Prepares every task. Errors: request, machine.
+    /// Prepares every task, those that many candidates have several times when several work.
+    /// Errors: request, machine.
     static Result<std::unique_ptr<Run>> prepare(const Options &options, Manifest manifest);
 
     /// Errors: machine (it cannot be measured; a candidate's machine error is a finding instead).
@@ -42,9 +46,22 @@ class Run {
         double seconds = 0;
         double longest = 0;
     };
+    struct Place { ///< a judge, which takes one candidate at a time
+        std::size_t task = 0;
+        std::unique_ptr<judge::Judge> judge = nullptr;
+        bool taken = false;
+        std::size_t judged = 0;
+    };
     Run(const Options &options, Manifest manifest, Leak leak)
         : options_(options), manifest_(std::move(manifest)), leak_(std::move(leak)) {}
-    void judgeOne(const Turn &turn);
+    std::vector<std::size_t> placesOfTasks() const;
+    Result<std::unique_ptr<judge::Judge>> open(const Task &task) const;
+    Result<void> openPlaces();
+    Place *freePlace(std::size_t task);
+    void judgeSome(std::span<const Turn> turns, const std::atomic<bool> &stop);
+    Result<judge::Verdict> judgeOne(const Turn &turn, judge::Judge &judge) const;
+    void record(const Turn &turn, const Result<judge::Verdict> &verdict, double seconds);
+    bool over(const std::atomic<bool> &stop) const;
     Result<void> measure();
     Result<Census> settled();
     void add(std::vector<Finding> found);
@@ -54,7 +71,7 @@ class Run {
     Options options_;
     Manifest manifest_;
     Leak leak_;
-    std::vector<std::unique_ptr<judge::Judge>> judges_;
+    std::vector<Place> places_;
     Draw draw_;
     Watch watch_;
     std::set<std::string> knownMemory_; ///< in /dev/shm before anything was judged
