@@ -3,7 +3,7 @@
 
 #include "app/cuda_agent/commands.h"
 #include "app/cuda_agent/common.h"
-#include "app/cuda_agent/printer.h"
+#include "app/cuda_agent/profile_targets.h"
 
 #include "core/device/architectures.h"
 
@@ -17,15 +17,10 @@ struct Options {
     std::string architectures; ///< empty: this machine's device
 };
 
-/// What a candidate needs on cards that need not be there.
-Result<int> profileElsewhere(const Options &options, std::stop_token /*stop*/) {
-    CUDA_AGENT_ASSIGN(architectures, device::parseArchitectures(options.architectures));
-    return machineError("compiling for {} architectures is not there yet", architectures.size());
-}
-
 Result<int> profile(const Options &options, bool elsewhere, std::stop_token stop) {
     if (elsewhere)
-        return profileElsewhere(options, std::move(stop));
+        return profileTargets(options.task, options.candidate, options.architectures,
+                              std::move(stop));
     return machineError("counters of this machine's device are not there yet; --arch {} shows what "
                         "the kernels need on other cards",
                         device::architectures().front().name);
@@ -38,6 +33,7 @@ Run addProfile(CLI::App &app) {
     options->task.add(app);
     app.add_option("CANDIDATE", options->candidate, "Folder with plan.json and its kernels")
         ->required();
+    app.footer(targetsHelp);
     auto *elsewhere = app.add_option(
         "--arch", options->architectures,
         "In place of running anything, compile for these architectures (sm_80,sm_90, or all) and "

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/plan/runner.h"
+#include "core/plan/sources.h"
 
 #include <set>
 
@@ -83,24 +83,27 @@ Result<Candidate> readCandidate(const std::filesystem::path &folder) {
     return candidate;
 }
 
+std::vector<toolchain::Source> sourcesOf(const Candidate &candidate) {
+    std::vector<toolchain::Source> sources;
+    for (const auto &path : candidate.plan.sources())
+        sources.push_back({path, candidate.files.at(path), entriesOf(candidate.plan, path),
+                           candidate.plan.defines});
+    return sources;
+}
+
 Result<CompileOutcome> compile(const Candidate &candidate, toolchain::Compiler &compiler,
                                std::stop_token stop) {
     CompiledPlan compiled;
     compiled.candidate = &candidate;
     std::optional<toolchain::Rejection> rejection;
-    for (const auto &path : candidate.plan.sources()) {
-        toolchain::Source source;
-        source.path = path;
-        source.text = candidate.files.at(path);
-        source.entries = entriesOf(candidate.plan, path);
-        source.defines = candidate.plan.defines;
+    for (const auto &source : sourcesOf(candidate)) {
         CUDA_AGENT_ASSIGN(outcome, compiler.compile(source, stop));
         if (auto *failure = std::get_if<toolchain::Rejection>(&outcome)) {
             if (!rejection)
                 rejection.emplace();
             append(*rejection, std::move(*failure));
         } else {
-            compiled.binaries.emplace(path, std::move(std::get<toolchain::Binary>(outcome)));
+            compiled.binaries.emplace(source.path, std::move(std::get<toolchain::Binary>(outcome)));
         }
     }
     if (rejection)
