@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/candidate.h"
+#include "core/policy/planner/products.h"
 
 namespace cuda_agent::policy {
 
@@ -41,6 +42,14 @@ Json bufferJson(const BufferInfo &buffer) {
     return json;
 }
 
+/// Sizes of a product that kernels hold as numbers and that no loop of theirs says.
+std::vector<std::string> productRequirements(const LibraryStep &step) {
+    const std::string k = step.step.at("k");
+    if (k.find_first_not_of("0123456789") == std::string::npos)
+        return {};
+    return {fmt::format("{} == {}", k, step.product->k)};
+}
+
 } // namespace
 
 std::vector<ScheduledGroup> groupsOf(const Fused &fused, bool transpose) {
@@ -50,9 +59,16 @@ std::vector<ScheduledGroup> groupsOf(const Fused &fused, bool transpose) {
             continue;
         ScheduledGroup group;
         group.group = &*unit.group;
-        group.nest = makeNest(fused.program, *unit.group, shortestRun, transpose);
+        if (unit.group->product >= 0)
+            group.nest = makeProductNest(
+                fused.program, *unit.group,
+                *productSides(fused.program, productValue(fused.program, *unit.group),
+                              *fused.program.library[unit.group->product].product));
+        else
+            group.nest = makeNest(fused.program, *unit.group, shortestRun, transpose);
         group.name = fmt::format("{}{}",
-                                 !unit.group->scans.empty()    ? "scan"
+                                 unit.group->product >= 0      ? "product"
+                                 : !unit.group->scans.empty()  ? "scan"
                                  : unit.group->hasReductions() ? "reduce"
                                                                : "map",
                                  result.size());
@@ -64,8 +80,18 @@ std::vector<ScheduledGroup> groupsOf(const Fused &fused, bool transpose) {
 std::string describeGroup(const Program &program, const Group &group) {
     std::vector<std::string> reads, ops, writes;
     std::set<std::string> seen;
+    const int product = productValue(program, group);
+    if (product >= 0) {
+        const Product &p = *program.library[group.product].product;
+        for (const int buffer : {p.a.buffer, p.b.buffer})
+            reads.push_back(shapeText(program.buffers[buffer]));
+        ops.push_back(fmt::format("their product [{}{}, {}] over {} of k",
+                                  p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k));
+    }
     for (const int id : reachableFrom(program, group.roots())) {
         const Value &value = program.values[id];
+        if (id == product)
+            continue;
         if (value.kind == Kind::load && seen.insert(program.buffers[value.buffer].name).second)
             reads.push_back(shapeText(program.buffers[value.buffer]));
         if (value.kind == Kind::pointwise && value.op != "cast")
@@ -91,9 +117,15 @@ std::int64_t groupBytes(const Program &program, const Group &group) {
         for (const Axis atom : *axes)
             places *= program.axes.size(atom);
     }
+    const int product = productValue(program, group);
+    if (product >= 0) {
+        const Product &p = *program.library[group.product].product;
+        for (const int buffer : {p.a.buffer, p.b.buffer})
+            bytes += seen.insert(buffer).second ? program.bytesOf(buffer) : 0;
+    }
     for (const int id : reachableFrom(program, group.roots())) {
         const Value &value = program.values[id];
-        if (value.kind != Kind::load || !seen.insert(value.buffer).second)
+        if (id == product || value.kind != Kind::load || !seen.insert(value.buffer).second)
             continue;
         const auto each = static_cast<std::int64_t>(sizeOf(value.dtype));
         const std::int64_t whole = program.bytesOf(value.buffer);
@@ -145,6 +177,8 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
             Json step{{"kind", "kernel"}, {"source", sourcePath}, {"entry", launch.entry}};
             step["grid"] = {launch.grid[0], launch.grid[1], launch.grid[2]};
             step["block"] = {launch.block[0], launch.block[1], launch.block[2]};
+            if (launch.shared > 0)
+                step["shared"] = launch.shared;
             step["args"] = launch.arguments;
             for (const Json &argument : launch.arguments) {
                 if (argument.contains("buffer"))
@@ -156,6 +190,14 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
             if (std::find(requirements.begin(), requirements.end(), requirement) ==
                 requirements.end())
                 requirements.push_back(requirement);
+        }
+        if (group.group->product >= 0) {
+            const LibraryStep &step = program.library[group.group->product];
+            for (const std::string &requirement : productRequirements(step)) {
+                if (std::find(requirements.begin(), requirements.end(), requirement) ==
+                    requirements.end())
+                    requirements.push_back(requirement);
+            }
         }
         // Vectors must not step over the end of an open length.
         if (schedule.form == Schedule::Form::row && schedule.vector > 1 &&

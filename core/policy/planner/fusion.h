@@ -18,6 +18,9 @@ struct Group {
     std::vector<int> reduces; ///< in the order of their dependence
     std::vector<int> scans;   ///< side by side, all in one direction
     std::vector<Store> stores;
+    /// Library step whose product the kernel computes itself: values then read that step's result
+    /// from registers. -1: none. See products.h.
+    int product = -1;
     /// Rows are walked along, by reductions or scans.
     bool hasReductions() const { return !reduces.empty() || !scans.empty(); }
     /// What the kernel computes: reductions, scans and what is stored.

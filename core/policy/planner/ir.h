@@ -7,6 +7,7 @@
 #include "core/policy/planner/axes.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -90,12 +91,31 @@ struct Store {
     bool adds() const { return !picks.empty(); }
 };
 
+/// An operand of a product as it lies in memory, in elements: [rows, k] with k innermost, or
+/// [k, rows] with rows innermost; rows are those of the left operand, columns of the right one.
+struct ProductOperand {
+    int buffer = -1;
+    bool alongK = true;           ///< k is innermost
+    std::int64_t pitch = 1;       ///< from one line to the next
+    std::int64_t batchStride = 0; ///< from one product to the next
+};
+
+/// alpha * a @ b of `batch` pairs of matrices [m, k] and [k, n], sizes as recorded.
+struct Product {
+    std::int64_t batch = 1, m = 1, n = 1, k = 1;
+    ProductOperand a, b;
+    DType type = DType::float32; ///< of the operands
+    double alpha = 1;
+    bool tf32 = false; ///< operands may be rounded to TF32
+};
+
 /// A GEMM or convolution between buffers: a step of the plan, verbatim.
 struct LibraryStep {
     Json step;
     std::vector<int> reads;
     int writes = -1;
     double operations = 0; ///< additions and multiplications
+    std::optional<Product> product = std::nullopt;
 };
 
 /// All of a task.

@@ -13,6 +13,7 @@ struct Launch {
     std::string entry;
     std::string grid[3] = {"1", "1", "1"}; ///< plan expressions
     int block[3] = {1, 1, 1};
+    int shared = 0; ///< bytes of dynamic shared memory
     Json arguments = Json::array();
 };
 
@@ -173,6 +174,11 @@ std::unique_ptr<KernelWriter> makeTileWriter(const Program &, const Group &, con
                                              const Schedule &, const std::string &name);
 std::unique_ptr<KernelWriter> makeScanWriter(const Program &, const Group &, const Nest &,
                                              const Schedule &, const std::string &name);
+
+std::unique_ptr<KernelWriter> makeProductWriter(const Program &, const Group &, const Nest &,
+                                                const Schedule &, const std::string &name);
+/// Definitions that kernels of products need; helpers are "product", "tensor", "loopProduct".
+std::string productPrelude(const std::set<std::string> &helpers);
 
 std::string storageType(DType type); ///< "float", "__half", ...
 std::string scalarType(DType type);  ///< what it is computed in

@@ -191,7 +191,24 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, DType result, dou
     double operations = 2 * static_cast<double>(l.shapeOf(a)[rank - 1]);
     for (const std::int64_t extent : l.program.buffers[output].shape)
         operations *= static_cast<double>(extent);
-    l.program.library.push_back({std::move(step), {left.buffer, right.buffer}, output, operations});
+    Product matrices;
+    const Shape as = l.shapeOf(a);
+    matrices.batch = rank == 3 ? as[0] : 1;
+    matrices.m = as[rank - 2];
+    matrices.k = as[rank - 1];
+    matrices.n = l.shapeOf(b)[rank - 1];
+    const auto lies = [&](const Operand &have, bool alongK, std::int64_t rows) {
+        const std::int64_t inner = alongK ? matrices.k : rows;
+        return ProductOperand{have.buffer, alongK, have.leading.value_or(inner),
+                              have.stride.value_or(rows * matrices.k)};
+    };
+    matrices.a = lies(left, !left.transposed, matrices.m);
+    matrices.b = lies(right, right.transposed, matrices.n);
+    matrices.type = type;
+    matrices.alpha = alpha;
+    matrices.tf32 = tf32 && type == DType::float32;
+    l.program.library.push_back(
+        {std::move(step), {left.buffer, right.buffer}, output, operations, matrices});
     const View made{l.program.load(output, dims), dims};
     LinearStep map;
     map.x = a, map.weight = b, map.result = made, map.alpha = alpha;

@@ -123,6 +123,114 @@ RawAccess positionAccess(const Program &program, const Axes &axes) {
     return raw;
 }
 
+/// All that a group touches, before loops are merged.
+struct RawAccesses {
+    std::vector<int> values;        ///< that the group computes
+    std::map<int, RawAccess> loads; ///< of loads, and of what is a position
+    std::vector<RawAccess> stores;
+    bool adds = false;
+
+    std::vector<const RawAccess *> all() const {
+        std::vector<const RawAccess *> result;
+        for (const auto &[id, raw] : loads)
+            result.push_back(&raw);
+        for (const RawAccess &raw : stores)
+            result.push_back(&raw);
+        return result;
+    }
+};
+
+RawAccesses accessesOf(const Program &program, const Group &group) {
+    RawAccesses result;
+    result.values = reachableFrom(program, group.roots());
+    for (const int id : result.values) {
+        const Value &value = program.values[id];
+        if (value.kind == Kind::load)
+            result.loads[id] = loadAccess(program, value);
+        else if (value.kind == Kind::index || value.kind == Kind::scan ||
+                 (value.kind == Kind::reduce && value.op.starts_with("arg")))
+            result.loads[id] = positionAccess(program, value.axes);
+    }
+    for (const Store &store : group.stores) {
+        RawAccess raw;
+        const auto strides = program.stridesOf(store.buffer);
+        const bool flat = store.dims.size() == 1 && strides.size() != 1;
+        for (std::size_t d = 0; d < store.dims.size(); ++d) {
+            const std::int64_t stride = flat ? 1 : strides[d];
+            raw.base += store.offsets.empty() ? 0 : store.offsets[d] * stride;
+            addDimension(program, raw, store.dims[d],
+                         store.adds() && store.picks[d] >= 0 ? 0 : stride);
+        }
+        result.adds = result.adds || store.adds();
+        result.stores.push_back(std::move(raw));
+    }
+    return result;
+}
+
+std::int64_t strideOf(const RawAccess &raw, Axis atom) {
+    const auto found = raw.strides.find(atom);
+    return found == raw.strides.end() ? 0 : found->second;
+}
+
+/// Whether one loop over both axes has a single stride in every access.
+bool walksOn(const Program &program, const std::vector<const RawAccess *> &everything, Axis outer,
+             Axis inner) {
+    return std::all_of(everything.begin(), everything.end(), [&](const RawAccess *raw) {
+        return strideOf(*raw, outer) == strideOf(*raw, inner) * program.axes.size(inner);
+    });
+}
+
+void addLoop(const Program &program, Nest &nest, Axis atom, bool element, bool merge) {
+    if (!merge)
+        nest.dims.push_back({{}, 1, {}, element});
+    nest.dims.back().axes.push_back(atom);
+    nest.dims.back().size *= program.axes.size(atom);
+}
+
+void finishAccesses(Nest &nest, const RawAccesses &raw) {
+    const auto finished = [&](const RawAccess &access) {
+        Access result{access.base, {}};
+        for (const NestDim &dim : nest.dims)
+            result.strides.push_back(strideOf(access, dim.axes.back()));
+        return result;
+    };
+    for (const auto &[id, access] : raw.loads)
+        nest.accesses[id] = finished(access);
+    for (const RawAccess &access : raw.stores)
+        nest.stores.push_back(finished(access));
+}
+
+/// Whether no stride or offset depends on the size of the outermost loop.
+bool mayStayOpen(const Nest &nest, const std::vector<const RawAccess *> &everything) {
+    const Axes &outer = nest.dims[0].axes;
+    const auto isOuter = [&](Axis atom) {
+        return std::find(outer.begin(), outer.end(), atom) != outer.end();
+    };
+    return std::all_of(everything.begin(), everything.end(), [&](const RawAccess *raw) {
+        bool outside = raw->base != 0;
+        for (const Axis atom : raw->order) {
+            if (isOuter(atom) && outside)
+                return false;
+            outside = outside || !isOuter(atom);
+        }
+        return true;
+    });
+}
+
+/// Notes the sizes that the text will hold as numbers.
+void bake(const Program &program, Nest &nest) {
+    for (std::size_t d = 0; d < nest.dims.size(); ++d) {
+        if (d == 0 && nest.runtimeOuter)
+            continue;
+        for (const Axis atom : nest.dims[d].axes) {
+            nest.baked.insert(atom);
+            if (!program.axes.constant(atom))
+                nest.requirements.push_back(fmt::format("{} == {}", program.axes.expression(atom),
+                                                        program.axes.size(atom)));
+        }
+    }
+}
+
 /// Whether the rows of a group are short windows that overlap, have borders, or lie scattered.
 bool overlaps(const Program &program, const Group &group, const std::vector<int> &values) {
     constexpr std::int64_t longestWindow = 128;
@@ -254,34 +362,10 @@ std::optional<TileAxes> tileAxes(const Program &program, const std::map<int, Raw
 
 Nest makeNest(const Program &program, const Group &group, std::int64_t shortestRun,
               bool transpose) {
-    const std::vector<int> values = reachableFrom(program, group.roots());
-
-    std::map<int, RawAccess> raws;
-    for (const int id : values) {
-        const Value &value = program.values[id];
-        if (value.kind == Kind::load)
-            raws[id] = loadAccess(program, value);
-        else if (value.kind == Kind::index)
-            raws[id] = positionAccess(program, value.axes);
-        else if (value.kind == Kind::scan ||
-                 (value.kind == Kind::reduce && value.op.starts_with("arg")))
-            raws[id] = positionAccess(program, value.axes);
-    }
-    std::vector<RawAccess> rawStores;
-    bool adds = false;
-    for (const Store &store : group.stores) {
-        RawAccess raw;
-        const auto strides = program.stridesOf(store.buffer);
-        const bool flat = store.dims.size() == 1 && strides.size() != 1;
-        for (std::size_t d = 0; d < store.dims.size(); ++d) {
-            const std::int64_t stride = flat ? 1 : strides[d];
-            raw.base += store.offsets.empty() ? 0 : store.offsets[d] * stride;
-            addDimension(program, raw, store.dims[d],
-                         store.adds() && store.picks[d] >= 0 ? 0 : stride);
-        }
-        adds = adds || store.adds();
-        rawStores.push_back(std::move(raw));
-    }
+    const RawAccesses raw = accessesOf(program, group);
+    const std::vector<int> &values = raw.values;
+    const auto &raws = raw.loads;
+    const auto &rawStores = raw.stores;
 
     std::set<Axis> all = group.rows;
     all.insert(group.reduced.begin(), group.reduced.end());
@@ -293,16 +377,8 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
                               [&](Axis atom) { return group.reduced.contains(atom); });
 
     Nest nest;
-    const auto strideOf = [](const RawAccess &raw, Axis atom) {
-        const auto found = raw.strides.find(atom);
-        return found == raw.strides.end() ? 0 : found->second;
-    };
-    std::vector<const RawAccess *> everything;
-    for (const auto &[id, raw] : raws)
-        everything.push_back(&raw);
-    for (const RawAccess &raw : rawStores)
-        everything.push_back(&raw);
-    const bool reorders = transpose && !group.hasReductions() && !adds;
+    const std::vector<const RawAccess *> everything = raw.all();
+    const bool reorders = transpose && !group.hasReductions() && !raw.adds;
     const auto tile = reorders ? tileAxes(program, raws, rawStores) : std::nullopt;
     const auto among = [](const Axes &axes, Axis atom) {
         return std::find(axes.begin(), axes.end(), atom) != axes.end();
@@ -322,21 +398,13 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
     }
     for (const Axis atom : order) {
         const bool element = group.reduced.contains(atom) || atom == loop || side(atom) != 0;
-        bool merge = !nest.dims.empty() && nest.dims.back().element == element &&
-                     side(nest.dims.back().axes.back()) == side(atom);
-        if (merge) {
-            const Axis outer = nest.dims.back().axes.back();
-            merge = std::all_of(everything.begin(), everything.end(), [&](const RawAccess *raw) {
-                return strideOf(*raw, outer) == strideOf(*raw, atom) * program.axes.size(atom);
-            });
-        }
-        if (!merge)
-            nest.dims.push_back({{}, 1, {}, element});
+        const bool merge = !nest.dims.empty() && nest.dims.back().element == element &&
+                           side(nest.dims.back().axes.back()) == side(atom) &&
+                           walksOn(program, everything, nest.dims.back().axes.back(), atom);
+        addLoop(program, nest, atom, element, merge);
         if (!merge && side(atom) != 0)
             (side(atom) == 1 ? nest.along : nest.across)
                 .push_back(static_cast<int>(nest.dims.size()) - 1);
-        nest.dims.back().axes.push_back(atom);
-        nest.dims.back().size *= program.axes.size(atom);
     }
     for (NestDim &dim : nest.dims)
         dim.expression = program.axes.expression(dim.axes);
@@ -347,33 +415,11 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
             run *= nest.dims[d].size;
         }
     }
-    const auto finished = [&](const RawAccess &raw) {
-        Access access{raw.base, {}};
-        for (const NestDim &dim : nest.dims)
-            access.strides.push_back(strideOf(raw, dim.axes.back()));
-        return access;
-    };
-    for (const auto &[id, raw] : raws)
-        nest.accesses[id] = finished(raw);
-    for (const RawAccess &raw : rawStores)
-        nest.stores.push_back(finished(raw));
+    finishAccesses(nest, raw);
 
     // The outermost size may stay open when no stride or offset depends on it.
     if (!nest.dims.empty()) {
-        const Axes &outer = nest.dims[0].axes;
-        const auto isOuter = [&](Axis atom) {
-            return std::find(outer.begin(), outer.end(), atom) != outer.end();
-        };
-        nest.runtimeOuter =
-            std::all_of(everything.begin(), everything.end(), [&](const RawAccess *raw) {
-                bool outside = raw->base != 0;
-                for (const Axis atom : raw->order) {
-                    if (isOuter(atom) && outside)
-                        return false;
-                    outside = outside || !isOuter(atom);
-                }
-                return true;
-            });
+        nest.runtimeOuter = mayStayOpen(nest, everything);
         if (tile && nest.dims[0].element)
             nest.runtimeOuter = false;
         // A reduced outermost loop is only open when there are no rows: then it is the length.
@@ -382,16 +428,68 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
         if (nest.dims[0].element && nest.elementDims().size() > 1)
             nest.runtimeOuter = nest.runtimeOuter && !group.hasReductions();
     }
-    for (std::size_t d = 0; d < nest.dims.size(); ++d) {
-        if (d == 0 && nest.runtimeOuter)
+    bake(program, nest);
+    return nest;
+}
+
+std::optional<std::array<Axes, 3>> productSides(const Program &program, int load,
+                                                const Product &product) {
+    const Value &value = program.values[load];
+    if (value.kind != Kind::load || !value.args.empty())
+        return std::nullopt;
+    const RawAccess raw = loadAccess(program, value);
+    if (raw.base != 0)
+        return std::nullopt;
+    std::map<std::int64_t, Axis, std::greater<>> byStride;
+    std::size_t loops = 0;
+    for (const auto &[atom, stride] : raw.strides) {
+        if (program.axes.size(atom) == 1)
             continue;
-        for (const Axis atom : nest.dims[d].axes) {
-            nest.baked.insert(atom);
-            if (!program.axes.constant(atom))
-                nest.requirements.push_back(fmt::format("{} == {}", program.axes.expression(atom),
-                                                        program.axes.size(atom)));
+        byStride[stride] = atom;
+        ++loops;
+    }
+    if (byStride.size() != loops)
+        return std::nullopt;
+    std::array<Axes, 3> sides;
+    std::int64_t expected = product.batch * product.m * product.n;
+    for (const auto &[stride, atom] : byStride) {
+        if (stride <= 0 || stride * program.axes.size(atom) != expected)
+            return std::nullopt;
+        // A loop lies within one side when it does not step over the end of a row or a product.
+        const std::int64_t end = expected;
+        expected = stride;
+        if (stride < product.n && end > product.n)
+            return std::nullopt;
+        if (stride < product.m * product.n && end > product.m * product.n)
+            return std::nullopt;
+        sides[stride >= product.m * product.n ? 0 : stride >= product.n ? 1 : 2].push_back(atom);
+    }
+    if (expected != 1)
+        return std::nullopt;
+    return sides;
+}
+
+Nest makeProductNest(const Program &program, const Group &group, const std::array<Axes, 3> &sides) {
+    const RawAccesses raw = accessesOf(program, group);
+    const std::vector<const RawAccess *> everything = raw.all();
+    Nest nest;
+    for (std::size_t side = 0; side < sides.size(); ++side) {
+        for (const Axis atom : sides[side]) {
+            const bool merge = !nest.sides[side].empty() &&
+                               walksOn(program, everything, nest.dims.back().axes.back(), atom);
+            addLoop(program, nest, atom, true, merge);
+            if (!merge)
+                nest.sides[side].push_back(static_cast<int>(nest.dims.size()) - 1);
         }
     }
+    for (NestDim &dim : nest.dims)
+        dim.expression = program.axes.expression(dim.axes);
+    finishAccesses(nest, raw);
+    // An open number of rows; the text holds the sizes of a batch.
+    nest.runtimeOuter = nest.sides[0].empty() && !nest.sides[1].empty() &&
+                        program.library[group.product].product->a.alongK &&
+                        mayStayOpen(nest, everything);
+    bake(program, nest);
     return nest;
 }
 

@@ -4,6 +4,8 @@
 
 #include "core/policy/planner/fusion.h"
 
+#include <array>
+
 namespace cuda_agent::policy {
 
 /// One loop of a kernel: axes that every access walks through with a single stride.
@@ -36,6 +38,8 @@ struct Nest {
     /// outermost first. Empty otherwise.
     std::vector<int> across, along;
     bool tiled() const { return !across.empty(); }
+    /// Of a group that computes a product: loops of the batch, of rows and of columns.
+    std::array<std::vector<int>, 3> sides;
 
     std::vector<int> rowDims() const;
     std::vector<int> elementDims() const;
@@ -55,6 +59,15 @@ struct Nest {
 /// Whether neighbours along the innermost loop may be read at once: the load has no border, and the
 /// positions that it picks are the same for them.
 bool readsInRuns(const Program &program, const Nest &nest, int load);
+
+/// Atoms of a value that reads a whole product, element by element: of its batch, rows and columns,
+/// each from outermost to innermost. Nothing when it reads it in another way.
+std::optional<std::array<Axes, 3>> productSides(const Program &program, int load,
+                                                const Product &product);
+
+/// The nest of a group that computes a product (`Group::product`), all of its loops swept by the
+/// tiles of the product. The group's product value must have `productSides`.
+Nest makeProductNest(const Program &program, const Group &group, const std::array<Axes, 3> &sides);
 
 /// `shortestRun`: for groups without reductions, how many elements at least make a row (the
 /// innermost loops together); everything is one row when that takes all loops.

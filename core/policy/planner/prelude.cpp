@@ -214,7 +214,7 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
         text += floorModulo;
     if (has("loadVector") || has("storeVector") || has("storeVectorStreaming"))
         text += vector;
-    if (has("loadVector")) {
+    if (has("loadVector") || has("widen")) {
         text += widen;
         if (types.contains(DType::float16))
             text +=
@@ -222,8 +222,9 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
         if (types.contains(DType::bfloat16))
             text += "__device__ __forceinline__ float widen(__nv_bfloat16 x) { return "
                     "__bfloat162float(x); }\n";
-        text += loadVector;
     }
+    if (has("loadVector"))
+        text += loadVector;
     if (has("storeVector"))
         text += storeVector;
     if (has("storeVectorStreaming"))
@@ -236,7 +237,7 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
         text += meetBlocks;
     if (has("scanBlock"))
         text += scanBlock;
-    return text;
+    return text + productPrelude(helpers);
 }
 
 KernelSource writeKernels(const Program &program, const Group &group, const Nest &nest,
@@ -253,6 +254,11 @@ KernelSource writeKernels(const Program &program, const Group &group, const Nest
         break;
     case Schedule::Form::column:
         writer = makeColumnWriter(program, group, nest, schedule, name);
+        break;
+    case Schedule::Form::product:
+    case Schedule::Form::tensor:
+    case Schedule::Form::loopProduct:
+        writer = makeProductWriter(program, group, nest, schedule, name);
         break;
     case Schedule::Form::loopRow:
     case Schedule::Form::loopColumn:

@@ -7,8 +7,8 @@
 namespace cuda_agent::policy {
 
 namespace {
-constexpr std::array<std::string_view, 5> formNames{"row", "column", "loopRow", "loopColumn",
-                                                    "tile"};
+constexpr std::array<std::string_view, 8> formNames{"row",  "column",  "loopRow", "loopColumn",
+                                                    "tile", "product", "tensor",  "loopProduct"};
 }
 
 std::string Schedule::text() const {
@@ -18,7 +18,10 @@ std::string Schedule::text() const {
         result += fmt::format("-m{}", team);
     if (form == Form::column && lanesY != 1)
         result += fmt::format("-y{}", lanesY);
-    if (form == Form::tile)
+    if (ofProduct())
+        result += fmt::format("-a{}-x{}-c{}-h{}-w{}-s{}-v{}{}", along, across, chunk, rowsEach,
+                              columnsEach, stages, vector, split ? "-split" : "");
+    else if (form == Form::tile)
         result += fmt::format("-x{}-a{}-v{}", across, along, vector);
     else if (form == Form::row || form == Form::column)
         result += fmt::format("-v{}-u{}", vector, unroll);
@@ -50,6 +53,8 @@ Result<Schedule> Schedule::fromText(std::string_view text) {
             first = false;
         } else if (word == "staged") {
             schedule.staged = true;
+        } else if (word == "split") {
+            schedule.split = true;
         } else if (word == "together") {
             schedule.together = true;
         } else if (word == "streaming") {
@@ -81,6 +86,15 @@ Result<Schedule> Schedule::fromText(std::string_view text) {
                 break;
             case 'a':
                 schedule.along = static_cast<int>(number);
+                break;
+            case 'h':
+                schedule.rowsEach = static_cast<int>(number);
+                break;
+            case 'w':
+                schedule.columnsEach = static_cast<int>(number);
+                break;
+            case 's':
+                schedule.stages = static_cast<int>(number);
                 break;
             case 'c':
                 schedule.chunk = static_cast<int>(number);

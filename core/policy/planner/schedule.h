@@ -17,17 +17,29 @@ namespace cuda_agent::policy {
 ///   the one, writes along the other.
 /// - loopRow: one thread owns a whole row, or a part of one, in a plain loop.
 /// - loopColumn: one thread owns a strip of neighbouring rows, in plain loops.
+/// - product: a block computes a tile of a product in shared memory, in float arithmetic.
+/// - tensor: the same on tensor cores, slices of it copied while others are multiplied.
+/// - loopProduct: one thread computes a tile of a product in plain loops.
 struct Schedule {
-    enum class Form { row, column, loopRow, loopColumn, tile } form = Form::row;
+    enum class Form {
+        row,
+        column,
+        loopRow,
+        loopColumn,
+        tile,
+        product,
+        tensor,
+        loopProduct
+    } form = Form::row;
     int threads = 256; ///< per block
     int team = 256;    ///< row: threads of one block that share a row
     int lanesY = 1;    ///< column: threads of a block that share a column
     int vector = 1;    ///< elements a load takes at once; column: rows a thread owns
     int unroll = 1;    ///< vectors in flight for each thread
-    int across = 32;   ///< tile: elements along which reads are neighbours
-    int along = 32;    ///< tile: elements along which writes are neighbours
-    /// Parts of a row that different blocks (loop forms: threads) take. 0 for groups without
-    /// reductions: as many as there are tiles.
+    int across = 32;   ///< tile: elements along which reads are neighbours; products: columns
+    int along = 32;    ///< tile: elements along which writes are neighbours; products: rows
+    /// Parts of a row that different blocks (loop forms: threads) take; of products, parts of k.
+    /// 0 for groups without reductions: as many as there are tiles.
     std::int64_t parts = 1;
     bool staged = false; ///< the row is kept in registers between its passes
     /// The blocks of a row wait for each other; else a second kernel combines.
@@ -36,7 +48,18 @@ struct Schedule {
     /// wait for each other all have to be running.
     int resident = 1;
     bool streaming = false; ///< stores marked as not to be read again soon
-    int chunk = 2048;       ///< loop forms: elements of a tile; loopColumn: rows in a strip
+    /// Loop forms: elements of a tile; loopColumn: rows in a strip; products: steps of k in a
+    /// slice.
+    int chunk = 2048;
+    int rowsEach = 1;    ///< products: rows and columns of the tile that a thread takes, or a warp
+    int columnsEach = 1; ///< where tensor cores multiply
+    int stages = 2;      ///< tensor: slices in shared memory
+    /// tensor: each float as two TF32 numbers, three products of them for one, so that the result
+    /// is as exact as in float arithmetic.
+    bool split = false;
+    bool ofProduct() const {
+        return form == Form::product || form == Form::tensor || form == Form::loopProduct;
+    }
 
     /// "row-t256-m32-v4-u2-p1-s", the form that `fromText` reads.
     std::string text() const;

@@ -529,6 +529,8 @@ int widestVector(const Program &program, const ScheduledGroup &group) {
 
 std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup &group,
                                     const device::Info &device) {
+    if (group.group->product >= 0)
+        return productOptions(program, group, device);
     const std::vector<Pass> passes = makePasses(program, *group.group);
     Facts f{group,
             group.nest,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/search.h"
 #include "core/policy/planner/lowering.h"
+#include "core/policy/planner/products.h"
 
 #include <algorithm>
 
@@ -18,6 +19,40 @@ constexpr double reorderingShare = 0.7;
 
 bool roundsProducts(const LibraryStep &step) {
     return step.step.value("compute", "") == "tf32";
+}
+
+bool isConvolution(const LibraryStep &step) {
+    return step.step.at("kind") == "convolution";
+}
+
+/// Operations a second that a library step is expected to reach.
+double libraryRate(const LibraryStep &step, bool cpu) {
+    if (cpu)
+        return 5e10;
+    if (step.product && sizeOf(step.product->type) < sizeof(float))
+        return 6e14;
+    if (!roundsProducts(step))
+        return 5e13;
+    return isConvolution(step) ? 2e14 : 3.5e14;
+}
+
+/// Products whose own kernels may beat the library's: what is small, or waits for memory more than
+/// it computes.
+std::set<int> promising(const Fused &fused, const std::vector<int> &products,
+                        const device::Info &device) {
+    constexpr double smallOnCuda = 2e9, smallOnCpu = 1e7, operationsPerByte = 60;
+    const bool cpu = device.kind == device::Kind::cpu;
+    std::set<int> some;
+    for (const int number : products) {
+        const LibraryStep &step = fused.program.library[number];
+        double bytes = static_cast<double>(fused.program.bytesOf(step.writes));
+        for (const int buffer : step.reads)
+            bytes += static_cast<double>(fused.program.bytesOf(buffer));
+        if (step.operations < (cpu ? smallOnCpu : smallOnCuda) ||
+            (!cpu && step.operations < operationsPerByte * bytes))
+            some.insert(number);
+    }
+    return some;
 }
 
 } // namespace
@@ -39,14 +74,11 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
         programs.push_back({std::move(plain)});
     }
     // cuDNN is several times faster in one layout or the other, mostly this one.
-    const auto convolves = [](const LibraryStep &step) {
-        return step.step.at("kind") == "convolution";
-    };
     const auto any = [&](const auto &what) {
         const auto &steps = programs[0].program.library;
         return std::any_of(steps.begin(), steps.end(), what);
     };
-    const bool convolutions = cuda && any(convolves);
+    const bool convolutions = cuda && any(isConvolution);
     if (convolutions) {
         CUDA_AGENT_ASSIGN(last, lower(task, tf32, cuda, true, true));
         programs.push_back({std::move(last)});
@@ -65,13 +97,6 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
     space.cpu_ = !cuda;
     space.bytesPerSecond_ = std::max(1e9, ceilings.copyBytesPerSecond);
     std::set<std::string> seen;
-    const auto rate = [&](const LibraryStep &step) {
-        if (!cuda)
-            return 5e10;
-        if (!roundsProducts(step))
-            return 5e13;
-        return convolves(step) ? 2e14 : 3.5e14;
-    };
     std::vector<std::pair<const Lowered *, std::int64_t>> forms;
     for (const Lowered &program : programs) {
         for (const std::int64_t longest :
@@ -79,70 +104,92 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
             forms.emplace_back(&program, longest);
     }
     for (const auto &[form, longest] : forms) {
-        const Program &program = form->program;
-        auto variant = std::make_shared<Variant>();
-        variant->exact = form->exact;
-        variant->fused = fuse(program, {longest, cuda ? leastReordered : never});
-        variant->groups = groupsOf(variant->fused, cuda);
-        bool possible = true;
-        std::string key;
-        for (const ScheduledGroup &group : variant->groups) {
-            variant->options.push_back(scheduleOptions(variant->fused.program, group, device));
-            if (space.cpu_ && variant->options.back().size() > mostOptionsOnCpu)
-                variant->options.back().resize(mostOptionsOnCpu);
-            possible = possible && !variant->options.back().empty();
-            key += describeGroup(variant->fused.program, *group.group) + "\n";
-        }
-        for (const LibraryStep &step : program.library)
-            variant->steps += step.step.dump();
-        key += variant->steps;
-        if (!possible || !seen.insert(key).second)
+        const Fused fused = fuse(form->program, {longest, cuda ? leastReordered : never});
+        space.add(fused, device, form->exact, seen);
+        const std::vector<int> products = productsOf(fused);
+        if (products.empty() || form->exact)
             continue;
-        for (const LibraryStep &step : program.library) {
-            double bytes = static_cast<double>(program.bytesOf(step.writes));
-            for (const int buffer : step.reads)
-                bytes += static_cast<double>(program.bytesOf(buffer));
-            variant->librarySeconds +=
-                std::max(bytes / space.bytesPerSecond_, step.operations / rate(step)) +
-                launchSeconds;
-            // Its fast kernels know channels last only.
-            if (cuda && convolves(step) && !step.step.contains("layout"))
-                variant->librarySeconds += 2 * bytes / (reorderingShare * space.bytesPerSecond_);
-        }
-        space.variants_.push_back(std::move(variant));
+        space.add(withOwnProducts(fused, {products.begin(), products.end()}), device, false, seen);
+        const std::set<int> some = promising(fused, products, device);
+        if (!some.empty())
+            space.add(withOwnProducts(fused, some), device, false, seen);
     }
     if (space.variants_.empty())
         return failedError("the planner found no schedule for this task on this device");
     // Rows too long, or too few, for the fused form come second.
-    std::stable_sort(
-        space.variants_.begin(), space.variants_.end(), [&](const auto &a, const auto &b) {
-            const auto cost = [&](const Variant &v) {
-                double sum = v.librarySeconds;
-                for (std::size_t g = 0; g < v.groups.size(); ++g) {
-                    const Option &first = v.options[g][0];
-                    const Nest &nest = v.groups[g].nest;
-                    double work =
-                        static_cast<double>(groupBytes(v.fused.program, *v.groups[g].group)) *
-                        first.traffic;
-                    // Too few rows leave most of the device idle.
-                    const std::int64_t parts = std::max<std::int64_t>(
-                        1, first.schedule.parts == 0 ? 1 << 20 : first.schedule.parts);
-                    const double units =
-                        static_cast<double>(nest.rows()) * static_cast<double>(parts);
-                    const double wanted = device.multiprocessors;
-                    const Schedule::Form form = first.schedule.form;
-                    const bool thin = form != Schedule::Form::column &&
-                                      form != Schedule::Form::tile && units < wanted;
-                    sum += (thin ? work * wanted / units : work) / space.bytesPerSecond_ +
-                           launchSeconds;
-                }
-                return sum;
-            };
-            return cost(*a) < cost(*b);
-        });
+    std::stable_sort(space.variants_.begin(), space.variants_.end(),
+                     [&](const auto &a, const auto &b) {
+                         const auto cost = [&](const Variant &v) {
+                             double sum = v.librarySeconds;
+                             for (std::size_t g = 0; g < v.groups.size(); ++g) {
+                                 const Option &first = v.options[g][0];
+                                 const Nest &nest = v.groups[g].nest;
+                                 // Too few rows leave most of the device idle.
+                                 const std::int64_t parts = std::max<std::int64_t>(
+                                     1, first.schedule.parts == 0 ? 1 << 20 : first.schedule.parts);
+                                 const double units =
+                                     static_cast<double>(nest.rows()) * static_cast<double>(parts);
+                                 const double wanted = device.multiprocessors;
+                                 const Schedule::Form form = first.schedule.form;
+                                 const bool thin = form != Schedule::Form::column &&
+                                                   form != Schedule::Form::tile &&
+                                                   !first.schedule.ofProduct() && units < wanted;
+                                 const double least = space.groupSeconds(v, g, first);
+                                 sum += (thin ? least * wanted / units : least) + launchSeconds;
+                             }
+                             return sum;
+                         };
+                         return cost(*a) < cost(*b);
+                     });
     std::stable_partition(space.variants_.begin(), space.variants_.end(),
                           [](const auto &variant) { return !variant->exact; });
     return space;
+}
+
+void SearchSpace::add(Fused fused, const device::Info &device, bool exact,
+                      std::set<std::string> &seen) {
+    auto variant = std::make_shared<Variant>();
+    variant->exact = exact;
+    variant->fused = std::move(fused);
+    const Program &program = variant->fused.program;
+    variant->groups = groupsOf(variant->fused, !cpu_);
+    bool possible = true;
+    std::string key;
+    for (const ScheduledGroup &group : variant->groups) {
+        variant->options.push_back(scheduleOptions(program, group, device));
+        if (cpu_ && variant->options.back().size() > mostOptionsOnCpu)
+            variant->options.back().resize(mostOptionsOnCpu);
+        possible = possible && !variant->options.back().empty();
+        key += describeGroup(program, *group.group) + "\n";
+    }
+    for (const Unit &unit : variant->fused.units) {
+        if (unit.group && unit.group->product < 0)
+            continue;
+        const LibraryStep &step = program.library[unit.group ? unit.group->product : unit.library];
+        variant->steps += (unit.group ? "own " : "") + step.step.dump();
+        if (unit.group) {
+            ++variant->products;
+            continue;
+        }
+        double bytes = static_cast<double>(program.bytesOf(step.writes));
+        for (const int buffer : step.reads)
+            bytes += static_cast<double>(program.bytesOf(buffer));
+        variant->librarySeconds +=
+            std::max(bytes / bytesPerSecond_, step.operations / libraryRate(step, cpu_)) +
+            launchSeconds;
+        // Its fast kernels know channels last only.
+        if (!cpu_ && isConvolution(step) && !step.step.contains("layout"))
+            variant->librarySeconds += 2 * bytes / (reorderingShare * bytesPerSecond_);
+    }
+    if (possible && seen.insert(key + variant->steps).second)
+        variants_.push_back(std::move(variant));
+}
+
+double SearchSpace::groupSeconds(const Variant &variant, std::size_t group,
+                                 const Option &option) const {
+    const auto bytes =
+        static_cast<double>(groupBytes(variant.fused.program, *variant.groups[group].group));
+    return std::max(bytes * option.traffic / bytesPerSecond_, option.seconds);
 }
 
 std::string SearchSpace::nameOf(const Choice &choice) const {
@@ -184,10 +231,11 @@ std::vector<std::size_t> SearchSpace::byWeight(const Variant &variant) const {
     std::vector<std::size_t> order;
     for (std::size_t g = 0; g < variant.groups.size(); ++g)
         order.push_back(g);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return groupBytes(variant.fused.program, *variant.groups[a].group) >
-               groupBytes(variant.fused.program, *variant.groups[b].group);
-    });
+    const auto first = [&](std::size_t g) {
+        return groupSeconds(variant, g, variant.options[g][0]);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return first(a) > first(b); });
     return order;
 }
 
@@ -196,9 +244,7 @@ double SearchSpace::seconds(const Choice &choice) const {
     double total = variant.librarySeconds;
     for (std::size_t g = 0; g < choice.options.size(); ++g) {
         const Option &option = variant.options[g][choice.options[g]];
-        total += static_cast<double>(groupBytes(variant.fused.program, *variant.groups[g].group)) *
-                     option.traffic / bytesPerSecond_ +
-                 (cpu_ ? 5e-6 : launchSeconds);
+        total += groupSeconds(variant, g, option) + (cpu_ ? 5e-6 : launchSeconds);
     }
     return total;
 }
@@ -311,8 +357,7 @@ std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) c
         const double whole = seconds(from);
         for (const std::size_t g : byWeight(variant)) {
             const double share =
-                static_cast<double>(groupBytes(variant.fused.program, *variant.groups[g].group)) /
-                bytesPerSecond_ / whole;
+                groupSeconds(variant, g, variant.options[g][from.options[g]]) / whole;
             if (share < 0.03 && best)
                 continue;
             for (std::size_t o = 0; o < std::min(limit, variant.options[g].size()); ++o) {

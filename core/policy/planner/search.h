@@ -14,7 +14,10 @@ struct Variant {
     std::vector<std::vector<Option>> options; ///< by group
     double librarySeconds = 0;
     bool exact = false; ///< no TF32: tried only while nothing else is correct
-    std::string steps;  ///< the library steps as text, equal where variants share them
+    /// The library steps as text, and the products that kernels compute themselves: equal where
+    /// variants share them.
+    std::string steps;
+    int products = 0; ///< that kernels compute themselves
 };
 
 /// What one tried candidate turned out to be.
@@ -70,6 +73,9 @@ class SearchSpace {
     std::optional<Choice> parse(const std::string &name) const;
     std::vector<std::size_t> byWeight(const Variant &variant) const;
     double seconds(const Choice &choice) const;
+    /// Expected time of one group's kernels, without launching them.
+    double groupSeconds(const Variant &variant, std::size_t group, const Option &option) const;
+    void add(Fused fused, const device::Info &device, bool exact, std::set<std::string> &seen);
 
     std::vector<std::shared_ptr<const Variant>> variants_;
     std::vector<std::string> notes_;

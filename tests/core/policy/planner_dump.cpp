@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
     info.cacheBytes = 50ull << 20;
     int only = -1;
     bool list = false;
+    auto numerics = task::Numerics::standard;
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];
         const bool more = i + 1 < argc;
@@ -42,6 +43,8 @@ int main(int argc, char **argv) {
             only = std::atoi(argv[++i]);
         else if (word == "--cpu")
             info.kind = device::Kind::cpu, info.multiprocessors = 2;
+        else if (word == "--tf32")
+            numerics = task::Numerics::tf32;
         else if (word == "--list")
             list = true;
         else
@@ -57,7 +60,7 @@ int main(int argc, char **argv) {
         return fail(task.error().message);
     device::Ceilings ceilings;
     ceilings.copyBytesPerSecond = info.kind == device::Kind::cpu ? 20e9 : 4.24e12;
-    auto space = policy::SearchSpace::make(*task, info, ceilings, task::Numerics::standard);
+    auto space = policy::SearchSpace::make(*task, info, ceilings, numerics);
     if (!space)
         return fail(space.error().message);
     if (list)

@@ -1,0 +1,542 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/kernel_writer.h"
+
+// The inner loops of kernels that compute products. An operand lies with k innermost (`alongK`) or
+// with its rows innermost; `pitch` elements lie from one line to the next, and `vector` of them may
+// be read at once: sizes and pitches are multiples of it. Rows of the right operand are the columns
+// of the product. `finish(row, column, sums)` gets neighbouring elements of a row.
+
+namespace cuda_agent::policy {
+
+namespace {
+
+constexpr const char *threadProduct =
+    R"cuda(// A slice of an operand on its way to shared memory, where it lies as [depth][rows + 4].
+template <class T, int rows, int depth, int threads, bool alongK, int vector, long long pitch>
+struct Slice {
+    static constexpr int run = (alongK ? depth : rows) / vector, lines = alongK ? rows : depth;
+    static constexpr int count = (run * lines + threads - 1) / threads;
+    float held[count][vector];
+
+    __device__ __forceinline__ void fetch(const T *from, int first, int size, int at, int end) {
+#pragma unroll
+        for (int c = 0; c < count; ++c) {
+            const int i = (int)threadIdx.x + c * threads;
+            const int line = i / run, along = i % run * vector;
+            const int row = first + (alongK ? line : along), k = at + (alongK ? along : line);
+            if ((run * lines % threads == 0 || i < run * lines) && row < size && k < end) {
+                loadVector(held[c], from + (alongK ? row * pitch + k : k * pitch + row));
+            } else {
+#pragma unroll
+                for (int e = 0; e < vector; ++e)
+                    held[c][e] = 0.0f;
+            }
+        }
+    }
+
+    __device__ __forceinline__ void put(float *tile) const {
+#pragma unroll
+        for (int c = 0; c < count; ++c) {
+            const int i = (int)threadIdx.x + c * threads;
+            if (run * lines % threads != 0 && i >= run * lines)
+                continue;
+            const int line = i / run, along = i % run * vector;
+            if constexpr (alongK) {
+#pragma unroll
+                for (int e = 0; e < vector; ++e)
+                    tile[(along + e) * (rows + 4) + line] = held[c][e];
+            } else {
+                storeVector(tile + line * (rows + 4) + along, held[c]);
+            }
+        }
+    }
+};
+
+// A tile of a product in float arithmetic. While one slice is multiplied, the next one is on its
+// way. A thread takes groups of 4 rows and of 4 columns, a warp 4 by 8 of them side by side.
+// Sums of `block` steps of k are added up on their own, where that is not 0.
+template <class T, int tileM, int tileN, int depth, int eachM, int eachN, bool aAlongK, int aVector,
+          long long aPitch, bool bAlongK, int bVector, long long bPitch, int block>
+struct ThreadProduct {
+    static constexpr int across = tileN / eachN, down = tileM / eachM, threads = across * down;
+    static constexpr int aBytes = depth * (tileM + 4), bBytes = depth * (tileN + 4);
+    static constexpr int shared = 2 * (aBytes + bBytes); // floats
+    static_assert(across % 8 == 0 && down % 4 == 0 && eachM % 4 == 0 && eachN % 4 == 0, "");
+
+    template <int width, class Finish>
+    static __device__ __forceinline__ void run(const T *a, const T *b, int m, int n, int from,
+                                               int end, int top, int left, float *tiles,
+                                               const Finish &finish) {
+        const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+        const int x = (warp % (across / 8) * 8 + lane % 8) * 4;
+        const int y = (warp / (across / 8) * 4 + lane / 8) * 4;
+        float sums[eachM][eachN] = {}, part[block > 0 ? eachM : 1][block > 0 ? eachN : 1] = {};
+        Slice<T, tileM, depth, threads, aAlongK, aVector, aPitch> nextA;
+        Slice<T, tileN, depth, threads, bAlongK, bVector, bPitch> nextB;
+        nextA.fetch(a, top, m, from, end);
+        nextB.fetch(b, left, n, from, end);
+        nextA.put(tiles);
+        nextB.put(tiles + aBytes);
+        __syncthreads();
+        int stage = 0;
+        for (int at = from; at < end; at += depth) {
+            const bool more = at + depth < end;
+            if (more) {
+                nextA.fetch(a, top, m, at + depth, end);
+                nextB.fetch(b, left, n, at + depth, end);
+            }
+            const float *tileA = tiles + stage * (aBytes + bBytes), *tileB = tileA + aBytes;
+#pragma unroll
+            for (int k = 0; k < depth; ++k) {
+                float u[eachM], v[eachN];
+#pragma unroll
+                for (int i = 0; i < eachM; i += 4)
+                    loadFour(u + i, tileA + k * (tileM + 4) + i * down + y);
+#pragma unroll
+                for (int j = 0; j < eachN; j += 4)
+                    loadFour(v + j, tileB + k * (tileN + 4) + j * across + x);
+#pragma unroll
+                for (int i = 0; i < eachM; ++i)
+#pragma unroll
+                    for (int j = 0; j < eachN; ++j) {
+                        if constexpr (block > 0)
+                            part[i][j] += u[i] * v[j];
+                        else
+                            sums[i][j] += u[i] * v[j];
+                    }
+            }
+            if constexpr (block > 0) {
+                if ((at - from) / depth % (block / depth) == block / depth - 1 || !more) {
+#pragma unroll
+                    for (int i = 0; i < eachM; ++i)
+#pragma unroll
+                        for (int j = 0; j < eachN; ++j) {
+                            sums[i][j] += part[i][j];
+                            part[i][j] = 0.0f;
+                        }
+                }
+            }
+            stage ^= 1;
+            if (more) {
+                nextA.put(tiles + stage * (aBytes + bBytes));
+                nextB.put(tiles + stage * (aBytes + bBytes) + aBytes);
+            }
+            __syncthreads();
+        }
+#pragma unroll
+        for (int i = 0; i < eachM; ++i) {
+            const int row = top + i / 4 * 4 * down + y + i % 4;
+#pragma unroll
+            for (int j = 0; j < eachN; j += width) {
+                const int column = left + j / 4 * 4 * across + x + j % 4;
+                float out[width];
+#pragma unroll
+                for (int e = 0; e < width; ++e)
+                    out[e] = sums[i][j + e];
+                if (row < m && column < n)
+                    finish(row, column, out);
+            }
+        }
+    }
+
+  private:
+    static __device__ __forceinline__ void loadFour(float *to, const float *from) {
+        const float4 v = *reinterpret_cast<const float4 *>(from);
+        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    }
+};
+
+)cuda";
+
+constexpr const char *tensorProduct =
+    R"cuda(// `bytes` from global to shared memory, not waited for; zeros where there is nothing to read.
+template <int bytes>
+__device__ __forceinline__ void copyAsync(void *to, const void *from, bool there) {
+#ifdef __CUDA_AGENT_HOST__
+    for (int i = 0; i < bytes; ++i)
+        static_cast<char *>(to)[i] = there ? static_cast<const char *>(from)[i] : 0;
+#else
+    if constexpr (bytes == 2) {
+        *static_cast<unsigned short *>(to) =
+            there ? *static_cast<const unsigned short *>(from) : (unsigned short)0;
+    } else {
+        const unsigned place = (unsigned)__cvta_generic_to_shared(to);
+        const int read = there ? bytes : 0;
+        if constexpr (bytes == 16)
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from),
+                         "r"(read)
+                         : "memory");
+        else
+            asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(place), "l"(from),
+                         "n"(bytes), "r"(read)
+                         : "memory");
+    }
+#endif
+}
+__device__ __forceinline__ void endOfGroup() {
+#ifndef __CUDA_AGENT_HOST__
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int pending> __device__ __forceinline__ void waitForGroups() {
+#ifndef __CUDA_AGENT_HOST__
+    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+#endif
+}
+
+// The rows of an operand that a block multiplies. In shared memory a slice lies as in global memory,
+// with lines so much longer that no two of the lanes that read together meet in a bank.
+template <class T, int rows, int depth, int threads, bool alongK, int vector, long long pitch>
+struct Operand {
+    static constexpr int run = (alongK ? depth : rows) / vector, lines = alongK ? rows : depth;
+    static constexpr int each = threads / run; // lines that one round of copies covers
+    static constexpr int count = (lines + each - 1) / each;
+    static constexpr int line = alongK ? depth + 16 / (int)sizeof(T) : rows + 8;
+    static constexpr int size = lines * line; // elements of a slice
+    static constexpr int words = 16 / (int)sizeof(T);
+    static_assert(threads % run == 0, "");
+
+    const T *from;
+    int mine, along, left;
+
+    __device__ __forceinline__ Operand(const T *base, int first, int total, int at)
+        : mine((int)threadIdx.x / run), along((int)threadIdx.x % run * vector),
+          left(total - first - (alongK ? mine : along)) {
+        from = alongK ? base + (first + mine) * pitch + at + along
+                      : base + (at + mine) * pitch + first + along;
+    }
+    // Starts to copy the slice at `at` of k; each slice is asked for once, in order.
+    __device__ __forceinline__ void copy(T *tile, int at, int end) {
+#pragma unroll
+        for (int c = 0; c < count; ++c) {
+            if (lines % each != 0 && mine + c * each >= lines)
+                continue;
+            const bool there = alongK ? c * each < left && at + along < end
+                                      : left > 0 && at + mine + c * each < end;
+            copyAsync<vector * (int)sizeof(T)>(tile + (mine + c * each) * line + along,
+                                               from + c * (each * pitch), there);
+        }
+        from += alongK ? depth : depth * pitch;
+    }
+    static __device__ __forceinline__ float at(const T *tile, int row, int k) {
+        return widen(alongK ? tile[row * line + k] : tile[k * line + row]);
+    }
+
+#ifndef __CUDA_AGENT_HOST__
+    template <bool transpose>
+    static __device__ __forceinline__ void matrices(unsigned (&r)[4], const T *place) {
+        const unsigned address = (unsigned)__cvta_generic_to_shared(place);
+        if constexpr (transpose)
+            asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                         : "r"(address)
+                         : "memory");
+        else
+            asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                         : "r"(address)
+                         : "memory");
+    }
+    // 16 rows of the left operand, 32 bytes of k.
+    static __device__ __forceinline__ void left16(unsigned (&r)[4], const T *tile, int row, int k) {
+        const int lane = (int)threadIdx.x % 32;
+        if constexpr (alongK) {
+            matrices<false>(r, tile + (row + lane % 16) * line + k + lane / 16 * words);
+        } else if constexpr (sizeof(T) == 2) {
+            matrices<true>(r, tile + (k + lane % 8 + lane / 16 * 8) * line + row + lane / 8 % 2 * 8);
+        } else {
+            const T *place = tile + (k + lane % 4) * line + row + lane / 4;
+            r[0] = __float_as_uint(place[0]), r[1] = __float_as_uint(place[8]);
+            r[2] = __float_as_uint(place[4 * line]), r[3] = __float_as_uint(place[4 * line + 8]);
+        }
+    }
+    // Twice 8 columns, as rows of the right operand, 32 bytes of k: {0, 1} and {2, 3}.
+    static __device__ __forceinline__ void right16(unsigned (&r)[4], const T *tile, int row, int k) {
+        const int lane = (int)threadIdx.x % 32;
+        if constexpr (alongK) {
+            matrices<false>(r, tile + (row + lane % 8 + lane / 16 * 8) * line + k +
+                                   lane / 8 % 2 * words);
+        } else if constexpr (sizeof(T) == 2) {
+            matrices<true>(r, tile + (k + lane % 16) * line + row + lane / 16 * 8);
+        } else {
+            const T *place = tile + (k + lane % 4) * line + row + lane / 4;
+            r[0] = __float_as_uint(place[0]), r[1] = __float_as_uint(place[4 * line]);
+            r[2] = __float_as_uint(place[8]), r[3] = __float_as_uint(place[4 * line + 8]);
+        }
+    }
+#endif
+};
+
+#ifndef __CUDA_AGENT_HOST__
+__device__ __forceinline__ unsigned roundedToTf32(unsigned bits) {
+    unsigned result;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(__uint_as_float(bits)));
+    return result;
+}
+template <class T> struct Multiply {
+    static __device__ __forceinline__ void add(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                               unsigned b1) {
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    }
+};
+template <> struct Multiply<float> {
+    static __device__ __forceinline__ void add(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                               unsigned b1) {
+        asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    }
+};
+//HALF//
+#endif
+
+// A tile of a product on tensor cores, float sums. `split`: each float is taken as the sum of two
+// TF32 numbers, and three products of those make one, which leaves out 2^-22 of it. Tensor cores cut
+// sums off, so those of a slice start from 0 there. What is not finite is computed once more.
+template <class T, int tileM, int tileN, int depth, int warpM, int warpN, int stages, bool split,
+          bool aAlongK, int aVector, long long aPitch, bool bAlongK, int bVector, long long bPitch>
+struct TensorProduct {
+    static constexpr int across = tileN / warpN, threads = tileM / warpM * across * 32;
+    using A = Operand<T, tileM, depth, threads, aAlongK, aVector, aPitch>;
+    using B = Operand<T, tileN, depth, threads, bAlongK, bVector, bPitch>;
+    static constexpr int step = 32 / (int)sizeof(T); // of k, in one instruction
+    static constexpr int down = warpM / 16, wide = warpN / 8;
+    static_assert(warpM % 16 == 0 && warpN % 16 == 0 && depth % step == 0, "");
+
+    template <int width, class Finish>
+    static __device__ __forceinline__ void run(const T *a, const T *b, int m, int n, int from,
+                                               int end, int top, int left, unsigned char *shared,
+                                               const Finish &finish) {
+        T *tiles = reinterpret_cast<T *>(shared);
+        const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+        const int warpTop = warp / across * warpM, warpLeft = warp % across * warpN;
+        A loadA(a, top, m, from);
+        B loadB(b, left, n, from);
+        const int slices = (end - from + depth - 1) / depth;
+        const auto load = [&](int slice) {
+            T *tile = tiles + slice % stages * (A::size + B::size);
+            if (slice < slices) {
+                loadA.copy(tile, from + slice * depth, end);
+                loadB.copy(tile + A::size, from + slice * depth, end);
+            }
+            endOfGroup(); // also of nothing, so that the number of groups in flight stays known
+        };
+        float sums[down][wide][4] = {};
+#pragma unroll
+        for (int s = 0; s < stages - 1; ++s)
+            load(s);
+        for (int slice = 0; slice < slices; ++slice) {
+            waitForGroups<stages - 2>();
+            __syncthreads(); // the slice is there for all, and the stage filled next is free
+            load(slice + stages - 1);
+            const T *tileA = tiles + slice % stages * (A::size + B::size);
+            const T *tileB = tileA + A::size;
+            if constexpr (split) {
+                float part[down][wide][4] = {};
+                multiply(part, tileA, tileB, warpTop, warpLeft);
+#pragma unroll
+                for (int i = 0; i < down; ++i)
+#pragma unroll
+                    for (int j = 0; j < wide; ++j)
+#pragma unroll
+                        for (int c = 0; c < 4; ++c)
+                            sums[i][j][c] += part[i][j][c];
+            } else {
+                multiply(sums, tileA, tileB, warpTop, warpLeft);
+            }
+        }
+        // A lane holds two neighbours in rows lane / 4 and lane / 4 + 8 of each 16 x 8 tile.
+#pragma unroll
+        for (int i = 0; i < down; ++i)
+#pragma unroll
+            for (int h = 0; h < 2; ++h)
+#pragma unroll
+                for (int j = 0; j < wide; ++j)
+#pragma unroll
+                    for (int c = 0; c < 2; c += width) {
+                        const int row = top + warpTop + i * 16 + h * 8 + lane / 4;
+                        const int column = left + warpLeft + j * 8 + lane % 4 * 2 + c;
+                        float out[width];
+#pragma unroll
+                        for (int e = 0; e < width; ++e)
+                            out[e] = sums[i][j][h * 2 + c + e];
+                        if (row >= m || column >= n)
+                            continue;
+                        if constexpr (split) {
+#pragma unroll
+                            for (int e = 0; e < width; ++e) {
+                                if (!(fabsf(out[e]) <= 3.4028234e38f))
+                                    out[e] = plainly(a, b, row, column + e, from, end);
+                            }
+                        }
+                        finish(row, column, out);
+                    }
+    }
+
+  private:
+    static __device__ __noinline__ float plainly(const T *a, const T *b, int row, int column,
+                                                 int from, int end) {
+        float sum = 0.0f;
+        for (int k = from; k < end; ++k)
+            sum += widen(aAlongK ? a[row * aPitch + k] : a[k * aPitch + row]) *
+                   widen(bAlongK ? b[column * bPitch + k] : b[k * bPitch + column]);
+        return sum;
+    }
+
+    static __device__ __forceinline__ void multiply(float (&sums)[down][wide][4], const T *tileA,
+                                                    const T *tileB, int top, int left) {
+#ifdef __CUDA_AGENT_HOST__
+        // No tensor cores here: the same elements in plain arithmetic.
+        const int lane = (int)threadIdx.x % 32;
+        for (int k = 0; k < depth; ++k)
+            for (int i = 0; i < down; ++i)
+                for (int j = 0; j < wide; ++j)
+                    for (int c = 0; c < 4; ++c)
+                        sums[i][j][c] +=
+                            A::at(tileA, top + i * 16 + c / 2 * 8 + lane / 4, k) *
+                            B::at(tileB, left + j * 8 + lane % 4 * 2 + c % 2, k);
+#else
+#pragma unroll
+        for (int k = 0; k < depth; k += step) {
+            unsigned a[down][4], b[wide / 2][4];
+            unsigned aRest[split ? down : 1][4], bRest[split ? wide / 2 : 1][4];
+#pragma unroll
+            for (int i = 0; i < down; ++i)
+                A::left16(a[i], tileA, top + i * 16, k);
+#pragma unroll
+            for (int j = 0; j < wide / 2; ++j)
+                B::right16(b[j], tileB, left + j * 16, k);
+            if constexpr (sizeof(T) == 4) {
+#pragma unroll
+                for (int i = 0; i < down; ++i)
+                    roundAll(a[i], aRest[split ? i : 0]);
+#pragma unroll
+                for (int j = 0; j < wide / 2; ++j)
+                    roundAll(b[j], bRest[split ? j : 0]);
+            }
+            // One after the other, so that no product waits for the sum of the one before.
+            if constexpr (split) {
+                multiplyAll(sums, aRest, b);
+                multiplyAll(sums, a, bRest);
+            }
+            multiplyAll(sums, a, b);
+        }
+#endif
+    }
+
+#ifndef __CUDA_AGENT_HOST__
+    static __device__ __forceinline__ void multiplyAll(float (&sums)[down][wide][4],
+                                                       const unsigned (&a)[down][4],
+                                                       const unsigned (&b)[wide / 2][4]) {
+#pragma unroll
+        for (int i = 0; i < down; ++i)
+#pragma unroll
+            for (int j = 0; j < wide; ++j)
+                Multiply<T>::add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+    }
+    static __device__ __forceinline__ void roundAll(unsigned (&r)[4], unsigned (&rest)[4]) {
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            const unsigned whole = r[c];
+            r[c] = roundedToTf32(whole);
+            if constexpr (split)
+                rest[c] = roundedToTf32(
+                    __float_as_uint(__uint_as_float(whole) - __uint_as_float(r[c])));
+        }
+    }
+#endif
+};
+
+)cuda";
+
+constexpr const char *halfMultiply = R"cuda(template <> struct Multiply<__half> {
+    static __device__ __forceinline__ void add(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                               unsigned b1) {
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    }
+};
+)cuda";
+
+constexpr const char *loopProduct =
+    R"cuda(// A tile of a product by one thread in plain loops: `depth` steps of k of the right operand lie in
+// order, and sums over each such block are added up on their own. `finish` gets a whole row of the
+// tile and how much of it there is.
+template <class T, int tileM, int tileN, int depth, int eachM, bool aAlongK, long long aPitch,
+          bool bAlongK, long long bPitch>
+struct LoopProduct {
+    template <class Finish>
+    static __device__ __forceinline__ void run(const T *__restrict__ a, const T *__restrict__ b,
+                                               int m, int n, int end, int top, int left,
+                                               const Finish &finish) {
+        float sums[tileM][tileN] = {};
+        float panel[depth][tileN];
+        const int rows = m - top < tileM ? m - top : tileM;
+        const int columns = n - left < tileN ? n - left : tileN;
+        for (int at = 0; at < end; at += depth) {
+            const int steps = end - at < depth ? end - at : depth;
+            if (bAlongK) {
+                for (int j = 0; j < tileN; ++j) {
+                    const T *line = b + (left + (j < columns ? j : columns - 1)) * bPitch + at;
+                    for (int k = 0; k < steps; ++k)
+                        panel[k][j] = widen(line[k]);
+                }
+            } else {
+                for (int k = 0; k < steps; ++k) {
+                    const T *line = b + (at + k) * bPitch + left;
+                    for (int j = 0; j < columns; ++j)
+                        panel[k][j] = widen(line[j]);
+                    for (int j = columns; j < tileN; ++j)
+                        panel[k][j] = 0.0f;
+                }
+            }
+            for (int i = 0; i < rows; i += eachM) {
+                float part[eachM][tileN] = {};
+                for (int k = 0; k < steps; ++k) {
+#pragma unroll
+                    for (int r = 0; r < eachM; ++r) {
+                        const int row = top + (i + r < rows ? i + r : rows - 1);
+                        const float u = widen(aAlongK ? a[row * aPitch + at + k]
+                                                      : a[(at + k) * aPitch + row]);
+                        for (int j = 0; j < tileN; ++j)
+                            part[r][j] += u * panel[k][j];
+                    }
+                }
+                for (int r = 0; r < eachM; ++r)
+                    for (int j = 0; j < tileN; ++j)
+                        sums[i + r][j] += part[r][j];
+            }
+        }
+        for (int i = 0; i < rows; ++i)
+            finish(top + i, left, columns, sums[i]);
+    }
+};
+
+)cuda";
+
+} // namespace
+
+std::string productPrelude(const std::set<std::string> &helpers) {
+    std::string text;
+    if (helpers.contains("product"))
+        text += threadProduct;
+    if (helpers.contains("tensor")) {
+        const std::string mark = "//HALF//\n";
+        std::string tensor = tensorProduct;
+        tensor.replace(tensor.find(mark), mark.size(),
+                       helpers.contains("tensorHalf") ? halfMultiply : "");
+        text += tensor;
+    }
+    if (helpers.contains("loopProduct"))
+        text += loopProduct;
+    return text;
+}
+
+} // namespace cuda_agent::policy

@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/products.h"
+#include "core/policy/planner/schedule_space.h"
+
+#include <algorithm>
+#include <array>
+
+// Which tiles a product is offered. A tile's rate is a guess from its use of registers and shared
+// memory, which orders the first choices; what is measured decides.
+
+namespace cuda_agent::policy {
+
+namespace {
+
+using Form = Schedule::Form;
+
+std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+/// A tile with the share of the device's rate that it reaches when there are enough of them.
+struct Tile {
+    int rows, columns, rowsEach, columnsEach, stages, resident;
+    double share;
+};
+
+// Rates of a whole H200 in operations a second: instructions of one warp reach about two thirds of
+// what those of warp groups do, and a split float takes three of them.
+constexpr double tf32Rate = 3e14, halfRate = 6e14, splitRate = 1e14, floatRate = 5.5e13;
+constexpr double processorsOfRates = 132;
+/// The least time that a slice of k takes, however small the tile: memory has to answer.
+constexpr double tensorSlice = 2.5e-7, floatSlice = 5e-7;
+constexpr double secondLaunch = 2.5e-6, bytesPerSecond = 4e12;
+
+constexpr std::array tensorTiles{
+    Tile{128, 256, 64, 64, 3, 1, 0.75}, Tile{128, 128, 64, 32, 3, 2, 0.72},
+    Tile{128, 128, 64, 64, 3, 2, 0.7},  Tile{256, 64, 64, 32, 3, 1, 0.6},
+    Tile{128, 64, 64, 32, 3, 2, 0.6},   Tile{64, 128, 32, 64, 3, 2, 0.6},
+    Tile{64, 64, 32, 32, 4, 1, 0.5},    Tile{128, 32, 32, 32, 4, 1, 0.4},
+    Tile{64, 32, 32, 16, 4, 1, 0.35},   Tile{32, 64, 16, 32, 4, 1, 0.35},
+    Tile{32, 32, 16, 16, 4, 1, 0.25},   Tile{16, 64, 16, 16, 4, 1, 0.2}};
+constexpr std::array splitTiles{
+    Tile{128, 128, 64, 32, 3, 1, 0.72}, Tile{128, 64, 32, 32, 3, 1, 0.68},
+    Tile{64, 128, 32, 32, 3, 1, 0.68},  Tile{64, 64, 32, 32, 3, 1, 0.6},
+    Tile{64, 64, 32, 16, 3, 1, 0.5},    Tile{64, 32, 32, 16, 4, 1, 0.4},
+    Tile{32, 64, 16, 32, 4, 1, 0.4},    Tile{32, 32, 16, 16, 4, 1, 0.3},
+    Tile{16, 64, 16, 16, 4, 1, 0.2}};
+constexpr std::array floatTiles{Tile{128, 128, 8, 8, 2, 1, 0.75}, Tile{128, 64, 8, 8, 2, 1, 0.65},
+                                Tile{64, 128, 8, 8, 2, 1, 0.65},  Tile{64, 64, 8, 4, 2, 1, 0.55},
+                                Tile{64, 64, 4, 4, 2, 1, 0.5},    Tile{64, 32, 4, 4, 2, 1, 0.4},
+                                Tile{32, 32, 4, 4, 2, 1, 0.35},   Tile{16, 64, 4, 4, 2, 1, 0.3},
+                                Tile{16, 32, 4, 4, 2, 1, 0.2}};
+
+class ProductOptions {
+  public:
+    ProductOptions(const Program &program, const ScheduledGroup &group, const device::Info &device)
+        : product_(*program.library[group.group->product].product), nest_(group.nest),
+          device_(device) {}
+
+    std::vector<Option> run() {
+        if (device_.kind == device::Kind::cpu) {
+            loops();
+            return std::move(options_);
+        }
+        const bool single = product_.type == DType::float32;
+        const bool tensor = tensorCores();
+        if (tensor && (!single || product_.tf32)) {
+            for (const Tile &tile : tensorTiles)
+                offer(tensorSchedule(tile, false), tile.share * (single ? tf32Rate : halfRate));
+        }
+        if (tensor && single) {
+            for (const Tile &tile : splitTiles)
+                offer(tensorSchedule(tile, true), tile.share * splitRate);
+        }
+        for (const Tile &tile : floatTiles)
+            offer(floatSchedule(tile), tile.share * floatRate);
+        std::stable_sort(options_.begin(), options_.end(),
+                         [](const Option &a, const Option &b) { return a.seconds < b.seconds; });
+        keepSome();
+        return std::move(options_);
+    }
+
+  private:
+    bool tensorCores() const {
+        constexpr int oldest = 80;
+        const std::string &name = device_.architecture;
+        return !name.starts_with("sm_") || std::atoi(name.c_str() + 3) >= oldest;
+    }
+
+    /// Neighbours of a row that lie next to each other whatever is computed from them.
+    int widest(int most) const {
+        const auto &columns = nest_.sides[2];
+        if (columns.empty())
+            return 1;
+        while (most > 1 && nest_.dims[columns.back()].size % most != 0)
+            most /= 2;
+        return most;
+    }
+
+    Schedule tensorSchedule(const Tile &tile, bool split) const {
+        Schedule s;
+        s.form = Form::tensor;
+        s.along = tile.rows;
+        s.across = tile.columns;
+        s.rowsEach = tile.rowsEach;
+        s.columnsEach = tile.columnsEach;
+        s.stages = tile.stages;
+        s.resident = tile.resident;
+        s.chunk = static_cast<int>(128 / sizeOf(product_.type));
+        s.threads = s.team = tile.rows / tile.rowsEach * (tile.columns / tile.columnsEach) * 32;
+        s.vector = widest(2);
+        s.split = split;
+        return s;
+    }
+
+    Schedule floatSchedule(const Tile &tile) const {
+        Schedule s;
+        s.form = Form::product;
+        s.along = tile.rows;
+        s.across = tile.columns;
+        s.rowsEach = tile.rowsEach;
+        s.columnsEach = tile.columnsEach;
+        s.chunk = tile.rows * tile.columns >= 64 * 64 ? 16 : 32;
+        s.threads = s.team = tile.rows / tile.rowsEach * (tile.columns / tile.columnsEach);
+        s.vector = widest(4);
+        return s;
+    }
+
+    /// Whether the copies of an operand share out evenly, and the tile fits shared memory.
+    bool possible(const Schedule &s) const {
+        if (s.form != Form::tensor)
+            return true;
+        constexpr int sharedBytesOfHopper = 227 << 10;
+        const bool known =
+            device_.architecture.starts_with("sm_") && device_.sharedBytesPerBlock > 0;
+        const int most =
+            known ? static_cast<int>(device_.sharedBytesPerBlock) : sharedBytesOfHopper;
+        const auto even = [&](const ProductOperand &operand, int rows, std::int64_t all) {
+            const int run = (operand.alongK ? s.chunk : rows) / widestRead(product_, operand, all);
+            return run <= s.threads && s.threads % run == 0;
+        };
+        return sharedBytes(s, product_) <= most && even(product_.a, s.along, product_.m) &&
+               even(product_.b, s.across, product_.n);
+    }
+
+    void offer(Schedule s, double rate) {
+        if (!possible(s))
+            return;
+        const std::int64_t tiles =
+            ceilDivide(product_.m, s.along) * ceilDivide(product_.n, s.across) * product_.batch;
+        const std::int64_t slices = ceilDivide(product_.k, s.chunk);
+        constexpr std::int64_t fewestSlices = 4, mostParts = 64;
+        const std::int64_t most = std::min(slices / fewestSlices, mostParts);
+        const std::int64_t fill = std::max<std::int64_t>(1, device_.multiprocessors / tiles);
+        std::set<std::int64_t> tried;
+        for (const std::int64_t wanted : {std::int64_t{1}, fill, 2 * fill}) {
+            const std::int64_t least = std::max<std::int64_t>(1, std::min(wanted, most));
+            // As many parts as there are when each has as many slices.
+            const std::int64_t parts = ceilDivide(slices, ceilDivide(slices, least));
+            if (tried.insert(parts).second)
+                add(s, parts, tiles, rate);
+        }
+    }
+
+    void add(Schedule s, std::int64_t parts, std::int64_t tiles, double rate) {
+        s.parts = parts;
+        const double processors = std::max(1, device_.multiprocessors);
+        const std::int64_t slices =
+            ceilDivide(ceilDivide(product_.k, s.chunk), std::max<std::int64_t>(1, parts));
+        const auto rounds =
+            static_cast<double>(ceilDivide(tiles * parts, static_cast<std::int64_t>(processors)));
+        const double work = 2.0 * s.along * s.across * s.chunk * static_cast<double>(slices);
+        // Blocks of one processor wait for memory at the same time.
+        const double waiting = static_cast<double>(slices) *
+                               (s.form == Form::tensor ? tensorSlice : floatSlice) *
+                               std::max(1.0, rounds / 4);
+        double seconds = std::max(rounds * work * processorsOfRates / rate, waiting);
+        std::string reason = fmt::format("tiles of {} by {}", s.along, s.across);
+        reason += s.split                  ? " on tensor cores, floats as two TF32 numbers"
+                  : s.form == Form::tensor ? " on tensor cores"
+                                           : " in float arithmetic";
+        reason += ", computed on in registers";
+        if (parts > 1) {
+            const double sums = 4.0 * static_cast<double>(product_.batch * product_.m) *
+                                static_cast<double>(product_.n * parts);
+            seconds += 2 * sums / bytesPerSecond + secondLaunch;
+            reason += fmt::format("; {} parts of k, added up by a second kernel", parts);
+        }
+        options_.push_back({s, 1, std::move(reason), seconds});
+    }
+
+    /// The best of each kind and a number of the best.
+    void keepSome() {
+        constexpr std::size_t most = 12, ofAKind = 2;
+        std::vector<Option> kept;
+        std::map<std::pair<int, bool>, std::size_t> kinds;
+        for (std::size_t i = 0; i < options_.size(); ++i) {
+            const Schedule &s = options_[i].schedule;
+            std::size_t &count = kinds[{static_cast<int>(s.form), s.split}];
+            if (i < most || count < ofAKind) {
+                kept.push_back(options_[i]);
+                ++count;
+            }
+        }
+        options_ = std::move(kept);
+    }
+
+    void loops() {
+        constexpr double rate = 3e10;
+        const auto &columns = nest_.sides[2];
+        for (const auto &[rows, width, depth] :
+             {std::array{64, 32, 128}, {32, 64, 128}, {16, 32, 256}}) {
+            Schedule s;
+            s.form = Form::loopProduct;
+            s.along = rows;
+            s.across = width;
+            s.chunk = depth;
+            s.rowsEach = 4;
+            s.columnsEach = width;
+            s.threads = s.team = 1;
+            const bool whole = columns.size() == 1 ||
+                               (!columns.empty() && nest_.dims[columns.back()].size % width == 0);
+            s.vector = whole ? width : 1;
+            const double operations = 2.0 * static_cast<double>(product_.batch * product_.m) *
+                                      static_cast<double>(product_.n * product_.k);
+            options_.push_back(
+                {s, 1,
+                 fmt::format("a thread computes {} by {} elements in plain loops", rows, width),
+                 operations / rate});
+        }
+    }
+
+    const Product &product_;
+    const Nest &nest_;
+    const device::Info &device_;
+    std::vector<Option> options_;
+};
+
+} // namespace
+
+int widestRead(const Product &product, const ProductOperand &operand, std::int64_t rows) {
+    int width = static_cast<int>(16 / sizeOf(product.type));
+    for (const std::int64_t n :
+         {operand.alongK ? product.k : rows, operand.pitch, operand.batchStride}) {
+        while (width > 1 && n % width != 0)
+            width /= 2;
+    }
+    return width;
+}
+
+std::vector<Option> productOptions(const Program &program, const ScheduledGroup &group,
+                                   const device::Info &device) {
+    return ProductOptions(program, group, device).run();
+}
+
+} // namespace cuda_agent::policy

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/products.h"
+#include "core/policy/planner/nest.h"
+
+#include <algorithm>
+
+namespace cuda_agent::policy {
+
+namespace {
+
+/// blockIdx.z counts the products of a batch, or the tiles of one in a second kernel.
+constexpr std::int64_t largestBatch = 65535, largestSize = 1ll << 30;
+
+bool readsBuffer(const Program &program, const Group &group, int buffer) {
+    const std::vector<int> values = reachableFrom(program, group.roots());
+    return std::any_of(values.begin(), values.end(), [&](int id) {
+        return program.values[id].kind == Kind::load && program.values[id].buffer == buffer;
+    });
+}
+
+/// Whether a group can take a product over: it does no more than compute with its elements.
+bool takesOver(const Program &program, const Group &group, const LibraryStep &step) {
+    if (group.hasReductions() || group.product >= 0 || !group.reduced.empty() ||
+        std::any_of(group.stores.begin(), group.stores.end(),
+                    [](const Store &store) { return store.adds(); }))
+        return false;
+    int load = -1;
+    for (const int id : reachableFrom(program, group.roots())) {
+        const Value &value = program.values[id];
+        if (value.kind != Kind::load || value.buffer != step.writes)
+            continue;
+        if (load >= 0)
+            return false; // two elements of the product for one of the result
+        load = id;
+    }
+    if (load < 0 || program.axesOf(load) != group.rows)
+        return false;
+    return productSides(program, load, *step.product).has_value();
+}
+
+} // namespace
+
+std::vector<int> productsOf(const Fused &fused) {
+    std::vector<int> result;
+    for (const Unit &unit : fused.units) {
+        if (unit.group)
+            continue;
+        const auto &product = fused.program.library[unit.library].product;
+        if (!product || product->batch > largestBatch || product->m > largestSize ||
+            product->n > largestSize || product->k > largestSize || product->k < 1 ||
+            product->m < 1 || product->n < 1)
+            continue;
+        if (product->type == DType::float32 || product->type == DType::float16 ||
+            product->type == DType::bfloat16)
+            result.push_back(unit.library);
+    }
+    return result;
+}
+
+int productValue(const Program &program, const Group &group) {
+    if (group.product < 0)
+        return -1;
+    for (const int id : reachableFrom(program, group.roots())) {
+        const Value &value = program.values[id];
+        if (value.kind == Kind::load && value.buffer == program.library[group.product].writes)
+            return id;
+    }
+    return -1;
+}
+
+Fused withOwnProducts(Fused fused, const std::set<int> &steps) {
+    Program &program = fused.program;
+    for (std::size_t u = 0; u < fused.units.size(); ++u) {
+        if (fused.units[u].group || !steps.contains(fused.units[u].library))
+            continue;
+        const int number = fused.units[u].library;
+        const LibraryStep &step = program.library[number];
+        std::vector<std::size_t> readers;
+        for (std::size_t other = 0; other < fused.units.size(); ++other) {
+            const Unit &unit = fused.units[other];
+            if (unit.group
+                    ? readsBuffer(program, *unit.group, step.writes)
+                    : std::ranges::count(program.library[unit.library].reads, step.writes) > 0)
+                readers.push_back(other);
+        }
+        const bool scratch = program.buffers[step.writes].role == BufferRole::scratch;
+        if (scratch && readers.size() == 1 && fused.units[readers[0]].group &&
+            takesOver(program, *fused.units[readers[0]].group, step)) {
+            fused.units[readers[0]].group->product = number;
+            fused.units.erase(fused.units.begin() + static_cast<std::ptrdiff_t>(u--));
+            continue;
+        }
+        Group group;
+        group.product = number;
+        const BufferInfo &buffer = program.buffers[step.writes];
+        std::vector<Axes> dims;
+        for (std::size_t d = 0; d < buffer.shape.size(); ++d) {
+            dims.emplace_back();
+            if (buffer.shape[d] == 1)
+                continue;
+            std::string text = d < buffer.expressions.size() ? buffer.expressions[d] : "";
+            if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
+                text.clear();
+            const Axis axis = program.axes.add(buffer.shape[d], text);
+            dims.back().push_back(axis);
+            group.rows.insert(axis);
+        }
+        group.stores.push_back({program.load(step.writes, dims), dims, step.writes});
+        fused.units[u] = {std::move(group), -1};
+    }
+    return fused;
+}
+
+} // namespace cuda_agent::policy
