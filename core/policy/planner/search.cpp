@@ -375,7 +375,11 @@ std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) c
             std::any_of(variants_.begin(), variants_.begin() + static_cast<std::ptrdiff_t>(v),
                         [&](const auto &other) { return other->steps == variants_[v]->steps; });
         const Choice other{v, std::vector<std::size_t>(variants_[v]->groups.size(), 0)};
-        const bool hopeless = best && (variants_[v]->exact || seconds(other) > 1.3 * bestSeconds);
+        // The library's products and the planner's own are guessed at by different rules.
+        const bool otherProducts =
+            best && variants_[v]->products != variants_[best->variant]->products;
+        const bool hopeless = best && (variants_[v]->exact ||
+                                       seconds(other) > (otherProducts ? 3 : 1.3) * bestSeconds);
         if (!seen && !tried(nameOf(other)) && !hopeless)
             return nameOf(other);
     }
