@@ -3,9 +3,8 @@
 
 #include "app/cuda_agent/commands.h"
 #include "app/cuda_agent/common.h"
+#include "app/cuda_agent/profile_device.h"
 #include "app/cuda_agent/profile_targets.h"
-
-#include "core/device/architectures.h"
 
 namespace cuda_agent::app {
 
@@ -13,17 +12,18 @@ namespace {
 
 struct Options {
     TaskOptions task;
-    std::string candidate;
+    std::vector<std::string> candidates;
     std::string architectures; ///< empty: this machine's device
+    DeviceProfileOptions onDevice;
 };
 
 Result<int> profile(const Options &options, bool elsewhere, std::stop_token stop) {
-    if (elsewhere)
-        return profileTargets(options.task, options.candidate, options.architectures,
-                              std::move(stop));
-    return machineError("counters of this machine's device are not there yet; --arch {} shows what "
-                        "the kernels need on other cards",
-                        device::architectures().front().name);
+    if (!elsewhere)
+        return profileOnDevice(options.task, options.candidates, options.onDevice, std::move(stop));
+    if (options.candidates.size() > 1)
+        return requestError("--arch takes one candidate, not {}", options.candidates.size());
+    return profileTargets(options.task, options.candidates.front(), options.architectures,
+                          std::move(stop));
 }
 
 } // namespace
@@ -31,8 +31,11 @@ Result<int> profile(const Options &options, bool elsewhere, std::stop_token stop
 Run addProfile(CLI::App &app) {
     auto options = std::make_shared<Options>();
     options->task.add(app);
-    app.add_option("CANDIDATE", options->candidate, "Folder with plan.json and its kernels")
+    app.add_option(
+           "CANDIDATE", options->candidates,
+           "Folder with plan.json and its kernels; several are profiled one after the other")
         ->required();
+    options->onDevice.add(app);
     app.footer(targetsHelp);
     auto *elsewhere = app.add_option(
         "--arch", options->architectures,

@@ -41,6 +41,9 @@ struct RunnerOptions {
     /// Every buffer in memory of its own with its exact size, so that a tool can see its end.
     bool ownBuffers = false;
     std::chrono::milliseconds loadTimeout{60'000};
+    /// Library folders beside those of this program, shown to the process.
+    std::vector<std::filesystem::path> libraryFolders = {};
+    bool performanceCounters = false; ///< as sandbox::Policy::performanceCounters
 };
 
 /// Starts `cuda-agent-runner` in the sandbox with the compiled plan. The runner is not trusted:

@@ -48,6 +48,8 @@ Result<sandbox::Policy> makePolicy(const CompiledPlan &compiled, const device::I
     }
 
     std::vector<fs::path> folders = ownLibraryFolders();
+    folders.insert(folders.end(), options.libraryFolders.begin(), options.libraryFolders.end());
+    policy.performanceCounters = options.performanceCounters;
     if (info.kind == device::Kind::cuda) {
         policy.gpu = info.index;
         if (usesLibraries(program)) {

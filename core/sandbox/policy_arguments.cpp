@@ -132,11 +132,13 @@ std::vector<std::string> bubblewrapArguments(const Policy &policy,
                                              const Descriptors &descriptors) {
     Arguments arguments;
     arguments.add(setting.bubblewrap);
-    if (setting.userNamespace)
+    if (setting.userNamespace && !policy.performanceCounters)
         arguments.add("--unshare-user", "--uid", 1000, "--gid", 1000);
     arguments.add("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
                   "--unshare-cgroup-try", "--hostname", "sandbox");
     arguments.add("--die-with-parent", "--new-session", "--cap-drop", "ALL");
+    if (policy.performanceCounters)
+        arguments.add("--cap-add", "CAP_PERFMON");
     arguments.add("--json-status-fd", descriptors.status, "--seccomp", descriptors.seccomp);
     if (descriptors.block >= 0)
         arguments.add("--block-fd", descriptors.block);

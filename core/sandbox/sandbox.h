@@ -60,6 +60,12 @@ struct Policy {
     std::vector<std::pair<std::string, std::string>> environment; ///< nothing is inherited
     std::filesystem::path workingDirectory = "/tmp";
     std::optional<int> gpu; ///< bind this one /dev/nvidiaN with nvidiactl and nvidia-uvm
+    /// Keeps the one capability CAP_PERFMON, for which the NVIDIA driver (R565 and later) lends the
+    /// GPU's performance counters where they are an administrator's. It counts only outside a user
+    /// name space, so there is none then and the user inside is root without any other capability.
+    /// Has an effect for an engine that is root alone; for a process of ours, never for host code
+    /// that somebody else wrote.
+    bool performanceCounters = false;
     Limits limits;
 };
 

@@ -35,6 +35,32 @@ struct TimeSample {
     int calls = 1;
 };
 
+/// Told of every step of a call, from before it is put on the device until after (on cuda it may
+/// still run then, but for `call`, which waits).
+class StepWatcher {
+  public:
+    virtual ~StepWatcher() = default;
+    virtual void begin(std::size_t step) = 0;
+    virtual void end(std::size_t step) = 0;
+};
+class WatchedStep {
+  public:
+    WatchedStep(StepWatcher *watcher, std::size_t step) : watcher_(watcher), step_(step) {
+        if (watcher_ != nullptr)
+            watcher_->begin(step_);
+    }
+    ~WatchedStep() {
+        if (watcher_ != nullptr)
+            watcher_->end(step_);
+    }
+    WatchedStep(const WatchedStep &) = delete;
+    WatchedStep &operator=(const WatchedStep &) = delete;
+
+  private:
+    StepWatcher *watcher_;
+    std::size_t step_;
+};
+
 /// One device in the runner's process. One thread.
 /// Errors: failed, when the candidate's kernel faulted; machine, for anything else.
 class Backend {
@@ -51,7 +77,16 @@ class Backend {
     virtual Result<std::vector<TimeSample>> time(const TimeRequest &request) = 0;
     /// What checks of the calls so far have found (core/plan/README.md, message `findings`).
     virtual Result<Json> findings() { return machineError("this process checks nothing"); }
+    /// Not owned; null: nobody. A backend that leaves it alone tells nobody.
+    void watchSteps(StepWatcher *watcher) { watcher_ = watcher; }
+
+  protected:
+    StepWatcher *watcher_ = nullptr;
 };
+
+/// Calls under the device's profiler (core/plan/README.md, message `profile`). cuda-agent-profiler
+/// alone can (core/profile/process); the others are linked with a refusal.
+Result<Json> profileCalls(Backend &backend, const Json &request);
 
 std::unique_ptr<Backend> makeCpuBackend();
 /// Errors: machine (no driver).

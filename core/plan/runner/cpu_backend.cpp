@@ -186,8 +186,10 @@ Result<void> CpuBackend::callSet(CallSet &set) {
     };
     for (const auto &staged : set.before)
         copy(staged, true);
-    for (std::size_t i = 0; i < program_.steps.size(); ++i)
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+        const WatchedStep watched(watcher_, i);
         CUDA_AGENT_TRY(runStep(i, set.pointers));
+    }
     for (const auto &staged : set.after)
         copy(staged, false);
     return {};

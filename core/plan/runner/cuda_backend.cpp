@@ -54,7 +54,7 @@ class CudaBackend final : public Backend {
     Result<CUdeviceptr> staging(std::size_t buffer);
     Result<CallSet *> find(int set);
     Result<void> runStep(std::size_t index, const CudaPointers &pointers);
-    Result<void> enqueue(CallSet &set, bool watchSteps);
+    Result<void> enqueue(CallSet &set, bool wait);
     void capture(CallSet &set);
     Result<void> enqueueTimed(CallSet &set);
     Result<void> flushCache();
@@ -183,13 +183,14 @@ Result<void> CudaBackend::runStep(std::size_t index, const CudaPointers &pointer
     return convolutions_.at(index)->run(pointers);
 }
 
-/// `watchSteps` waits after every step, so that a fault names the step that made it.
-Result<void> CudaBackend::enqueue(CallSet &set, bool watchSteps) {
+/// `wait` waits after every step, so that a fault names the step that made it.
+Result<void> CudaBackend::enqueue(CallSet &set, bool wait) {
     for (const auto &copy : set.before)
         CUDA_AGENT_TRY(copier_.run(copy.to, copy.from, copy.shape, copy.elementBytes));
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+        const WatchedStep watched(watcher_, i);
         CUDA_AGENT_TRY(runStep(i, set.pointers));
-        if (watchSteps)
+        if (wait)
             CUDA_AGENT_TRY(core_->check(core_->driver().cuStreamSynchronize(core_->stream()),
                                         program_.steps[i].label));
     }

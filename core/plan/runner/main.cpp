@@ -51,6 +51,8 @@ class Session {
             return time(message.body);
         if (op == "findings")
             return backend_->findings();
+        if (op == "profile")
+            return profileCalls(*backend_, message.body);
         return machineError("the runner does not know the message '{}'", op);
     }
 
