@@ -8,6 +8,8 @@
 #include "core/export/extension.h"
 #include "core/export/from_session.h"
 #include "core/reference/worker.h"
+#include "core/session/chrome_trace.h"
+#include "core/session/log.h"
 
 namespace cuda_agent::app {
 
@@ -22,6 +24,7 @@ struct Options {
     std::string numerics = "default";
     std::vector<std::string> sets;
     std::string to;
+    std::string trace; ///< a file to write; nothing else is exported then
     int turn = 0;
     bool unverified = false;
     bool force = false;
@@ -78,7 +81,63 @@ Result<exporter::Source> sourceFromCandidate(const Options &options, Printer &pr
     return source;
 }
 
+/// A session, or each of several attempts at one task.
+Result<std::vector<session::TraceSession>> sessionsIn(const fs::path &folder, Printer &printer) {
+    std::vector<std::pair<std::string, fs::path>> folders;
+    std::error_code error;
+    if (!fs::exists(folder / "session.jsonl", error) && fs::exists(folder / "attempts.json", error))
+        for (int i = 1; fs::exists(folder / fmt::format("attempt-{}", i), error); ++i)
+            folders.emplace_back(fmt::format(", attempt {}", i),
+                                 folder / fmt::format("attempt-{}", i));
+    if (folders.empty())
+        folders.emplace_back("", folder);
+    std::vector<session::TraceSession> sessions;
+    for (const auto &[suffix, path] : folders) {
+        CUDA_AGENT_ASSIGN(contents, session::readLog(path));
+        if (!contents.problem.empty())
+            printer.line("note: " + contents.problem);
+        std::string name = path.filename().string();
+        if (!contents.events.empty()) {
+            const auto &start = contents.events.front().data;
+            const auto task = start.find("task");
+            if (task != start.end() && task->is_object() && task->contains("name") &&
+                task->at("name").is_string())
+                name = task->at("name").get<std::string>();
+        }
+        sessions.push_back({name + suffix, std::move(contents.events)});
+    }
+    return sessions;
+}
+
+Result<int> writeTrace(const Options &options) {
+    Printer printer(options.json);
+    CUDA_AGENT_ASSIGN(sessions, sessionsIn(options.from, printer));
+    const auto trace = session::chromeTrace(sessions);
+    const auto count = trace["traceEvents"].size();
+    // A viewer finds one line an event as quickly, and a person finds something at all.
+    std::string text = "{\"displayTimeUnit\": \"ms\",\n\"otherData\": " +
+                       trace["otherData"].dump(-1, ' ', false, Json::error_handler_t::replace) +
+                       ",\n\"traceEvents\": [\n";
+    for (std::size_t i = 0; i < count; ++i)
+        text += trace["traceEvents"][i].dump(-1, ' ', false, Json::error_handler_t::replace) +
+                (i + 1 < count ? ",\n" : "\n");
+    CUDA_AGENT_TRY(writeFileAtomically(options.trace, text + "]}\n"));
+    if (options.json)
+        fmt::print(
+            "{}\n",
+            Json{{"trace", options.trace}, {"sessions", sessions.size()}, {"events", count}}.dump(
+                2, ' ', false, Json::error_handler_t::replace));
+    else
+        printer.line(fmt::format("wrote {} events of {} session{} to {}; open it in "
+                                 "ui.perfetto.dev or chrome://tracing",
+                                 count, sessions.size(), sessions.size() == 1 ? "" : "s",
+                                 options.trace));
+    return 0;
+}
+
 Result<int> run(const Options &options, std::stop_token stop) {
+    if (!options.trace.empty())
+        return writeTrace(options);
     if (!options.task.empty() && options.turn > 0)
         return requestError("--turn is for a session; with --task a candidate's folder is given");
     if (options.task.empty() && (options.unverified || !options.sets.empty()))
@@ -148,6 +207,13 @@ Run addExport(CLI::App &app) {
         ->allow_extra_args(false);
     app.add_flag("--unverified", options->unverified,
                  "With --task: export without verifying; the README says so");
+    auto *trace = app.add_option(
+        "--trace", options->trace,
+        "In place of an extension, write the session to this file as a trace for Perfetto or "
+        "chrome://tracing: turns, tool calls, answers, compiling, verdicts and profiled kernels on "
+        "one time axis");
+    for (const char *other : {"--task", "--turn", "--to", "--force", "--set", "--unverified"})
+        trace->excludes(other);
     app.add_flag("--json", options->json, "Print JSON");
     return [options](std::stop_token stop) { return run(*options, std::move(stop)); };
 }

@@ -244,7 +244,7 @@ std::string withSourceLines(std::string_view log, std::string_view ptx, std::str
         return std::string(log);
     const Ptx read(ptx, std::move(lines), std::move(functions));
     std::string result;
-    std::string last; // the same may be said twice of one line
+    std::set<std::string> said; // the same may be said many times of one line
     bool every = true;
     forLines(log, [&](std::string_view line) {
         const auto complaint = readComplaint(line);
@@ -257,10 +257,8 @@ std::string withSourceLines(std::string_view log, std::string_view ptx, std::str
             return;
         if (text.empty())
             text = line;
-        else if (text == last)
+        else if (!said.insert(text).second)
             return;
-        else
-            last = text;
         result.append(text).push_back('\n');
     });
     return result;

@@ -90,7 +90,7 @@ TEST(PtxLines, TheRestStays) {
 }
 
 TEST(PtxLines, TwiceTheSameIsSaidOnce) {
-    EXPECT_EQ(mapped(at(10) + at(10) + at(10, "other")),
+    EXPECT_EQ(mapped(at(10) + at(10) + at(10, "other") + at(10)),
               "kernels/a.cu:7:0: error: no such thing\nkernels/a.cu:7:0: error: other\n");
 }
 
