@@ -69,12 +69,15 @@ class ProductOptions {
             for (const Tile &tile : tensorTiles)
                 offer(tensorSchedule(tile, false), tile.share * (single ? tf32Rate : halfRate));
         }
-        if (tensor && single) {
+        // Where rounding is allowed, what does not round is another variant's, should that fail.
+        if (tensor && single && !product_.tf32) {
             for (const Tile &tile : splitTiles)
                 offer(tensorSchedule(tile, true), tile.share * splitRate);
         }
-        for (const Tile &tile : floatTiles)
-            offer(floatSchedule(tile), tile.share * floatRate);
+        if (!product_.tf32 || options_.empty()) {
+            for (const Tile &tile : floatTiles)
+                offer(floatSchedule(tile), tile.share * floatRate);
+        }
         std::stable_sort(options_.begin(), options_.end(),
                          [](const Option &a, const Option &b) { return a.seconds < b.seconds; });
         keepSome();
@@ -207,7 +210,7 @@ class ProductOptions {
     }
 
     void loops() {
-        constexpr double rate = 3e10;
+        constexpr double rate = 1e11;
         const auto &columns = nest_.sides[2];
         for (const auto &[rows, width, depth] :
              {std::array{64, 32, 128}, {32, 64, 128}, {16, 32, 256}}) {

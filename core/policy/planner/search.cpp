@@ -28,7 +28,7 @@ bool isConvolution(const LibraryStep &step) {
 /// Operations a second that a library step is expected to reach.
 double libraryRate(const LibraryStep &step, bool cpu) {
     if (cpu)
-        return 5e10;
+        return 1.5e11;
     if (step.product && sizeOf(step.product->type) < sizeof(float))
         return 6e14;
     if (!roundsProducts(step))
@@ -107,12 +107,13 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
         const Fused fused = fuse(form->program, {longest, cuda ? leastReordered : never});
         space.add(fused, device, form->exact, seen);
         const std::vector<int> products = productsOf(fused);
-        if (products.empty() || form->exact)
+        if (products.empty())
             continue;
-        space.add(withOwnProducts(fused, {products.begin(), products.end()}), device, false, seen);
+        space.add(withOwnProducts(fused, {products.begin(), products.end()}), device, form->exact,
+                  seen);
         const std::set<int> some = promising(fused, products, device);
         if (!some.empty())
-            space.add(withOwnProducts(fused, some), device, false, seen);
+            space.add(withOwnProducts(fused, some), device, form->exact, seen);
     }
     if (space.variants_.empty())
         return failedError("the planner found no schedule for this task on this device");

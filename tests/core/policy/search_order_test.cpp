@@ -81,7 +81,9 @@ TEST(SearchOrder, FullPrecisionIsForWhereTf32WasWrong) {
     ASSERT_TRUE(made) << made.error().message;
     const auto rounds = [&](const std::string &name) {
         const auto files = made->write(name, {});
-        return files && files->files.at("plan.json").find("tf32") != std::string::npos;
+        const bool own = name.find("|tensor") != std::string::npos;
+        return own ? name.find("split") == std::string::npos
+                   : files && files->files.at("plan.json").find("tf32") != std::string::npos;
     };
     for (const auto &name : triesOf(*made))
         EXPECT_TRUE(rounds(name)) << name;
@@ -89,10 +91,12 @@ TEST(SearchOrder, FullPrecisionIsForWhereTf32WasWrong) {
     const auto first = made->next(trials);
     ASSERT_TRUE(first);
     EXPECT_TRUE(rounds(*first));
-    trials.push_back({*first, true, 0});
-    const auto second = made->next(trials);
-    ASSERT_TRUE(second);
-    EXPECT_FALSE(rounds(*second)) << *second;
+    // Those that round fail, the library's and the planner's own.
+    std::optional<std::string> next = first;
+    for (; next && rounds(*next); next = made->next(trials))
+        trials.push_back({*next, true, 0});
+    ASSERT_TRUE(next);
+    EXPECT_LE(trials.size(), 12u) << "full precision comes before all that could round is tried";
 }
 
 TEST(SearchOrder, ConvolutionsKnowFullPrecisionInBothLayouts) {
