@@ -8,7 +8,8 @@ include(GNUInstallDirs)
 set(workers ${CMAKE_INSTALL_LIBEXECDIR}/cuda-agent)
 
 install(TARGETS cuda-agent RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS cuda-agent-runner cuda-agent-nvrtc cuda-agent-probe RUNTIME DESTINATION ${workers})
+install(TARGETS cuda-agent-runner cuda-agent-profiler cuda-agent-nvrtc cuda-agent-probe
+        RUNTIME DESTINATION ${workers})
 if(TARGET cuda-agent-checker)
   install(TARGETS cuda-agent-checker RUNTIME DESTINATION ${workers})
 endif()
