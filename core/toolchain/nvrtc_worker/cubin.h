@@ -15,8 +15,8 @@ namespace cuda_agent::toolchain {
 /// Errors: machine (not a 64-bit CUDA ELF file, or a damaged one).
 Result<std::vector<std::string>> kernelsOfCubin(std::string_view file);
 
-/// Registers, spill, static shared and stack bytes and barriers of each entry, from what `ptxas -v` printed;
-/// -1 where it said nothing.
+/// Registers, spill, static shared and stack bytes and barriers of each entry, from what `ptxas -v`
+/// printed; -1 where it said nothing.
 std::vector<EntryInfo> entryFacts(const std::vector<std::string> &names, std::string_view log);
 
 /// Why the assembler refused without a word: it only prints the shared memory that a kernel asks
