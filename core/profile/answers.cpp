@@ -47,7 +47,7 @@ std::array<std::uint32_t, 3> sizeAt(const Json &json, const char *key) {
         return size;
     for (std::size_t i = 0; i < 3; ++i) {
         const Json &value = (*found)[i];
-        if (value.is_number_unsigned() && value.get<std::uint64_t>() <= 0xffff'ffffu)
+        if (value.is_number_integer() && value >= 0 && value <= 0xffff'ffffu)
             size[i] = value.get<std::uint32_t>();
     }
     return size;
@@ -84,12 +84,20 @@ bool Refused::lacksPrivileges() const {
     return status == insufficientPrivileges || status == virtualizedInsufficientPrivileges;
 }
 
-std::optional<Refused> refusalIn(const Json &answer) {
-    const auto found = answer.find("refused");
+namespace {
+
+std::optional<Refused> refusalAt(const Json &answer, const char *key) {
+    const auto found = answer.find(key);
     if (found == answer.end() || !found->is_object())
         return std::nullopt;
     return Refused{textAt(*found, "call"), static_cast<int>(numberAt(*found, "status").value_or(0)),
                    textAt(*found, "name"), textAt(*found, "text")};
+}
+
+} // namespace
+
+std::optional<Refused> refusalIn(const Json &answer) {
+    return refusalAt(answer, "refused");
 }
 
 std::string sentenceOf(const Refused &refused, std::string_view what) {
@@ -183,6 +191,8 @@ Result<CountedRanges> rangesIn(const Json &answer) {
         for (const auto &name : *left)
             if (name.is_string() && counted.leftOut.size() < mostSamples)
                 counted.leftOut.push_back(plan::tamed(name.get<std::string>()));
+    counted.instructions = textAt(answer, "instructions");
+    counted.instructionsRefused = refusalAt(answer, "instructions_refused");
     for (const auto &json : *list) {
         if (!json.is_object() || !json.contains("counters") || !json["counters"].is_object() ||
             json["counters"].size() > mostSamples)

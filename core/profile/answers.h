@@ -45,6 +45,9 @@ struct CountedRanges {
     std::string mode;
     int passes = 0;
     std::vector<std::string> leftOut;
+    /// How the metrics over instructions were counted, or why they were not.
+    std::string instructions;
+    std::optional<Refused> instructionsRefused;
 };
 /// Errors: machine.
 Result<CountedRanges> rangesIn(const Json &answer);

@@ -12,6 +12,8 @@ namespace cuda_agent::profile {
 
 namespace {
 
+constexpr double sectorBytes = 32;
+
 /// One launch's counters by name.
 class Counters {
   public:
@@ -118,8 +120,7 @@ std::vector<Stall> stallsOf(const Counters &count) {
 
 Access accessOf(const Counters &count, const char *operation) {
     return {count.global("requests", operation), count.global("sectors", operation),
-            count(fmt::format("smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.ratio",
-                              operation))};
+            count(fmt::format("smsp__sass_data_bytes_mem_global_op_{}.sum", operation))};
 }
 
 SharedAccess sharedAccessOf(const Counters &count, const std::string &operation) {
@@ -180,9 +181,15 @@ Figure Access::sectorsPerRequest() const {
     return ratio(sectors, requests);
 }
 
+Figure Access::bytesPerSector() const {
+    // Lanes that want the same bytes want more than there are.
+    const auto bytes = ratio(wanted, sectors);
+    return bytes ? Figure(std::min(*bytes, sectorBytes)) : std::nullopt;
+}
+
 Figure Access::leastSectorsPerRequest() const {
-    const auto used = sectorsPerRequest();
-    return used && bytesPerSector ? Figure(*used * *bytesPerSector / 32) : std::nullopt;
+    const auto used = sectorsPerRequest(), bytes = bytesPerSector();
+    return used && bytes ? Figure(*used * *bytes / sectorBytes) : std::nullopt;
 }
 
 Figure SharedAccess::conflictShare() const {
@@ -245,7 +252,37 @@ std::vector<Roof> roofsOf(const Traffic &traffic, const Operations &operations, 
     return roofs;
 }
 
+namespace {
+
+/// What the plan counts, against the host's ceilings.
+std::vector<Roof> countedRoofs(std::uint64_t bytes, double operations, double seconds,
+                               const device::Ceilings &ceilings) {
+    std::vector<Roof> roofs;
+    if (!(seconds > 0))
+        return roofs;
+    const auto add = [&](const char *name, const char *unit, double amount, double ceiling) {
+        if (!(amount > 0))
+            return;
+        Roof roof{name, unit, amount, amount / seconds, positive(ceiling), {}, {}, {}, {}};
+        if (roof.measured)
+            roof.ofMeasured = roof.rate / *roof.measured;
+        if (roof.unit == "B" && operations > 0)
+            roof.intensity = operations / amount;
+        roofs.push_back(std::move(roof));
+    };
+    add("counted bytes", "B", static_cast<double>(bytes), ceilings.copyBytesPerSecond);
+    add("counted operations", "op", operations, ceilings.fp32FlopsPerSecond);
+    return roofs;
+}
+
+} // namespace
+
 void deriveLaunch(Launch &launch, const Report &report) {
+    if (report.device.kind == device::Kind::cpu) {
+        launch.roofs = countedRoofs(launch.countedBytes, launch.countedOperations, launch.seconds,
+                                    report.ceilings);
+        return;
+    }
     const Counters count(launch.counters);
     launch.traffic = trafficOf(count);
     launch.operations = operationsOf(count);
@@ -255,8 +292,13 @@ void deriveLaunch(Launch &launch, const Report &report) {
         sumOfKnown({count.global("requests", "atom"), count.global("requests", "red")});
     launch.sharedLoads = sharedAccessOf(count, "ld");
     launch.sharedStores = sharedAccessOf(count, "st");
-    launch.l1HitRate = count.percent("l1tex__t_sector_hit_rate.pct");
-    launch.l2HitRate = count.percent("lts__t_sector_hit_rate.pct");
+    // Hits and lookups may come from two passes.
+    const auto hitRate = [&](const char *name) {
+        const auto rate = count.percent(name);
+        return rate ? Figure(std::min(*rate, 1.0)) : std::nullopt;
+    };
+    launch.l1HitRate = hitRate("l1tex__t_sector_hit_rate.pct");
+    launch.l2HitRate = hitRate("lts__t_sector_hit_rate.pct");
     launch.stalls = stallsOf(count);
     launch.issueActive = count.percent("smsp__issue_active.avg.pct_of_peak_sustained_active");
     launch.activeLanes =
@@ -282,9 +324,16 @@ void deriveTotals(Report &report) {
         report.busySeconds += launch.seconds;
     for (auto &launch : report.launches)
         launch.share = report.busySeconds > 0 ? launch.seconds / report.busySeconds : 0;
-    if (report.spanSeconds > 0)
+    // On the cpu the call waits for each step anyway.
+    if (report.device.kind == device::Kind::cuda && report.spanSeconds > 0)
         report.gapShare =
             std::max(0.0, report.spanSeconds - report.busySeconds) / report.spanSeconds;
+    const double seconds = report.spanSeconds > 0 ? report.spanSeconds : report.busySeconds;
+    if (report.device.kind == device::Kind::cpu) {
+        report.roofs =
+            countedRoofs(report.countedBytes, report.countedOperations, seconds, report.ceilings);
+        return;
+    }
     report.traffic = total(report.launches, &Launch::traffic,
                            {&Traffic::dramRead, &Traffic::dramWrite, &Traffic::l2, &Traffic::l1,
                             &Traffic::shared, &Traffic::local});
@@ -292,7 +341,6 @@ void deriveTotals(Report &report) {
         total(report.launches, &Launch::operations,
               {&Operations::fp32, &Operations::fp16, &Operations::fp64, &Operations::tensorFp16,
                &Operations::tensorBf16, &Operations::tensorTf32, &Operations::tensorOther});
-    const double seconds = report.spanSeconds > 0 ? report.spanSeconds : report.busySeconds;
     report.roofs =
         roofsOf(report.traffic, report.operations, seconds, report.device, report.ceilings);
 }

@@ -26,6 +26,7 @@ constexpr double atomicsFrom = 0.1;         ///< of all requests to global memor
 constexpr double excessFrom = 1.3;          ///< DRAM's bytes over those of the plan
 constexpr double launchesThatMatter = 0.02; ///< of a call; shorter ones are left in peace
 
+constexpr double mostGain = 100; ///< a bound beyond that says no more than this one
 constexpr double sectorBytes = 32;
 constexpr double lanesOfWarp = 32;
 
@@ -84,7 +85,7 @@ class LaunchRules {
     double reached() const { return roof_ != nullptr ? *roof_->ofMeasured : 0; }
 
     /// By how much the launch could get faster while it moves and computes the same; at least 1.
-    double headroom() const { return reached() > 0 ? std::max(1.0, 1 / reached()) : 1; }
+    double headroom() const { return std::max(1.0, 1 / std::max(reached(), 1 / mostGain)); }
 
     /// `faster` times: what only moves less. Arithmetic stays, so its ceilings hold.
     double withinCompute(double faster) const {
@@ -103,7 +104,7 @@ class LaunchRules {
         finding.launch = index_;
         finding.message = std::move(message);
         finding.evidence = std::move(evidence);
-        finding.gain = gainOf(std::max(1.0, faster));
+        finding.gain = gainOf(std::clamp(faster, 1.0, mostGain));
         finding.stop = stop;
         finding.file = launch_.file;
         finding.line = launch_.line;
@@ -157,7 +158,7 @@ class LaunchRules {
                         what, launch_.name, *used, *least),
             {{"sectors_per_request", *used},
              {"least_sectors_per_request", *least},
-             {"bytes_per_sector", *access.bytesPerSector}});
+             {"bytes_per_sector", *access.bytesPerSector()}});
     }
 
     void conflicts(const SharedAccess &access, const char *rule, const char *what) {

@@ -12,7 +12,8 @@ namespace cuda_agent::profile {
 /// `Finding::gain` is an upper bound. For a launch that takes the share s of a call, made f times
 /// as fast, the call is 1 / (1 - s + s / f) times as fast (Amdahl). f comes from the rule (wasted
 /// bytes, passes, lanes) and from the roofline: a launch at the share m of its nearest measured
-/// ceiling becomes at most 1 / m times as fast while it moves and computes the same.
+/// ceiling becomes at most 1 / m times as fast while it moves and computes the same. f is at most
+/// 100.
 std::vector<Finding> findingsIn(const Report &report);
 
 } // namespace cuda_agent::profile

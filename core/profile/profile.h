@@ -49,7 +49,9 @@ struct Operations {
 
 /// One ceiling and how near the work came to it: rate = amount / seconds.
 struct Roof {
-    std::string name; ///< "DRAM", "L2", "L1/shared", "FP32", "FP16 tensor", "TF32 tensor"
+    /// "DRAM", "L2", "L1/shared", "FP32", "TF32 tensor", "FP16/BF16 tensor"; on the cpu "counted
+    /// bytes", against the copy rate, and "counted operations", against the fp32 rate of the host.
+    std::string name;
     std::string unit; ///< "B" or "op": amount in it, rates in it a second
     double amount = 0;
     double rate = 0;
@@ -66,12 +68,12 @@ struct Roof {
 struct Access {
     Figure requests; ///< l1tex__t_requests_pipe_lsu_mem_global_op_{ld,st}.sum
     Figure sectors;  ///< l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum
-    /// smsp__sass_average_data_bytes_per_sector_mem_global_op_{ld,st}.ratio: what threads wanted of
-    /// the 32 bytes of a sector.
-    Figure bytesPerSector;
+    Figure wanted;   ///< bytes, smsp__sass_data_bytes_mem_global_op_{ld,st}.sum: asked by threads
+    /// wanted / sectors, at most 32: what threads use of the 32 bytes of a sector.
+    Figure bytesPerSector() const;
     /// sectors / requests.
     Figure sectorsPerRequest() const;
-    /// sectors per request x bytesPerSector / 32: what would do for the same bytes, side by side.
+    /// sectorsPerRequest x bytesPerSector / 32: what would do for the same bytes, side by side.
     Figure leastSectorsPerRequest() const;
 };
 

@@ -230,6 +230,12 @@ class Passes {
             report_.notes.push_back(std::move(text));
         report_.notes.push_back(
             fmt::format("hardware counters: {} passes ({})", counted->passes, counted->mode));
+        if (counted->instructionsRefused)
+            report_.notes.push_back(
+                sentenceOf(*counted->instructionsRefused, "operations and bytes by instructions"));
+        else if (!counted->instructions.empty() && counted->instructions != "together")
+            report_.notes.push_back("operations and bytes by instructions: counted " +
+                                    counted->instructions);
         noteLeftOut(counted->leftOut);
         return {};
     }

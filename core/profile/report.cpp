@@ -60,6 +60,7 @@ Json toJson(const Access &access) {
     Json json = Json::object();
     put(json, "requests", access.requests);
     put(json, "sectors", access.sectors);
+    put(json, "bytes_per_sector", access.bytesPerSector());
     put(json, "sectors_per_request", access.sectorsPerRequest());
     put(json, "least_sectors_per_request", access.leastSectorsPerRequest());
     return json;
@@ -301,7 +302,8 @@ std::string toCsv(const Report &report) {
             csv += (i > 0 ? "," : "") + quoted(names ? fields[i].first : fields[i].second);
         csv += "\r\n";
     };
-    const Fields whole = fieldsOf(wholeOf(report));
+    Fields whole = fieldsOf(wholeOf(report));
+    whole.front().second = "call";
     line(whole, true);
     for (const auto &launch : report.launches)
         line(fieldsOf(launch), false);

@@ -243,6 +243,100 @@ Outcome<Json> countIn(const Mode &mode, const Cupti &cupti, CUcontext context, c
     return answer;
 }
 
+/// Counts some metrics in the first mode that works; a mode that failed once is not tried again.
+class Counting {
+  public:
+    Counting(const Cupti &cupti, CUcontext context, std::string chip,
+             std::vector<std::uint8_t> availability, plan::runner::Backend &backend,
+             CacheFlush &flush, const CountRequest &request)
+        : cupti_(cupti), context_(context), chip_(std::move(chip)),
+          availability_(std::move(availability)), backend_(backend), flush_(flush),
+          request_(request) {}
+
+    Outcome<Json> count(const std::vector<std::string> &metrics) {
+        CUDA_AGENT_ASSIGN(host, Host::open(cupti_, chip_, availability_));
+        CUDA_AGENT_ASSIGN(schedule, host.schedule(metrics));
+        Json tried = Json::array();
+        Refusal last;
+        for (; mode_ < modes.size(); ++mode_) {
+            auto answer =
+                countIn(modes[mode_], cupti_, context_, host, schedule, backend_, flush_, request_);
+            if (answer) {
+                (*answer)["left_out"] = schedule.leftOut;
+                return answer;
+            }
+            last = std::move(answer).error();
+            if (last.fault || last.status == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||
+                last.status == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
+                return tl::unexpected(std::move(last)); // another mode meets the same
+            Json one = toJson(last);
+            one["mode"] = modes[mode_].name;
+            tried.push_back(std::move(one));
+        }
+        // All refusals in one text: the last alone may not be the cause.
+        last.text += " (all modes: " + tried.dump() + ")";
+        return tl::unexpected(std::move(last));
+    }
+
+  private:
+    const Cupti &cupti_;
+    CUcontext context_;
+    std::string chip_;
+    std::vector<std::uint8_t> availability_;
+    plan::runner::Backend &backend_;
+    CacheFlush &flush_;
+    const CountRequest &request_;
+    std::size_t mode_ = 0;
+};
+
+/// A metric over instructions that is never 0, to tell whether the others have values of their own.
+constexpr const char *sentinel = "smsp__sass_inst_executed.sum";
+
+/// True when every metric of every range has the sentinel's value: they were not told apart.
+bool allAlike(const Json &answer) {
+    for (const auto &range : answer["ranges"])
+        for (const auto &[name, value] : range["counters"].items())
+            if (value != range["counters"].value(sentinel, Json()))
+                return false;
+    return true;
+}
+
+/// Adds the counters of `from`; false where it is not of the same ranges.
+bool merge(Json &into, const Json &from) {
+    if (from["ranges"].size() != into["ranges"].size() || from["mode"] != into["mode"])
+        return false;
+    for (std::size_t i = 0; i < into["ranges"].size(); ++i) {
+        if (from["ranges"][i]["name"] != into["ranges"][i]["name"])
+            return false;
+        into["ranges"][i]["counters"].update(from["ranges"][i]["counters"]);
+    }
+    into["passes"] = into["passes"].get<std::size_t>() + from["passes"].get<std::size_t>();
+    for (const auto &name : from["left_out"])
+        into["left_out"].push_back(name);
+    return true;
+}
+
+/// Metrics over instructions are counted by code that CUPTI puts into the kernels, in sessions
+/// apart from the hardware's.
+Outcome<void> addInstructionMetrics(Counting &counting, std::vector<std::string> metrics,
+                                    Json &into) {
+    metrics.insert(metrics.begin(), sentinel);
+    CUDA_AGENT_ASSIGN(together, counting.count(metrics));
+    const bool apart = !allAlike(together);
+    into["instructions"] = apart ? "together" : "one by one";
+    if (apart) {
+        if (!merge(into, together))
+            into["instructions"] = "of other launches, left out";
+        return {};
+    }
+    for (const auto &metric : metrics) {
+        CUDA_AGENT_ASSIGN(one, counting.count({metric}));
+        if (!merge(into, one))
+            into["instructions"] = "of other launches, left out";
+    }
+    return {};
+}
+
 } // namespace
 
 Outcome<Json> countCalls(const Cupti &cupti, plan::runner::Backend &backend, CacheFlush &flush,
@@ -261,35 +355,24 @@ Outcome<Json> countCalls(const Cupti &cupti, plan::runner::Backend &backend, Cac
     CUDA_AGENT_TRY(checkDevice(cupti, device));
     CUDA_AGENT_ASSIGN(chip, chipOf(cupti, device));
     CUDA_AGENT_ASSIGN(availability, availabilityOf(cupti, context));
-    CUDA_AGENT_ASSIGN(host, Host::open(cupti, chip, availability));
-    CUDA_AGENT_ASSIGN(schedule, host.schedule(request.metrics));
     CUDA_AGENT_TRY(outcomeOf(backend.call(request.set))); // loads code
 
-    Json tried = Json::array();
-    Refusal last;
-    for (const auto &mode : modes) {
-        auto answer = countIn(mode, cupti, context, host, schedule, backend, flush, request);
-        if (answer) {
-            (*answer)["chip"] = chip;
-            (*answer)["scheduled_passes"] = schedule.passes;
-            (*answer)["left_out"] = schedule.leftOut;
-            (*answer)["tried"] = std::move(tried);
-            (*answer)["library"] = cupti.file;
-            (*answer)["version"] = cupti.version;
-            return answer;
-        }
-        last = std::move(answer).error();
-        if (last.fault || last.status == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||
-            last.status == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
-            break; // another mode meets the same
-        Json one = toJson(last);
-        one["mode"] = mode.name;
-        tried.push_back(std::move(one));
+    std::vector<std::string> hardware, instructions;
+    for (const auto &metric : request.metrics)
+        (metric.find("_sass_") == metric.npos ? hardware : instructions).push_back(metric);
+    Counting counting(cupti, context, chip, availability, backend, flush, request);
+    CUDA_AGENT_ASSIGN(answer, counting.count(hardware));
+    if (!instructions.empty()) {
+        auto added = addInstructionMetrics(counting, std::move(instructions), answer);
+        if (!added && added.error().fault)
+            return tl::unexpected(std::move(added).error());
+        if (!added) // what the hardware counted stands
+            answer["instructions_refused"] = toJson(added.error());
     }
-    // All refusals in one text: one alone may not be the cause.
-    if (!last.fault && tried.size() > 1)
-        last.text += " (all modes: " + tried.dump() + ")";
-    return tl::unexpected(std::move(last));
+    answer["chip"] = chip;
+    answer["library"] = cupti.file;
+    answer["version"] = cupti.version;
+    return std::move(answer);
 }
 
 } // namespace cuda_agent::profile::process

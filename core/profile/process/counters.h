@@ -35,6 +35,7 @@ class Host {
     Host &operator=(Host &&) = delete;
     ~Host();
 
+    /// Once an object.
     Outcome<Schedule> schedule(const std::vector<std::string> &metrics);
     /// Of one range of a decoded image, by metric. What cannot be evaluated is absent.
     std::map<std::string, double> values(const std::vector<std::string> &metrics,
@@ -43,8 +44,11 @@ class Host {
 
   private:
     explicit Host(const Cupti &cupti) : cupti_(&cupti) {}
+    bool knows(const std::string &metric) const;
+    Outcome<void> add(const std::vector<std::string> &metrics);
 
     const Cupti *cupti_;
+    std::string chip_;
     std::vector<std::uint8_t> availability_; ///< lives as long as the host object
     CUpti_Profiler_Host_Object *object_ = nullptr;
 };
@@ -54,9 +58,13 @@ class Host {
 /// each kernel and passes by repeating the whole call (nothing is saved or restored: a plan's call
 /// does the same each time); the same with each kernel repeated by CUPTI; a range for each step.
 ///
+/// Metrics over instructions (`_sass_` in the name) are counted after the others, in sessions of
+/// their own; when these are refused, the others stand.
+///
 /// The answer: {"ranges": [{"name", "counters": {metric: value}}], "mode": "kernels, call repeated"
 /// | "kernels, kernel repeated" | "steps, call repeated", "passes", "chip", "left_out": [metric],
-/// "tried": [refusals of the modes before]}.
+/// "instructions": "together" | "one by one" | "of other launches, left out",
+/// "instructions_refused": refusal}.
 Outcome<Json> countCalls(const Cupti &cupti, plan::runner::Backend &backend, CacheFlush &flush,
                          const CountRequest &request);
 

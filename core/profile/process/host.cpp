@@ -5,6 +5,7 @@
 
 #include "core/profile/process/counters.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace cuda_agent::profile::process {
@@ -21,7 +22,8 @@ std::vector<const char *> pointersTo(const std::vector<std::string> &names) {
 } // namespace
 
 Host::Host(Host &&other) noexcept
-    : cupti_(other.cupti_), availability_(std::move(other.availability_)),
+    : cupti_(other.cupti_), chip_(std::move(other.chip_)),
+      availability_(std::move(other.availability_)),
       object_(std::exchange(other.object_, nullptr)) {}
 
 Host::~Host() {
@@ -35,10 +37,11 @@ Host::~Host() {
 Outcome<Host> Host::open(const Cupti &cupti, const std::string &chip,
                          const std::vector<std::uint8_t> &availability) {
     Host host(cupti);
+    host.chip_ = chip;
     host.availability_ = availability;
     CUDA_AGENT_PARAMETERS(CUpti_Profiler_Host_Initialize_Params, parameters);
     parameters.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-    parameters.pChipName = chip.c_str();
+    parameters.pChipName = host.chip_.c_str();
     parameters.pCounterAvailabilityImage =
         host.availability_.empty() ? nullptr : host.availability_.data();
     CUDA_AGENT_TRY(
@@ -47,22 +50,40 @@ Outcome<Host> Host::open(const Cupti &cupti, const std::string &chip,
     return host;
 }
 
+bool Host::knows(const std::string &metric) const {
+    CUDA_AGENT_PARAMETERS(CUpti_Profiler_Host_GetMetricProperties_Params, properties);
+    properties.pHostObject = object_;
+    properties.pMetricName = metric.c_str();
+    return cupti_->cuptiProfilerHostGetMetricProperties(&properties) == CUPTI_SUCCESS;
+}
+
+Outcome<void> Host::add(const std::vector<std::string> &metrics) {
+    auto names = pointersTo(metrics);
+    CUDA_AGENT_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics_Params, parameters);
+    parameters.pHostObject = object_;
+    parameters.ppMetricNames = names.data();
+    parameters.numMetrics = names.size();
+    return cupti_->check(cupti_->cuptiProfilerHostConfigAddMetrics(&parameters),
+                         "cuptiProfilerHostConfigAddMetrics");
+}
+
 Outcome<Schedule> Host::schedule(const std::vector<std::string> &metrics) {
+    // All metrics of one call of ConfigAddMetrics share passes; those of two calls do not, and two
+    // passes over instructions (`_sass_`) come out as the first one twice.
     Schedule schedule;
-    for (const auto &metric : metrics) {
-        CUDA_AGENT_PARAMETERS(CUpti_Profiler_Host_GetMetricProperties_Params, properties);
-        properties.pHostObject = object_;
-        properties.pMetricName = metric.c_str();
-        bool there = cupti_->cuptiProfilerHostGetMetricProperties(&properties) == CUPTI_SUCCESS;
-        if (there) {
-            const char *name = metric.c_str();
-            CUDA_AGENT_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
-            add.pHostObject = object_;
-            add.ppMetricNames = &name;
-            add.numMetrics = 1;
-            there = cupti_->cuptiProfilerHostConfigAddMetrics(&add) == CUPTI_SUCCESS;
-        }
-        (there ? schedule.metrics : schedule.leftOut).push_back(metric);
+    for (const auto &metric : metrics)
+        (knows(metric) ? schedule.metrics : schedule.leftOut).push_back(metric);
+    // One that cannot be scheduled spoils an object for all others.
+    const auto fits = [&](const std::vector<std::string> &names) {
+        auto trial = open(*cupti_, chip_, availability_);
+        return trial && trial->add(names);
+    };
+    if (!schedule.metrics.empty() && !fits(schedule.metrics)) {
+        const auto refused =
+            std::stable_partition(schedule.metrics.begin(), schedule.metrics.end(),
+                                  [&](const std::string &metric) { return fits({metric}); });
+        schedule.leftOut.insert(schedule.leftOut.end(), refused, schedule.metrics.end());
+        schedule.metrics.erase(refused, schedule.metrics.end());
     }
     if (schedule.metrics.empty())
         return tl::unexpected(Refusal{"cuptiProfilerHostConfigAddMetrics",
@@ -70,6 +91,7 @@ Outcome<Schedule> Host::schedule(const std::vector<std::string> &metrics) {
                                       "",
                                       "the chip has none of the metrics that were asked for",
                                       {}});
+    CUDA_AGENT_TRY(add(schedule.metrics));
     CUDA_AGENT_PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
     size.pHostObject = object_;
     CUDA_AGENT_TRY(cupti_->check(cupti_->cuptiProfilerHostGetConfigImageSize(&size),

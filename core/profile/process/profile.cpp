@@ -39,13 +39,14 @@ class StepTimes final : public StepWatcher {
 };
 
 Result<Json> timeSteps(Backend &backend, const Json &request) {
-    const int set = request.at("set"), calls = request.at("calls");
-    CUDA_AGENT_TRY(backend.call(set));
+    TimeRequest calls;
+    calls.sets = {request.at("set").get<int>()};
+    calls.samples = request.at("calls");
+    calls.flushCache = request.at("flush");
+    CUDA_AGENT_TRY(backend.call(calls.sets.front()));
     StepTimes times;
     backend.watchSteps(&times);
-    Result<void> done;
-    for (int i = 0; i < calls && done; ++i)
-        done = backend.call(set);
+    const auto done = backend.time(calls);
     backend.watchSteps(nullptr);
     CUDA_AGENT_TRY(done);
     return Json{{"steps", times.seconds()}};
