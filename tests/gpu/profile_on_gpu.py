@@ -30,13 +30,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import profile_kernels  # noqa: E402
 
 TOLERANCE = 0.05
-SKIP = 3  # launches before the one that is looked at, so that both sides find warm caches
+WARM = 0.2  # seconds of launches before the one that is looked at, as on the profiler's side
 
 # figure: (ncu's metrics, summed, with factors; where it is in the profiler's launch; what is little)
 TENSOR = ["sm__ops_path_tensor_src_fp16.sum", "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
           "sm__ops_path_tensor_src_tf32_dst_fp32.sum"]
 FIGURES = {
-    "duration": (["gpu__time_duration.sum"], ("seconds",), 1e-9, 0),
+    # Both while counters are read; "traced" is the profiler's own duration, with nothing counted.
+    "duration": (["gpu__time_duration.sum"], ("counters", "gpu__time_duration.sum"), 1, 0),
+    "traced": (["gpu__time_duration.sum"], ("seconds",), 1e-9, 0),
     "dram": (["dram__bytes_read.sum", "dram__bytes_write.sum"], ("bytes", "dram"), 1, 1 << 22),
     "tensor": (TENSOR, ("operations", "tensor"), 1, 0),
     "fp32": (["smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
@@ -96,7 +98,7 @@ def launch(specification):
     n = ctypes.c_int(spec["n"])
     arguments = (ctypes.c_void_p * 3)(*(ctypes.cast(ctypes.byref(each), ctypes.c_void_p)
                                         for each in (x, y, n)))
-    for _ in range(SKIP + 1):
+    for _ in range(spec["launches"]):
         call("cuLaunchKernel", function, *spec["grid"], *spec["block"],
              ctypes.c_uint(spec["shared"]), None, arguments, None)
         call("cuCtxSynchronize")
@@ -151,17 +153,19 @@ def number(text):
         return None
 
 
-def under_ncu(arguments, name, cubin, folder, results):
+def under_ncu(arguments, name, seconds, cubin, folder, results):
     """What ncu says of the same kernel: {metric: value}, or a text with what went wrong."""
+    skip = min(2000, max(3, round(WARM / max(seconds, 1e-6))))
     _, grid, block, shared, n, _, _ = profile_kernels.KERNELS[name]
     spec = {"cubin": str(cubin), "kernel": "k_" + name, "shared": shared, "n": n,
-            "floats": profile_kernels.N, "grid": (grid + [1, 1])[:3], "block": (block + [1, 1])[:3]}
+            "floats": profile_kernels.N, "launches": skip + 1,
+            "grid": (grid + [1, 1])[:3], "block": (block + [1, 1])[:3]}
     file = folder / f"{name}.json"
     file.write_text(json.dumps(spec))
     metrics = sorted({metric for figure in FIGURES.values() for metric in figure[0]})
     command = [arguments.ncu, "--clock-control", "none", "--cache-control",
                "all" if arguments.flush else "none", "--replay-mode", arguments.replay,
-               "--launch-skip", str(SKIP), "--launch-count", "1", "--csv", "--page", "raw",
+               "--launch-skip", str(skip), "--launch-count", "1", "--csv", "--page", "raw",
                "--print-units", "base", "--metrics", ",".join(metrics),
                sys.executable, os.path.abspath(__file__), "--launch", str(file)]
     try:
@@ -240,6 +244,8 @@ def main():
     parser.add_argument("--flush", action="store_true",
                         help="caches cold on both sides: written over here, ncu's cache control there")
     parser.add_argument("--seconds", type=float, default=400, help="for the profiler's side")
+    parser.add_argument("--total-seconds", type=float, default=480,
+                        help="after which no further kernel goes under ncu")
     arguments = parser.parse_args()
     if arguments.launch:
         return launch(arguments.launch)
@@ -250,6 +256,7 @@ def main():
     results.mkdir(parents=True, exist_ok=True)
     names = [name for name in arguments.only.split(",") if name] or list(profile_kernels.KERNELS)
     machine()
+    begin = time.monotonic()
     lines, failed, shown = [], 0, 0
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
@@ -266,7 +273,8 @@ def main():
             if "error" in report:
                 print(f"{name}: {report['error']['message']}")
             for finding in report.get("findings", []):
-                lines.append(f"{name}: {finding['message']} (at most {finding['gain']:.2f}x)")
+                gain = finding.get("gain")
+                lines.append(f"{name}: {finding['message']} (at most {text_of(gain)}x)")
         for note, of in notes.items():
             print(f"note ({len(of)} of {len(reports)}): {note}")
         table = {}
@@ -278,7 +286,14 @@ def main():
             values = {}
             if not arguments.no_ncu:
                 cubin = cubin_with(cache, "k_" + name)
-                values = under_ncu(arguments, name, cubin, folder, results) if cubin else "no cubin"
+                launches = report.get("launches") or [{"seconds": 0}]
+                if time.monotonic() - begin > arguments.total_seconds:
+                    values = "left out, the time is up (--total-seconds)"
+                elif cubin is None:
+                    values = "no cubin in the cache"
+                else:
+                    values = under_ncu(arguments, name, launches[0]["seconds"], cubin, folder,
+                                       results)
                 if isinstance(values, str):
                     print(f"{name}: {values}", flush=True)
                     failed += 1

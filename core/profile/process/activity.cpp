@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/profile/process/activity.h"
 
+#include "core/profile/process/warm_up.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
@@ -240,7 +242,7 @@ Outcome<Json> traceCalls(const Cupti &cupti, plan::runner::Backend &backend, Cac
                          const TraceRequest &request) {
     Tracing tracing(cupti);
     CUDA_AGENT_TRY(tracing.begin());
-    CUDA_AGENT_TRY(outcomeOf(backend.call(request.set))); // loads code and chooses caches
+    CUDA_AGENT_TRY(warmUp(backend, request.set));
     CUDA_AGENT_TRY(outcomeOf(flush.mark()));
     CUDA_AGENT_TRY(tracing.take());
     StepClock clock(cupti);

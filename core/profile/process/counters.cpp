@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/profile/process/counters.h"
 
+#include "core/profile/process/warm_up.h"
+
 #include <array>
 
 namespace cuda_agent::profile::process {
@@ -355,7 +357,7 @@ Outcome<Json> countCalls(const Cupti &cupti, plan::runner::Backend &backend, Cac
     CUDA_AGENT_TRY(checkDevice(cupti, device));
     CUDA_AGENT_ASSIGN(chip, chipOf(cupti, device));
     CUDA_AGENT_ASSIGN(availability, availabilityOf(cupti, context));
-    CUDA_AGENT_TRY(outcomeOf(backend.call(request.set))); // loads code
+    CUDA_AGENT_TRY(warmUp(backend, request.set));
 
     std::vector<std::string> hardware, instructions;
     for (const auto &metric : request.metrics)
