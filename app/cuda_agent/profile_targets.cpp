@@ -5,6 +5,7 @@
 
 #include "app/cuda_agent/printer.h"
 
+#include "core/modules/targets.h"
 #include "core/plan/targets.h"
 #include "core/reference/worker.h"
 
@@ -22,7 +23,11 @@ const char *const targetsHelp =
     "dynamic_shared_bytes of a block, spill_bytes and stack_bytes of a thread, barriers, and "
     "occupancy: fits, problem, blocks_per_sm, warps_per_sm, max_warps_per_sm, occupancy (their "
     "ratio), limiters, blocks_by (blocks that each resource alone allows), warps_per_block, "
-    "registers_per_block, shared_bytes_per_block. Exit 0: all of it holds on all of them; 1: not "
+    "registers_per_block, shared_bytes_per_block. Of a workspace, whose host code decides on "
+    "blocks "
+    "when it runs, kernels have occupancy_by_threads in the place of occupancy: for blocks of 128, "
+    "256, 512 and 1024 threads without dynamic shared memory. Exit 0: all of it holds on all of "
+    "them; 1: not "
     "all.";
 
 namespace {
@@ -100,21 +105,19 @@ std::string stepsText(const plan::TargetLaunch &launch) {
                                    : text;
 }
 
-void print(const std::vector<plan::Target> &targets, int libraries, Printer &printer) {
-    for (const auto &[step, example] : launchesOf(targets)) {
-        auto head = fmt::format("{}: {}, block {}, grid {}", example->source, example->entry.name,
-                                timesText(example->block), timesText(example->grids.front()));
-        if (example->cluster != std::array{1, 1, 1})
-            head += ", cluster " + timesText(example->cluster);
-        printer.line(head + ", " + stepsText(*example));
-        printer.line("  arch    registers  shared memory    spills  stack  blocks/SM  occupancy  "
-                     "limited by");
-        for (const auto &target : targets)
-            printer.line(rowOf(target, launchOf(target, step)));
-    }
+bool holds(const plan::Target &target) {
+    return target.holds();
+}
+bool holds(const modules::Target &target) {
+    return target.compiled;
+}
+
+/// What the compiler said where something does not hold, and where that is.
+template <typename Target>
+void printConclusion(const std::vector<Target> &targets, const char *good, Printer &printer) {
     std::string lacking;
     for (const auto &target : targets) {
-        if (target.holds())
+        if (holds(target))
             continue;
         lacking.append(lacking.empty() ? "" : ", ").append(target.architecture->name);
         int shown = 0;
@@ -129,15 +132,85 @@ void print(const std::vector<plan::Target> &targets, int libraries, Printer &pri
         if (shown > 5)
             printer.line(fmt::format("{}: and {} more", target.architecture->name, shown - 5));
     }
+    if (lacking.empty())
+        printer.line(fmt::format("{} on all {}", good, targets.size()));
+    else
+        printer.line("does not hold on " + lacking);
+}
+
+void print(const std::vector<plan::Target> &targets, int libraries, Printer &printer) {
+    for (const auto &[step, example] : launchesOf(targets)) {
+        auto head = fmt::format("{}: {}, block {}, grid {}", example->source, example->entry.name,
+                                timesText(example->block), timesText(example->grids.front()));
+        if (example->cluster != std::array{1, 1, 1})
+            head += ", cluster " + timesText(example->cluster);
+        printer.line(head + ", " + stepsText(*example));
+        printer.line("  arch    registers  shared memory    spills  stack  blocks/SM  occupancy  "
+                     "limited by");
+        for (const auto &target : targets)
+            printer.line(rowOf(target, launchOf(target, step)));
+    }
     if (libraries > 0)
         printer.line(
             fmt::format("note: {} steps are left to libraries, which have kernels for each "
                         "card",
                         libraries));
-    if (lacking.empty())
-        printer.line(fmt::format("compiles and fits on all {}", targets.size()));
-    else
-        printer.line("does not hold on " + lacking);
+    printConclusion(targets, "compiles and fits", printer);
+}
+
+/// Occupancy for each of the example blocks, "100/ 75/ 50/  0".
+std::string examplesText(const modules::Target &target, const modules::TargetKernel &kernel) {
+    std::string text;
+    for (const int threads : modules::exampleThreads)
+        text += fmt::format("{}{:>5.1f}", text.empty() ? "" : " ",
+                            100 * modules::occupancyOf(target, kernel, threads).fraction);
+    return text;
+}
+
+void print(const std::vector<modules::Target> &targets, Printer &printer) {
+    std::vector<std::pair<std::string, std::string>> kernels; // as some architecture has them
+    for (const auto &target : targets)
+        for (const auto &kernel : target.kernels)
+            if (const std::pair each{kernel.source, kernel.entry.name};
+                std::find(kernels.begin(), kernels.end(), each) == kernels.end())
+                kernels.push_back(each);
+    for (const auto &[source, name] : kernels) {
+        printer.line(fmt::format("{}: {}", source, name));
+        printer.line("  arch    registers  static shared  spills  stack  occupancy in % at "
+                     "128/256/512/1024 threads");
+        for (const auto &target : targets) {
+            const auto kernel =
+                std::find_if(target.kernels.begin(), target.kernels.end(), [&](const auto &each) {
+                    return each.source == source && each.entry.name == name;
+                });
+            if (kernel == target.kernels.end())
+                printer.line(fmt::format("  {:<7} does not compile", target.architecture->name));
+            else
+                printer.line(fmt::format("  {:<7} {:>9}  {:>13}  {:>6} {:>6}  {}",
+                                         target.architecture->name, kernel->entry.registers,
+                                         kernel->entry.sharedBytes, kernel->entry.spillBytes,
+                                         kernel->entry.stackBytes, examplesText(target, *kernel)));
+        }
+    }
+    printer.line("note: host code decides on blocks and dynamic shared memory when it runs, so "
+                 "whether launches fit is not known");
+    printConclusion(targets, "compiles", printer);
+}
+
+template <typename Target>
+int answer(const std::vector<Target> &targets, const TaskOptions &options,
+           const std::string &candidate, Json more) {
+    const bool all = std::all_of(targets.begin(), targets.end(),
+                                 [](const auto &target) { return holds(target); });
+    if (options.json) {
+        more["candidate"] = candidate;
+        more["holds"] = all;
+        more["architectures"] = Json::array();
+        for (const auto &target : targets)
+            more["architectures"].push_back(toJson(target));
+        fmt::print("{}\n", more.dump(2, ' ', false, Json::error_handler_t::replace));
+    }
+    return all ? 0 : 1;
 }
 
 } // namespace
@@ -146,34 +219,28 @@ Result<int> profileTargets(const TaskOptions &options, const std::string &candid
                            const std::string &list, std::stop_token stop) {
     CUDA_AGENT_ASSIGN(architectures, device::parseArchitectures(list));
     CUDA_AGENT_ASSIGN(read, judge::readCandidate(candidate));
-    const auto *planned = std::get_if<plan::Candidate>(&read);
-    if (planned == nullptr)
-        return requestError("{} is a module candidate: its host code decides at run time what is "
-                            "launched, so --arch takes candidates with plan.json",
-                            candidate);
     CUDA_AGENT_ASSIGN(request, openTask(options));
     Printer printer(options.json);
+    const auto compiling = fmt::format("compiling for {} architecture{}", architectures.size(),
+                                       architectures.size() == 1 ? "" : "s");
+    Json more{{"task", request.spec.name()}};
+    if (const auto *module = std::get_if<modules::Candidate>(&read)) {
+        printer.progress(compiling);
+        CUDA_AGENT_ASSIGN(targets, modules::examineTargets(*module, architectures, stop));
+        if (!options.json)
+            print(targets, printer);
+        return answer(targets, options, candidate, std::move(more));
+    }
+    const auto &planned = std::get<plan::Candidate>(read);
     printer.progress("loading the task");
     CUDA_AGENT_ASSIGN(signature, signatureOf(request, options, stop));
-    printer.progress(fmt::format("compiling for {} architectures", architectures.size()));
-    CUDA_AGENT_ASSIGN(targets, plan::examineTargets(*planned, signature, architectures, stop));
-    const bool holds = std::all_of(targets.begin(), targets.end(),
-                                   [](const auto &target) { return target.holds(); });
-    const int libraries = librarySteps(planned->plan);
-    if (options.json) {
-        Json each = Json::array();
-        for (const auto &target : targets)
-            each.push_back(plan::toJson(target));
-        fmt::print("{}\n", Json{{"task", request.spec.name()},
-                                {"candidate", candidate},
-                                {"holds", holds},
-                                {"library_steps", libraries},
-                                {"architectures", std::move(each)}}
-                               .dump(2, ' ', false, Json::error_handler_t::replace));
-    } else {
+    printer.progress(compiling);
+    CUDA_AGENT_ASSIGN(targets, plan::examineTargets(planned, signature, architectures, stop));
+    const int libraries = librarySteps(planned.plan);
+    more["library_steps"] = libraries;
+    if (!options.json)
         print(targets, libraries, printer);
-    }
-    return holds ? 0 : 1;
+    return answer(targets, options, candidate, std::move(more));
 }
 
 } // namespace cuda_agent::app

@@ -7,9 +7,9 @@
 
 namespace cuda_agent::app {
 
-/// `profile --arch`: compiles a plan candidate for the architectures that `list` names and prints
-/// what its kernels need on each, as a table or as JSON. Returns 0 when every kernel compiles and
-/// every launch is possible on all of them, else 1. Errors: request, machine, stopped.
+/// `profile --arch`: compiles a candidate for the architectures that `list` names and prints what
+/// its kernels need on each, as a table or as JSON. Returns 0 when every kernel compiles and, of a
+/// plan, every launch is possible on all of them, else 1. Errors: request, machine, stopped.
 Result<int> profileTargets(const TaskOptions &options, const std::string &candidate,
                            const std::string &list, std::stop_token stop);
 

@@ -11,6 +11,7 @@
 #include "core/modules/ptxas.h"
 #include "core/modules/rules.h"
 #include "core/toolchain/binary_cache.h"
+#include "core/toolchain/nvrtc_worker/ptx_lines.h"
 
 #include <optional>
 
@@ -25,6 +26,7 @@ namespace {
 
 constexpr std::size_t logLimit = 64u << 10;
 constexpr std::size_t mostDiagnostics = 50;
+constexpr std::size_t ptxLimit = 64u << 20;
 
 void add(std::optional<Rejection> &all, Rejection &&more) {
     if (!all) {
@@ -95,6 +97,17 @@ struct Builder::State {
 
     using Object = std::variant<Binary, Rejection>;
 
+    /// One command that has run on the candidate's files, and the folder that was /out.
+    struct Ran {
+        TemporaryFolder folder;
+        fs::path out;
+        sandbox::Record record;
+    };
+    Result<Ran> runCommand(const Candidate &candidate, const Command &command,
+                           const std::vector<fs::path> &objects, std::stop_token stop);
+    /// What nvcc's assembler says about its PTX, said about the source.
+    Result<std::string> locate(const Candidate &candidate, const std::string &file,
+                               const std::string &output, std::stop_token stop);
     /// Runs one command on the candidate's files; `produced` is what it leaves in /out.
     Result<Object> run(const Candidate &candidate, const std::string &file, const Command &command,
                        const std::string &key, const std::string &produced,
@@ -148,10 +161,10 @@ const std::string &Builder::description() const {
     return state_->tools.description;
 }
 
-Result<Builder::State::Object>
-Builder::State::run(const Candidate &candidate, const std::string &file, const Command &command,
-                    const std::string &key, const std::string &produced,
-                    const std::vector<fs::path> &objects, std::stop_token stop) {
+Result<Builder::State::Ran> Builder::State::runCommand(const Candidate &candidate,
+                                                       const Command &command,
+                                                       const std::vector<fs::path> &objects,
+                                                       std::stop_token stop) {
     CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make("module"));
     const auto in = folder.path() / "in";
     const auto out = folder.path() / "out";
@@ -167,8 +180,36 @@ Builder::State::run(const Candidate &candidate, const std::string &file, const C
     for (std::size_t i = 0; i < objects.size(); ++i)
         policy.mounts.push_back({objects[i], fmt::format("/objects/{}.o", i)});
     CUDA_AGENT_ASSIGN(record, sandbox::run(policy, command, {}, std::move(stop)));
-    if (!record.clean())
+    return Ran{std::move(folder), out, std::move(record)};
+}
+
+Result<std::string> Builder::State::locate(const Candidate &candidate, const std::string &file,
+                                           const std::string &output, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(ran, runCommand(candidate, tools.kernel(file, true), {}, std::move(stop)));
+    const auto ptx = ran.out / "object.ptx";
+    // For some architectures nvcc has the assembler look at what it writes, and fails once more.
+    std::error_code error;
+    if (fs::symlink_status(ptx, error).type() != fs::file_type::regular)
+        return output;
+    const auto text = readTextFile(ptx, ptxLimit);
+    return text ? toolchain::withSourceLines(output, *text, file) : output;
+}
+
+Result<Builder::State::Object>
+Builder::State::run(const Candidate &candidate, const std::string &file, const Command &command,
+                    const std::string &key, const std::string &produced,
+                    const std::vector<fs::path> &objects, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(ran, runCommand(candidate, command, objects, stop));
+    auto &[folder, out, record] = ran;
+    std::error_code error;
+    if (!record.clean()) {
+        if (file.ends_with(".cu") && record.limitsHit.empty() &&
+            record.standardError.find("ptxas ") != std::string::npos) {
+            CUDA_AGENT_ASSIGN(located, locate(candidate, file, record.standardError, stop));
+            record.standardError = std::move(located);
+        }
         return Object(rejectionOf(file, record));
+    }
     if (fs::symlink_status(out / produced, error).type() != fs::file_type::regular)
         return machineError("{} ended without a result", command.front());
     Binary facts;
@@ -229,6 +270,16 @@ Builder::State::checkSource(const Candidate &candidate, std::vector<Compiled::Su
                                      each.value("what", std::string())),
                          each.value("when", std::string()) == "published"});
     return std::optional<Rejection>();
+}
+
+Result<std::map<std::string, toolchain::Outcome>>
+Builder::compileKernels(const Candidate &candidate, std::stop_token stop) {
+    std::map<std::string, toolchain::Outcome> outcomes;
+    for (const auto &file : candidate.kernels()) {
+        CUDA_AGENT_ASSIGN(object, state_->kernel(candidate, file, stop));
+        outcomes.emplace(file, std::move(object));
+    }
+    return outcomes;
 }
 
 Result<CompileOutcome> Builder::compile(const Candidate &candidate, std::stop_token stop) {

@@ -51,6 +51,11 @@ class Builder {
     /// diagnostics.
     Result<CompileOutcome> compile(const Candidate &candidate, std::stop_token stop);
 
+    /// The kernel files of a workspace alone, and what came of each; the card need not be there.
+    /// cuda only. Errors: as compile().
+    Result<std::map<std::string, toolchain::Outcome>> compileKernels(const Candidate &candidate,
+                                                                     std::stop_token stop);
+
   private:
     struct State;
     explicit Builder(std::unique_ptr<State> state);

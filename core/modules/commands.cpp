@@ -6,6 +6,7 @@
 #include "core/base/paths.h"
 #include "core/reference/launch.h"
 
+#include <cstdlib>
 #include <sstream>
 
 namespace cuda_agent::modules {
@@ -43,7 +44,7 @@ bool isThere(const fs::path &path) {
 /// "sm_90" -> "90a": Hopper and later have instructions of their own.
 std::string codeOf(const std::string &architecture) {
     const std::string number = architecture.substr(std::min<std::size_t>(3, architecture.size()));
-    return number.size() >= 2 && number >= "90" ? number + "a" : number;
+    return std::atoi(number.c_str()) >= 90 ? number + "a" : number;
 }
 
 void addHeaders(Command &command, const fs::path &folder) {
@@ -124,12 +125,12 @@ Result<Tools> Tools::find(const device::Info &device, std::stop_token stop) {
     return tools;
 }
 
-Command Tools::kernel(const std::string &file) const {
+Command Tools::kernel(const std::string &file, bool ptx) const {
     if (toolkit.empty())
         return {};
     const auto code = codeOf(device.architecture);
     Command command = {(toolkit / "bin" / "nvcc").string(),
-                       "-c",
+                       ptx ? "-ptx" : "-c",
                        "-O3",
                        "-std=c++17",
                        "-lineinfo",
@@ -141,7 +142,7 @@ Command Tools::kernel(const std::string &file) const {
                        "-v"};
     for (const auto &folder : libraryHeaders)
         addHeaders(command, folder);
-    command.insert(command.end(), {"-o", "/out/object.o", file});
+    command.insert(command.end(), {"-o", ptx ? "/out/object.ptx" : "/out/object.o", file});
     return command;
 }
 

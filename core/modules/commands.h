@@ -31,8 +31,8 @@ struct Tools {
     /// Errors: machine, naming what is missing and how to get it; stopped.
     static Result<Tools> find(const device::Info &device, std::stop_token stop);
 
-    /// nvcc: "kernels/x.cu" to /out/object.o. cuda only.
-    Command kernel(const std::string &file) const;
+    /// nvcc: "kernels/x.cu" to /out/object.o, or its PTX to /out/object.ptx. cuda only.
+    Command kernel(const std::string &file, bool ptx = false) const;
     /// g++: a binding, or the engine's own binding.cpp.
     Command binding(const std::string &file) const;
     /// g++: objects to /out/cuda_extension.so.

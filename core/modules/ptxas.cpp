@@ -70,6 +70,7 @@ std::vector<toolchain::EntryInfo> entriesFromPtxas(std::string_view output) {
         } else if (line.find("Used ") != line.npos) {
             entries.back().registers = numberBefore(line, " registers");
             entries.back().sharedBytes = std::max(0, numberBefore(line, " bytes smem"));
+            entries.back().barriers = numberBefore(line, " barriers");
         }
     }
     return entries;

@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/targets.h"
 
+#include "core/base/parallel.h"
 #include "core/plan/sources.h"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
-#include <mutex>
-#include <thread>
 
 namespace cuda_agent::plan {
 
@@ -146,34 +144,9 @@ examineTargets(const Candidate &candidate, const Signature &signature,
     const CompilerMaker maker =
         make ? make : [](const std::string &name) { return toolchain::makeCudaCompiler(name); };
 
-    std::vector<Target> targets(architectures.size());
-    std::atomic<std::size_t> next = 0;
-    std::mutex mutex;
-    std::optional<Error> failed;
-    const auto work = [&] {
-        for (auto i = next++; i < architectures.size(); i = next++) {
-            auto target = examine(*architectures[i], sources, launches, maker, stop);
-            if (target) {
-                targets[i] = std::move(*target);
-                continue;
-            }
-            const std::lock_guard lock(mutex);
-            if (!failed)
-                failed = std::move(target.error());
-            next = architectures.size(); // nothing else is begun
-        }
-    };
-    if (threads == 0)
-        threads = std::max(std::thread::hardware_concurrency(), 1u);
-    {
-        std::vector<std::jthread> others;
-        for (unsigned i = 1; i < threads && i < architectures.size(); ++i)
-            others.emplace_back(work);
-        work();
-    }
-    if (failed)
-        return tl::unexpected(std::move(*failed));
-    return targets;
+    return parallelResults<Target>(architectures.size(), threads, [&](std::size_t i) {
+        return examine(*architectures[i], sources, launches, maker, stop);
+    });
 }
 
 Json toJson(const Target &target) {

@@ -110,6 +110,23 @@ class Architectures(Case):
         (folder / "plan.json").write_text("{")
         self.expect(self.profile(broken, folder, "--arch", "sm_90"), 2, "plan.json")
 
+    def test_a_workspace_is_compiled_without_its_host_code(self):
+        result = self.profile(MODULE / "task.py", MODULE, "--arch", "sm_80,sm_90", "--json")
+        if result.returncode == 3 and "nvcc" in result.stdout + result.stderr:
+            self.skipTest("no nvcc")
+        self.expect(result, 0)
+        for each in json.loads(result.stdout)["architectures"]:
+            self.assertEqual({kernel["entry"] for kernel in each["kernels"]}, {"elements", "words"})
+            for kernel in each["kernels"]:
+                self.assertGreater(kernel["registers"], 8)
+                self.assertEqual(set(kernel["occupancy_by_threads"]), {"128", "256", "512", "1024"})
+        table = self.profile(MODULE / "task.py", MODULE, "--arch", "sm_90")
+        self.expect(table, 0, "whether launches fit is not known", "compiles on all 1")
+
+    def test_a_single_file_says_what_holds(self):
+        self.expect(self.profile(MODULE / "task.py", MODULE / "single_triton.py", "--arch", "sm_90"),
+                    2, "compiles what it needs when it is loaded")
+
     def test_a_plan_of_another_task_exits_2(self):
         result = self.profile(LINEAR / "task.py", SOFTMAX, "--arch", "sm_90", "--json")
         self.expect(result, 2, "plan.json: ")

@@ -69,10 +69,10 @@ std::optional<Complaint> readComplaint(std::string_view line) {
     Complaint complaint;
     if (!take(line, "ptxas"))
         return {};
-    const auto place = line.find("line ");
     const auto semicolon = line.find("; ");
-    if (place < semicolon && semicolon != line.npos) {
-        auto number = line.substr(place + 5);
+    const auto place = line.substr(0, semicolon).rfind(", line ");
+    if (place != line.npos && semicolon != line.npos) {
+        auto number = line.substr(place + 7);
         line = withoutSpace(line.substr(semicolon + 1));
         if (!takeNumber(number, complaint.ptxLine) || !take(line, "error") || !take(line, ":"))
             return {};

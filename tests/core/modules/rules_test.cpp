@@ -51,6 +51,7 @@ TEST(Ptxas, GivesResourcesByReadableName) {
     EXPECT_EQ(entries[0].spillBytes, 8);
     EXPECT_EQ(entries[0].stackBytes, 16);
     EXPECT_EQ(entries[0].sharedBytes, 4096);
+    EXPECT_EQ(entries[0].barriers, 1);
     EXPECT_EQ(entries[1].name, "rows<4, float>");
     EXPECT_EQ(entries[1].registers, 26);
     EXPECT_EQ(entries[1].sharedBytes, 0);
