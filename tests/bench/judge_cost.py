@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a verdict costs: one correct plan judged several times by one judge, in both strengths. The first
-verdict compiles and is cold, the others are warm.
+verdict compiles and is cold, the others are warm; below each line stand the median seconds of its phases.
 
 usage: judge_cost.py --program build/release/bin/cuda-agent [--device cpu|cuda] [--repeats 8]
                      [--set NAME=VALUE ...] [--against OTHER/bin/cuda-agent]
@@ -62,6 +62,10 @@ def main():
             call = warm[-1].get("times", {}).get("candidate", {}).get("seconds", float("nan"))
             print(f"{strength:9} {1e3 * call:6.3f} ms {cold['seconds']:5.2f} s {medians[-1]:5.2f} s "
                   f"{min(seconds):5.2f} s {max(seconds):5.2f} s  {program}", flush=True)
+            names = list(dict.fromkeys(name for each in warm for name in each.get("phases", {})))
+            print("          " + ", ".join(
+                f"{name} {statistics.median(each['phases'].get(name, 0) for each in warm):.3f}"
+                for name in names), flush=True)
         if len(medians) == 2:
             print(f"{strength:9} ratio {medians[0] / medians[1]:.2f}")
     return 1 if wrong else 0

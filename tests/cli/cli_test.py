@@ -64,11 +64,12 @@ class Case(unittest.TestCase):
 
 class Options(Case):
     def test_help_names_every_command(self):
-        self.expect(run("--help"), 0, "doctor", "optimize", "check", "endpoint", "export", "replay",
-                    "knowledge", "Exit codes")
+        self.expect(run("--help"), 0, "doctor", "optimize", "check", "evaluate", "endpoint", "export",
+                    "replay", "knowledge", "Exit codes")
 
     def test_every_command_has_help_and_json(self):
-        for command in ("doctor", "optimize", "check", "endpoint", "export", "replay", "knowledge"):
+        for command in ("doctor", "optimize", "check", "endpoint", "evaluate",
+                        "profile", "export", "replay", "knowledge"):
             self.expect(run(command, "--help"), 0, "--json")
 
     def test_wrong_use_exits_2(self):

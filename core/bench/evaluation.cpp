@@ -1,0 +1,490 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/bench/evaluation.h"
+
+#include "core/agent/best_of.h"
+#include "core/bench/deadline.h"
+#include "core/device/busy.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace cuda_agent::bench {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int usualPerGpu = 3; ///< one measures while others prepare
+/// How the planner marks a candidate that rewrites; an endpoint's may say so too.
+constexpr std::string_view algebraMark = "The same in exact arithmetic:";
+
+double secondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// What one worker does before it takes the next: a policy's session on one task, or the judging
+/// of all candidates that one task has.
+struct Job {
+    const SuiteTask *task = nullptr;
+    task::Numerics numerics = task::Numerics::standard;
+    std::vector<Sample> samples; ///< empty: a policy
+};
+
+Json settingsOf(const Request &request) {
+    const auto &one = request.one;
+    Json numerics = Json::array();
+    for (const auto each : request.numerics)
+        numerics.push_back(task::nameOf(each));
+    Json settings{{"suite", fs::absolute(request.suite.source).string()},
+                  {"numerics", std::move(numerics)},
+                  {"rules", modules::nameOf(one.judge.rules)},
+                  {"max_autotune", one.judge.maxAutotune},
+                  {"device", one.device}};
+    if (request.samplesFolder.empty()) {
+        settings["policy"] = one.policy;
+        settings["turns"] = one.budget.turns > 0 ? one.budget.turns : agent::usualTurns(one.policy);
+        if (one.policy == "endpoint")
+            settings["endpoint"] = policy::describeEndpoint(one.endpoint);
+    } else {
+        settings["candidates"] = fs::absolute(request.samplesFolder).string();
+        settings["strength"] = verify::nameOf(request.strength);
+    }
+    return settings;
+}
+
+std::string titleOf(const Request &request) {
+    const auto name = fs::absolute(request.suite.source).lexically_normal();
+    const auto last = name.has_filename() ? name.filename() : name.parent_path().filename();
+    return fmt::format("{}: {}", last.string(),
+                       request.samplesFolder.empty() ? request.one.policy
+                                                     : request.samplesFolder.string());
+}
+
+Json versionsOf(const device::Info &device) {
+    Json versions{{"program", CUDA_AGENT_VERSION}, {"device", device.name}};
+    if (device.kind == device::Kind::cuda)
+        versions["driver"] = fmt::format("CUDA {}.{}", device.driverVersion / 1000,
+                                         device.driverVersion % 1000 / 10);
+    return versions;
+}
+
+void setError(Record &record, const Error &error, Outcome whenRequest) {
+    record.cause = error.message;
+    record.outcome = error.kind == ErrorKind::machine   ? Outcome::machine
+                     : error.kind == ErrorKind::request ? whenRequest
+                                                        : Outcome::none;
+}
+
+bool usesAlgebra(const fs::path &candidate) {
+    std::error_code error;
+    for (fs::recursive_directory_iterator at(candidate, error), end; !error && at != end;
+         at.increment(error))
+        if (at->is_regular_file())
+            if (const auto text = readTextFile(at->path());
+                text && text->find(algebraMark) != text->npos)
+                return true;
+    return false;
+}
+
+/// Seconds of preparing by what the judge says of it, until told that it is over.
+class PhaseClock {
+  public:
+    void enter(const std::string &phase) {
+        if (over_)
+            return;
+        leave();
+        phase_ = phase;
+    }
+    void end() {
+        leave();
+        over_ = true;
+    }
+    std::map<std::string, double> take() { return std::exchange(phases_, {}); }
+
+  private:
+    void leave() {
+        if (!over_ && !phase_.empty())
+            phases_[phase_] += secondsSince(since_);
+        since_ = Clock::now();
+    }
+    std::string phase_ = "starting";
+    Clock::time_point since_ = Clock::now();
+    std::map<std::string, double> phases_;
+    bool over_ = false;
+};
+
+void addPhases(std::map<std::string, double> &to, const Json &verdict) {
+    const auto found = verdict.find("phases");
+    if (found == verdict.end() || !found->is_object())
+        return;
+    for (const auto &[phase, seconds] : found->items())
+        if (seconds.is_number())
+            to[phase] += seconds.get<double>();
+}
+
+class Evaluator {
+  public:
+    Evaluator(const Request &request, const Listener &listener, Store &store, agent::Lanes lanes,
+              std::stop_token stop)
+        : request_(request), listener_(listener), store_(store), gpus_(lanes.gpus),
+          stop_(std::move(stop), request.seconds) {
+        const int usual = gpus_ > 0 ? usualPerGpu : 1;
+        perDevice_ = request.perDevice > 0 ? request.perDevice : usual;
+        collect();
+    }
+
+    Result<void> run() {
+        {
+            const std::lock_guard lock(mutex_);
+            if (listener_.begun)
+                listener_.begun(status());
+        }
+        work(jobs_, perDevice_, perDevice_ > 1);
+        // What found too little memory beside others has the device alone now.
+        work(alone_, 1, false);
+        if (failure_)
+            return tl::unexpected(*failure_);
+        return store_.addCost(secondsSince(start_) * std::max(gpus_, 1));
+    }
+
+    bool whole() const { return done_ >= all_; }
+
+  private:
+    void collect() {
+        for (const auto numerics : request_.numerics)
+            for (const auto &task : request_.suite.tasks) {
+                Job job{&task, numerics, {}};
+                const auto found = request_.samples.find(task.id);
+                if (request_.samplesFolder.empty() || found == request_.samples.end()) {
+                    ++all_;
+                    if (const auto record = begin(job, -1); store_.has(record.key()))
+                        count(record.key());
+                    else
+                        jobs_.push_back(job);
+                    continue;
+                }
+                for (const auto &sample : found->second) {
+                    ++all_;
+                    if (const auto record = begin(job, sample.number); store_.has(record.key()))
+                        count(record.key());
+                    else
+                        job.samples.push_back(sample);
+                }
+                if (!job.samples.empty())
+                    jobs_.push_back(job);
+            }
+    }
+
+    void count(const std::string &key) {
+        ++done_;
+        const auto &records = store_.records();
+        const auto found = std::ranges::find(records, key, &Record::key);
+        correct_ += found != records.end() && found->outcome == Outcome::correct ? 1 : 0;
+    }
+
+    static Record begin(const Job &job, int sample) {
+        Record record;
+        record.task = job.task->id;
+        record.level = job.task->level;
+        record.name = job.task->name();
+        record.numerics = job.numerics;
+        record.sample = sample;
+        return record;
+    }
+
+    void work(const std::vector<Job> &jobs, int perDevice, bool shared) {
+        std::atomic<std::size_t> next{0};
+        const int lanes = std::max(gpus_, 1) * perDevice;
+        std::vector<std::jthread> threads;
+        for (int lane = 0; lane < std::min<int>(lanes, static_cast<int>(jobs.size())); ++lane)
+            threads.emplace_back([&, lane] {
+                for (std::size_t at; (at = next++) < jobs.size();) {
+                    if (stop_.token().stop_requested())
+                        return;
+                    doJob(jobs[at], gpus_ > 0 ? lane % gpus_ : 0, shared);
+                }
+            });
+    }
+
+    void doJob(const Job &job, int gpu, bool shared) {
+        if (request_.samplesFolder.empty())
+            runPolicy(job, gpu, shared);
+        else if (job.samples.empty())
+            reportMissing(job);
+        else
+            judgeSamples(job, gpu, shared);
+    }
+
+    void say(const Job &job, const std::string &what) {
+        const std::lock_guard lock(mutex_);
+        if (listener_.doing)
+            listener_.doing(job.task->id, what);
+    }
+
+    void reportMissing(const Job &job) {
+        Record record = begin(job, -1);
+        record.outcome = Outcome::missing;
+        record.cause = "no candidate is there";
+        finish(std::move(record));
+    }
+
+    agent::RunRequest requestFor(const Job &job, int gpu) const {
+        agent::RunRequest one = request_.one;
+        one.judge.numerics = job.numerics;
+        if (gpus_ > 0) {
+            one.device = "cuda";
+            one.gpu = gpu;
+        }
+        return one;
+    }
+
+    Result<std::unique_ptr<device::Device>> openDevice(int gpu) const {
+        return gpus_ > 0 ? device::openCuda(gpu) : device::openNamed(request_.one.device);
+    }
+
+    void runPolicy(const Job &job, int gpu, bool shared) {
+        Record record = begin(job, -1);
+        record.session = fmt::format("sessions/{}-{}", job.task->id, task::nameOf(job.numerics));
+        const auto start = Clock::now();
+        const Deadline deadline(stop_.token(), request_.longest);
+        PhaseClock clock;
+        const auto done = [&]() -> Result<session::State> {
+            CUDA_AGENT_ASSIGN(spec, task::openSpec(job.task->file, {}));
+            auto one = requestFor(job, gpu);
+            one.spec = std::move(spec);
+            one.session = store_.folder() / record.session;
+            CUDA_AGENT_ASSIGN(device, openDevice(gpu));
+            record.versions = versionsOf(device->info());
+            device.reset();
+            CUDA_AGENT_ASSIGN(ended, agent::Run::ended(one));
+            if (ended)
+                return std::move(*ended);
+            agent::RunListener listener;
+            listener.event = [&](const session::Event &event) {
+                if (event.type == session::EventType::turnStarted)
+                    clock.end();
+            };
+            listener.progress = [&](const std::string &what) {
+                clock.enter(what);
+                say(job, what);
+            };
+            CUDA_AGENT_ASSIGN(run, agent::Run::open(std::move(one), std::move(listener)));
+            const auto gone = run.go(nullptr, deadline.token());
+            const bool late = !gone && deadline.passed();
+            if (!gone && !late && gone.error().kind != ErrorKind::failed)
+                return tl::unexpected(gone.error());
+            if (late)
+                record.cause = fmt::format("its {:g} s are up", request_.longest);
+            else if (!gone)
+                record.cause = gone.error().message;
+            return run.state();
+        }();
+        clock.end();
+        record.seconds = secondsSince(start);
+        record.phases = clock.take();
+        if (!done) {
+            if (done.error().kind == ErrorKind::stopped)
+                return; // goes on when the evaluation does
+            setError(record, done.error(), Outcome::unusable);
+        } else {
+            setOutcomeOf(record, *done);
+        }
+        finish(std::move(record), shared ? &job : nullptr);
+    }
+
+    void setOutcomeOf(Record &record, const session::State &state) const {
+        record.turns = static_cast<int>(state.endedTurns().size());
+        double known = 0;
+        for (const auto &turn : state.turns)
+            if (turn.verdict)
+                addPhases(record.phases, *turn.verdict);
+        for (const auto &[phase, seconds] : record.phases)
+            known += seconds;
+        record.phases["policy and the rest"] = std::max(0.0, record.seconds - known);
+        if (state.bestTurn > 0) {
+            record.cause.clear();
+            setOutcome(record, state.bestVerdict);
+            record.bestTurn = state.bestTurn;
+            record.algebra = usesAlgebra(store_.folder() / record.session / "best");
+            return;
+        }
+        const bool late = record.cause.ends_with("are up");
+        record.outcome = late ? Outcome::outOfTime : Outcome::none;
+        // What the last candidate failed by says more than that none was found.
+        for (const auto &turn : state.turns)
+            if (turn.verdict && !late)
+                setOutcome(record, *turn.verdict);
+        if (record.cause.empty())
+            record.cause = state.end ? state.end->value("reason", std::string())
+                                     : std::string("no candidate was found");
+    }
+
+    void judgeSamples(const Job &job, int gpu, bool shared) {
+        PhaseClock clock;
+        auto start = Clock::now();
+        Json versions = Json::object();
+        const auto prepare = [&]() -> Result<std::unique_ptr<judge::Judge>> {
+            CUDA_AGENT_ASSIGN(spec, task::openSpec(job.task->file, {}));
+            CUDA_AGENT_ASSIGN(device, openDevice(gpu));
+            versions = versionsOf(device->info());
+            const Deadline deadline(stop_.token(), request_.longest);
+            auto judge = judge::Judge::prepare(
+                spec, std::move(device), requestFor(job, gpu).judge,
+                [&](const std::string &what) {
+                    clock.enter(what);
+                    say(job, what);
+                },
+                deadline.token());
+            if (!judge && judge.error().kind == ErrorKind::stopped && deadline.passed())
+                return failedError("preparing the task took longer than {:g} s", request_.longest);
+            return judge;
+        };
+        auto judge = prepare();
+        clock.end();
+        if (!judge && judge.error().kind == ErrorKind::stopped)
+            return;
+        for (const auto &sample : job.samples) {
+            Record record = begin(job, sample.number);
+            record.versions = versions;
+            record.phases = clock.take();
+            if (!judge) {
+                setError(record, judge.error(), Outcome::unusable);
+                if (judge.error().kind == ErrorKind::failed)
+                    record.outcome = Outcome::outOfTime;
+            } else if (!judgeSample(job, sample, **judge, record)) {
+                return; // stopped
+            }
+            record.seconds = secondsSince(start);
+            start = Clock::now();
+            Job again = job;
+            again.samples = {sample};
+            finish(std::move(record), shared ? &again : nullptr);
+        }
+    }
+
+    /// False when the evaluation was stopped meanwhile.
+    bool judgeSample(const Job &job, const Sample &sample, judge::Judge &judge, Record &record) {
+        say(job, "verifying and timing");
+        const Deadline deadline(stop_.token(), request_.longest);
+        const auto verdict = [&]() -> Result<judge::Verdict> {
+            CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(sample.path));
+            return judge.judge(candidate, request_.strength, deadline.token());
+        }();
+        if (verdict) {
+            setOutcome(record, judge::toJson(*verdict));
+            addPhases(record.phases, record.verdict);
+            record.algebra = record.outcome == Outcome::correct && usesAlgebra(sample.path);
+        } else if (verdict.error().kind == ErrorKind::stopped) {
+            if (!deadline.passed())
+                return false;
+            record.outcome = Outcome::outOfTime;
+            record.cause = fmt::format("its {:g} s are up", request_.longest);
+        } else {
+            setError(record, verdict.error(), Outcome::notCompiled);
+        }
+        return true;
+    }
+
+    /// `shared`: the job to be done once more alone, should it have found too little memory.
+    void finish(Record record, const Job *shared = nullptr) {
+        const std::lock_guard lock(mutex_);
+        if (shared && record.outcome != Outcome::correct &&
+            record.cause.find("memory") != std::string::npos) {
+            alone_.push_back(*shared);
+            return;
+        }
+        const bool again = record.again();
+        const bool correct = record.outcome == Outcome::correct;
+        if (const auto written = store_.append(record); !written) {
+            failure_ = written.error();
+            stop_.request();
+            return;
+        }
+        done_ += again ? 0 : 1;
+        correct_ += correct ? 1 : 0;
+        ++ended_;
+        if (listener_.finished)
+            listener_.finished(record, status());
+    }
+
+    Status status() const {
+        Status status{done_, all_, correct_, secondsSince(start_), {}};
+        if (ended_ > 0)
+            status.left = status.seconds / static_cast<double>(ended_) *
+                          static_cast<double>(all_ - std::min(done_, all_));
+        return status;
+    }
+
+    const Request &request_;
+    const Listener &listener_;
+    Store &store_;
+    int gpus_;
+    int perDevice_ = 1;
+    Deadline stop_; ///< of the whole evaluation
+    std::vector<Job> jobs_;
+    std::vector<Job> alone_;
+    std::size_t all_ = 0;
+    std::size_t done_ = 0; ///< these four under the mutex once threads run
+    std::size_t correct_ = 0;
+    std::size_t ended_ = 0; ///< in this run
+    std::optional<Error> failure_;
+    Clock::time_point start_ = Clock::now();
+    std::mutex mutex_; ///< of the store, the counts and the listener
+};
+
+Result<void> writeReports(const Store &store, const Heading &heading,
+                          const std::vector<Summary> &summaries) {
+    Json json{{"settings", heading.settings},
+              {"whole", heading.whole},
+              {"device_seconds", heading.deviceSeconds},
+              {"modes", Json::array()}};
+    if (heading.busyShare)
+        json["gpu_busy"] = *heading.busyShare;
+    for (const auto &summary : summaries)
+        json["modes"].push_back(toJson(summary));
+    const auto &folder = store.folder();
+    CUDA_AGENT_TRY(writeFileAtomically(
+        folder / "summary.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
+    CUDA_AGENT_TRY(writeFileAtomically(folder / "report.html",
+                                       htmlReport(heading, store.records(), summaries)));
+    return writeFileAtomically(folder / "report.md",
+                               markdownReport(heading, store.records(), summaries));
+}
+
+} // namespace
+
+Result<Evaluation> evaluate(const Request &request, const Listener &listener,
+                            std::stop_token stop) {
+    if (request.one.policy == "replay" && request.samplesFolder.empty())
+        return requestError("a recorded session belongs to one task; evaluate the planner, an "
+                            "endpoint or a folder of candidates");
+    CUDA_AGENT_ASSIGN(lanes, agent::lanesFor({request.one, 1, 0}));
+    if (request.gpus > lanes.gpus)
+        return requestError("{} GPUs are asked for where CUDA sees {}", request.gpus, lanes.gpus);
+    if (request.gpus > 0)
+        lanes.gpus = request.gpus;
+    const Json settings = settingsOf(request);
+    CUDA_AGENT_ASSIGN(store, Store::open(request.folder, settings));
+    std::optional<device::BusyMeter> busy;
+    if (lanes.gpus > 0)
+        busy.emplace(lanes.gpus);
+    Evaluator evaluator(request, listener, store, lanes, std::move(stop));
+    CUDA_AGENT_TRY(evaluator.run());
+    Evaluation outcome;
+    outcome.records = store.records();
+    outcome.summaries = summarise(outcome.records);
+    outcome.whole = evaluator.whole();
+    outcome.machineFailures = static_cast<std::size_t>(
+        std::ranges::count(outcome.records, Outcome::machine, &Record::outcome));
+    Heading heading{titleOf(request), settings, store.cost(), busy ? busy->share() : std::nullopt,
+                    outcome.whole};
+    CUDA_AGENT_TRY(writeReports(store, heading, outcome.summaries));
+    return outcome;
+}
+
+} // namespace cuda_agent::bench
