@@ -65,6 +65,10 @@ class LaunchRules {
             share_ < launchesThatMatter)
             return;
         bound();
+        if (launch_.file.empty()) {
+            library(); // nobody mends its accesses
+            return;
+        }
         excess();
         uncoalesced(launch_.globalLoads, "uncoalesced-loads", "loads");
         uncoalesced(launch_.globalStores, "uncoalesced-stores", "stores");
@@ -124,6 +128,16 @@ class LaunchRules {
              {"measured", *roof_->measured},
              {"of_measured", reached()}},
             stop);
+    }
+
+    void library() {
+        if (roof_ == nullptr || reached() >= boundFrom)
+            return;
+        add("library-below-limit", headroom(),
+            fmt::format("{} reaches {:.0f} % of its nearest ceiling ({}); another layout, or a "
+                        "kernel of your own, has room",
+                        launch_.label, 100 * reached(), roof_->name),
+            {{"roof", roof_->name}, {"of_measured", reached()}});
     }
 
     void excess() {
@@ -268,8 +282,9 @@ class LaunchRules {
                     (limiters.empty() ? "" : " and ") + std::string(device::nameOf(limiter));
             evidence["limiters"] = limiters;
             add("low-occupancy", headroom(),
-                fmt::format("{} reaches {:.0f} % occupancy; {} allow {:.0f} %", launch_.name,
-                            100 * *launch_.achievedOccupancy, limiters, 100 * possible),
+                fmt::format("{} reaches {:.0f} % occupancy, limited to {:.0f} % by {}",
+                            launch_.name, 100 * *launch_.achievedOccupancy, 100 * possible,
+                            limiters),
                 std::move(evidence));
         } else if (*launch_.achievedOccupancy < 0.7 * possible) {
             add("low-occupancy", headroom(),

@@ -112,11 +112,11 @@ Json toJson(const Launch &launch, const device::Architecture *architecture) {
     put(json, "waves", launch.waves);
     put(json, "tail", launch.tail);
     put(json, "idle_multiprocessors", launch.idleMultiprocessors);
+    json["roofs"] = toJson(launch.roofs);
     if (launch.counters.empty())
         return json;
     json["bytes"] = toJson(launch.traffic);
     json["operations"] = toJson(launch.operations);
-    json["roofs"] = toJson(launch.roofs);
     json["global_loads"] = toJson(launch.globalLoads);
     json["global_stores"] = toJson(launch.globalStores);
     put(json, "global_atomics", launch.atomics);

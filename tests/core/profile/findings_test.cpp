@@ -89,7 +89,8 @@ TEST(Findings, LowOccupancyNamesItsLimiter) {
     const Report report = reportOf({known::fewWarps()});
     const Finding *finding = find(report, "low-occupancy");
     ASSERT_NE(finding, nullptr);
-    EXPECT_EQ(finding->message, "few_warps reaches 12 % occupancy; shared memory allow 12 %");
+    EXPECT_EQ(finding->message,
+              "few_warps reaches 12 % occupancy, limited to 12 % by shared memory");
     EXPECT_EQ(finding->evidence["limiters"], "shared memory");
     EXPECT_EQ(finding->evidence["theoretical_occupancy"], 0.125);
     // 512 MiB in 500 us are 1.07 TB/s, a quarter of the ceiling.
@@ -166,6 +167,17 @@ TEST(Findings, TensorCoresBelowTheirCeiling) {
     ASSERT_NE(find(limit, "tensor-bound"), nullptr);
     EXPECT_TRUE(find(limit, "tensor-bound")->stop);
     EXPECT_EQ(find(limit, "divergence"), nullptr) << "all 32 lanes";
+}
+
+TEST(Findings, ALibrarysKernelIsOnlyHeldAgainstItsCeiling) {
+    Launch launch = known::stridedCopy();
+    launch.file.clear();
+    launch.label = "gemm (step 0)";
+    const Report report = reportOf({launch});
+    ASSERT_EQ(report.findings.size(), 1u);
+    EXPECT_EQ(report.findings[0].rule, "library-below-limit");
+    // 768 MiB in 400 us are 2.01 TB/s.
+    EXPECT_NEAR(report.findings[0].gain, 4.24e12 / (3 * known::bytes / 400e-6), 1e-9);
 }
 
 TEST(Findings, NothingWithoutCountersOrTime) {
