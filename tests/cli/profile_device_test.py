@@ -49,7 +49,7 @@ class Profile(Case):
                          report["ceilings"]["fp32_flops_per_second"])
         self.assertNotIn("counters", gemm)
         self.assertNotIn("achieved_occupancy", kernel)
-        rows = list(csv.DictReader(table.open(newline="")))
+        rows = list(csv.DictReader(table.read_text().splitlines()))
         self.assertEqual([row["kind"] for row in rows], ["step", "step", "call"])
         self.assertAlmostEqual(float(rows[0]["seconds"]), gemm["seconds"], delta=1e-9)
         self.assertEqual(rows[0]["dram_read"], "")
