@@ -82,10 +82,15 @@ class Passes {
             CUDA_AGENT_TRY(steps());
         } else {
             report_.label = gpuLabel;
-            report_.source = "events";
+            report_.source = "host clock";
             CUDA_AGENT_TRY(activity());
-            if (options_.counters && !report_.launches.empty())
+            if (report_.launches.empty()) {
+                CUDA_AGENT_TRY(steps());
+                report_.notes.push_back("times are those of whole steps by the host's clock, with "
+                                        "their launch and the wait for their end");
+            } else if (options_.counters) {
                 CUDA_AGENT_TRY(counters());
+            }
         }
         for (auto &launch : report_.launches)
             complete(launch);
@@ -120,6 +125,7 @@ class Passes {
                 {"set", 0},
                 {"calls", options_.calls},
                 {"flush", options_.flush},
+                {"wait", report_.device.kind == device::Kind::cuda},
                 {"cache_bytes", report_.device.cacheBytes},
                 {"library_folders", std::move(folders)},
                 {"steps", program_.steps.size()},
@@ -299,14 +305,20 @@ class Passes {
                 launch.sharedDynamic = kernel->sharedBytes;
                 launch.name = kernel->entry;
             }
-            for (const auto &entry : subject_.compiled->binaries.at(source).entries)
-                if (entry.name == kernel->entry && launch.kind == LaunchKind::kernel) {
-                    launch.spillBytes = entry.spillBytes;
-                    barriers = std::max(entry.barriers, 0);
+            for (const auto &entry : subject_.compiled->binaries.at(source).entries) {
+                if (entry.name != kernel->entry || launch.kind == LaunchKind::memset)
+                    continue;
+                launch.spillBytes = entry.spillBytes;
+                barriers = std::max(entry.barriers, 0);
+                if (launch.kind == LaunchKind::step) {
+                    std::copy_n(kernel->cluster, 3, launch.cluster.begin());
+                    launch.registers = entry.registers;
+                    launch.sharedStatic = entry.sharedBytes;
                 }
+            }
         }
         const auto *architecture = device::findArchitecture(report_.device.architecture);
-        if (launch.kind == LaunchKind::kernel && architecture != nullptr && launch.block[0] > 0) {
+        if (architecture != nullptr && launch.block[0] > 0) {
             device::BlockNeeds needs;
             needs.threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
             needs.registers = std::max(launch.registers, 0);

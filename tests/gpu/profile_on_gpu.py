@@ -254,6 +254,9 @@ def main():
     arguments.program = arguments.program.resolve()
     results = arguments.results.resolve()
     results.mkdir(parents=True, exist_ok=True)
+    if not arguments.no_ncu and not pathlib.Path(arguments.ncu).exists():
+        print(f"skipped: there is no {arguments.ncu}; --no-ncu shows the profiler's side alone")
+        return 77
     names = [name for name in arguments.only.split(",") if name] or list(profile_kernels.KERNELS)
     machine()
     begin = time.monotonic()

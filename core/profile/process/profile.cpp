@@ -38,15 +38,23 @@ class StepTimes final : public StepWatcher {
     std::vector<std::vector<double>> seconds_;
 };
 
+/// With "wait" the call waits for each step, so that one on a GPU is over when it returns; the
+/// cache is left as it is then.
 Result<Json> timeSteps(Backend &backend, const Json &request) {
     TimeRequest calls;
     calls.sets = {request.at("set").get<int>()};
     calls.samples = request.at("calls");
     calls.flushCache = request.at("flush");
+    const bool wait = request.at("wait");
     CUDA_AGENT_TRY(backend.call(calls.sets.front()));
     StepTimes times;
     backend.watchSteps(&times);
-    const auto done = backend.time(calls);
+    Result<void> done;
+    for (int i = 0; wait && done && i < calls.samples; ++i)
+        done = backend.call(calls.sets.front());
+    if (!wait)
+        if (const auto samples = backend.time(calls); !samples)
+            done = tl::unexpected(samples.error());
     backend.watchSteps(nullptr);
     CUDA_AGENT_TRY(done);
     return Json{{"steps", times.seconds()}};
