@@ -117,11 +117,12 @@ NvrtcResult Nvrtc::compile(const std::string &text, const std::string &name,
     }
     if (result.code == NVRTC_SUCCESS) {
         result.code = getCubinSize_(program, &size);
-        if (result.code == NVRTC_SUCCESS) {
+        if (result.code == NVRTC_SUCCESS && size > 0) {
             result.cubin.resize(size);
             result.code = getCubin_(program, result.cubin.data());
         }
-    } else if (getPtxSize_(program, &size) == NVRTC_SUCCESS && size > 1) {
+    }
+    if (result.cubin.empty() && getPtxSize_(program, &size) == NVRTC_SUCCESS && size > 1) {
         result.ptx.resize(size);
         if (getPtx_(program, result.ptx.data()) != NVRTC_SUCCESS)
             result.ptx.clear();

@@ -14,7 +14,8 @@
 namespace cuda_agent::device::cuda {
 
 /// What one compilation gave. `cubin` is empty when it failed; the log may hold warnings otherwise.
-/// `ptx` is set when the source was translated but its PTX not assembled.
+/// `ptx` is set when the source was translated but its PTX not assembled: refused, or not asked for
+/// by a virtual architecture (compute_90), which leaves `cubin` empty.
 struct NvrtcResult {
     nvrtcResult code = NVRTC_SUCCESS;
     std::string cubin;

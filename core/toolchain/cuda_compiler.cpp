@@ -9,6 +9,7 @@
 #include "core/toolchain/nvrtc_worker/cubin.h"
 #include "core/toolchain/nvrtc_worker/limits.h"
 #include "core/toolchain/nvrtc_worker/protocol.h"
+#include "core/toolchain/ptx.h"
 
 #include <cctype>
 #include <cerrno>
@@ -239,10 +240,36 @@ class CudaCompiler final : public Compiler {
         return judge(source, hash, std::get<Compiled>(given), spent.count());
     }
 
+    /// Its PTX, which no assembler has looked at.
+    Result<std::variant<std::string, Rejection>> translate(const Source &source,
+                                                           std::stop_token stop) {
+        if (const auto problem = problemOf(source); !problem.empty())
+            return rejection(problem);
+        std::vector<std::string> options;
+        for (const auto &option : options_)
+            if (!option.starts_with("--gpu-architecture") && !option.starts_with("--ptxas-options"))
+                options.push_back(option);
+        options.push_back("--gpu-architecture=compute_" + target_.substr(3));
+        for (const auto &[name, value] : source.defines)
+            options.push_back(fmt::format("--define-macro={}={}", name, value));
+        CUDA_AGENT_ASSIGN(given, ask({source.path, source.text, std::move(options),
+                                      limits_.memoryBytes, limits_.seconds},
+                                     stop));
+        if (auto *refused = std::get_if<Rejection>(&given))
+            return std::move(*refused);
+        auto &compiled = std::get<Compiled>(given);
+        CUDA_AGENT_ASSIGN(refused, refusalIn(compiled.answer));
+        if (refused)
+            return std::move(*refused);
+        auto &ptx = compiled.cubin;
+        ptx.resize(ptx.find_last_not_of('\0') + 1);
+        return std::move(ptx);
+    }
+
   private:
     struct Compiled {
         CompileAnswer answer;
-        std::string cubin;
+        std::string cubin; ///< or PTX
     };
 
     std::string hashOf(const Source &source, const std::vector<std::string> &options) const {
@@ -326,14 +353,13 @@ class CudaCompiler final : public Compiler {
             fmt::format("compiling needed more than {} MB of memory", limits_.memoryBytes >> 20));
     }
 
-    Result<Outcome> judge(const Source &source, const std::string &hash, const Compiled &compiled,
-                          double seconds) const {
-        const auto &answer = compiled.answer;
+    /// What the compiler refused, or nothing where it is content. Errors: machine.
+    Result<std::optional<Rejection>> refusalIn(const CompileAnswer &answer) const {
         auto log = withoutStatistics(answer.log);
         auto diagnostics = parseDiagnostics(log);
         switch (static_cast<nvrtcResult>(answer.code)) {
         case NVRTC_SUCCESS:
-            break;
+            return std::nullopt;
         case NVRTC_ERROR_INVALID_OPTION:
             // The defines are checked before, so an option of ours is meant.
             return machineError("{} refuses its options: {}", description(), answer.log);
@@ -348,10 +374,18 @@ class CudaCompiler final : public Compiler {
             const auto summary = firstError(diagnostics, answer.message);
             return rejection(summary, std::move(diagnostics), std::move(log));
         }
+    }
+
+    Result<Outcome> judge(const Source &source, const std::string &hash, const Compiled &compiled,
+                          double seconds) const {
+        const auto &answer = compiled.answer;
+        CUDA_AGENT_ASSIGN(refused, refusalIn(answer));
+        if (refused)
+            return std::move(*refused);
         CUDA_AGENT_ASSIGN(names, kernelsOfCubin(compiled.cubin));
         Binary facts;
         facts.entries = entryFacts(names, answer.log);
-        facts.warnings = std::move(diagnostics);
+        facts.warnings = parseDiagnostics(withoutStatistics(answer.log));
         facts.seconds = seconds;
         if (auto missing = missingEntries(source, facts))
             return std::move(*missing);
@@ -387,6 +421,17 @@ class CudaCompiler final : public Compiler {
     std::vector<std::unique_ptr<Worker>> idle_;
 };
 
+Result<std::unique_ptr<CudaCompiler>> make(const std::string &architecture,
+                                           const CompileLimits &limits) {
+    static const std::regex form("sm_[0-9]{2,3}[af]?");
+    if (!std::regex_match(architecture, form))
+        return requestError("'{}' is not a GPU architecture; one looks like sm_90", architecture);
+    CUDA_AGENT_ASSIGN(installation, findInstallation());
+    CUDA_AGENT_ASSIGN(worker, startWorker(installation, limits));
+    return std::make_unique<CudaCompiler>(targetOf(architecture), std::move(installation), limits,
+                                          std::move(worker));
+}
+
 } // namespace
 
 Result<std::unique_ptr<Compiler>> makeCudaCompiler(std::string architecture) {
@@ -395,13 +440,14 @@ Result<std::unique_ptr<Compiler>> makeCudaCompiler(std::string architecture) {
 
 Result<std::unique_ptr<Compiler>> makeCudaCompiler(std::string architecture,
                                                    const CompileLimits &limits) {
-    static const std::regex form("sm_[0-9]{2,3}[af]?");
-    if (!std::regex_match(architecture, form))
-        return requestError("'{}' is not a GPU architecture; one looks like sm_90", architecture);
-    CUDA_AGENT_ASSIGN(installation, findInstallation());
-    CUDA_AGENT_ASSIGN(worker, startWorker(installation, limits));
-    return std::make_unique<CudaCompiler>(targetOf(architecture), std::move(installation), limits,
-                                          std::move(worker));
+    CUDA_AGENT_ASSIGN(made, make(architecture, limits));
+    return std::move(made);
+}
+
+Result<std::variant<std::string, Rejection>>
+translateToPtx(const Source &source, std::string architecture, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(compiler, make(architecture, CompileLimits()));
+    return compiler->translate(source, std::move(stop));
 }
 
 } // namespace cuda_agent::toolchain

@@ -5,6 +5,7 @@
 
 #include "core/base/paths.h"
 #include "core/sandbox/sandbox.h"
+#include "core/toolchain/ptx_places.h"
 
 #include <algorithm>
 #include <charconv>
@@ -20,13 +21,6 @@ namespace {
 constexpr std::uint64_t outputLimit = 64ull << 20;
 constexpr const char *insideProgram = "/disassembler/nvdisasm";
 constexpr const char *insideCubin = "/cubin/kernel.cubin";
-
-std::string_view withoutSpace(std::string_view text) {
-    const auto begin = text.find_first_not_of(" \t\r");
-    if (begin == text.npos)
-        return {};
-    return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
 
 bool take(std::string_view &text, std::string_view what) {
     if (!text.starts_with(what))
@@ -51,20 +45,18 @@ std::optional<SourcePlace> readPlace(std::string_view text, std::string_view sou
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), place.line);
     if (error != std::errc() || place.line < 1)
         return {};
-    const bool own = !source.empty() && file.ends_with(source) &&
-                     (file.size() == source.size() || file[file.size() - source.size() - 1] == '/');
-    place.file = own ? source : file;
+    place.file = isPathOf(file, source) ? source : file;
     return place;
 }
 
 /// `/*01a0*/   INSTRUCTION ;`
-std::optional<SassInstruction> readInstruction(std::string_view line) {
+std::optional<ListedInstruction> readInstruction(std::string_view line) {
     if (!take(line, "/*"))
         return {};
     const auto end = line.find("*/");
     if (end == line.npos || end == 0)
         return {};
-    SassInstruction instruction;
+    ListedInstruction instruction;
     const auto [stop, error] =
         std::from_chars(line.data(), line.data() + end, instruction.address, 16);
     if (error != std::errc() || stop != line.data() + end)
@@ -79,15 +71,8 @@ std::optional<SassInstruction> readInstruction(std::string_view line) {
 
 } // namespace
 
-int SassInstruction::lineIn(std::string_view file) const {
-    for (const auto &place : places)
-        if (place.file == file)
-            return place.line;
-    return 0;
-}
-
-std::vector<SassFunction> parseSass(std::string_view text, std::string_view source) {
-    std::vector<SassFunction> functions;
+std::vector<ListedFunction> parseSass(std::string_view text, std::string_view source) {
+    std::vector<ListedFunction> functions;
     std::vector<SourcePlace> places;
     bool fresh = true; // the next place begins anew
     constexpr std::string_view section = ".section\t.text.";
@@ -133,8 +118,8 @@ Result<fs::path> findDisassembler() {
                         setupCommand());
 }
 
-Result<std::vector<SassFunction>> disassemble(const fs::path &cubin, std::string_view source,
-                                              std::stop_token stop) {
+Result<std::vector<ListedFunction>> disassemble(const fs::path &cubin, std::string_view source,
+                                                std::stop_token stop) {
     CUDA_AGENT_ASSIGN(program, findDisassembler());
     sandbox::Policy policy;
     policy.name = "disassembler";

@@ -83,7 +83,9 @@ std::uint64_t addressSpace() {
     limit(RLIMIT_AS, addressSpace() + request.memoryBytes);
     limit(RLIMIT_CPU, static_cast<std::uint64_t>(request.seconds) + 1);
     NvrtcResult result = nvrtc.compile(request.text, request.name, request.options);
-    if (!result.ptx.empty())
+    if (result.code == NVRTC_SUCCESS && result.cubin.empty())
+        result.cubin = std::move(result.ptx); // a virtual architecture was asked for
+    else if (!result.ptx.empty())
         result.log = withSourceLines(result.log, result.ptx, request.name);
     if (result.log.size() > logLimit) {
         result.log.resize(logLimit);

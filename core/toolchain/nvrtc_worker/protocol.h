@@ -13,8 +13,8 @@ namespace cuda_agent::toolchain {
 
 // What the engine and `cuda-agent-nvrtc` say to each other. The worker greets once with
 // {"ready": true, "version": 13000} or {"error": why}; after that it answers each request with one
-// answer, which lends the cubin as a memory file when there is one. The worker runs hostile text:
-// whatever it answers is checked.
+// answer, which lends the cubin, or for a virtual architecture the PTX, as a memory file when there
+// is one. The worker runs hostile text: whatever it answers is checked.
 
 struct CompileRequest {
     std::string name; ///< file name in messages

@@ -3,8 +3,9 @@
 
 #include "core/toolchain/nvrtc_worker/ptx_lines.h"
 
-#include <charconv>
-#include <compare>
+#include "core/toolchain/listing.h"
+#include "core/toolchain/ptx_places.h"
+
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -15,45 +16,12 @@ namespace cuda_agent::toolchain {
 
 namespace {
 
-/// Deepest chain of functions inlined into one another that is followed.
-constexpr int deepestInlining = 64;
-
-/// A place in a source, as `.loc` gives it.
-struct Place {
-    int file = 0; ///< number of a `.file`
-    int line = 0;
-    int column = 0;
-    auto operator<=>(const Place &) const = default;
-};
-
 /// What one line of the log complains about.
 struct Complaint {
     int ptxLine = 0;           ///< 1-based, or 0:
     std::string_view function; ///< called and not there
     std::string_view message;  ///< without where
 };
-
-std::string_view withoutSpace(std::string_view text) {
-    const auto begin = text.find_first_not_of(" \t\r");
-    if (begin == text.npos)
-        return {};
-    return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-bool take(std::string_view &text, std::string_view what) {
-    if (!text.starts_with(what))
-        return false;
-    text = withoutSpace(text.substr(what.size()));
-    return true;
-}
-
-bool takeNumber(std::string_view &text, int &number) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || number < 0)
-        return false;
-    text = withoutSpace(text.substr(static_cast<std::size_t>(end - text.data())));
-    return true;
-}
 
 template <typename Use>
 void forLines(std::string_view text, Use use) {
@@ -67,19 +35,20 @@ void forLines(std::string_view text, Use use) {
 std::optional<Complaint> readComplaint(std::string_view line) {
     constexpr std::string_view unresolved = "Unresolved extern function '";
     Complaint complaint;
-    if (!take(line, "ptxas"))
+    if (!takeWord(line, "ptxas"))
         return {};
     const auto semicolon = line.find("; ");
     const auto place = line.substr(0, semicolon).rfind(", line ");
     if (place != line.npos && semicolon != line.npos) {
         auto number = line.substr(place + 7);
         line = withoutSpace(line.substr(semicolon + 1));
-        if (!takeNumber(number, complaint.ptxLine) || !take(line, "error") || !take(line, ":"))
+        if (!takeNumber(number, complaint.ptxLine) || !takeWord(line, "error") ||
+            !takeWord(line, ":"))
             return {};
         complaint.message = line;
         return complaint;
     }
-    if (!take(line, "fatal") || !take(line, ":") || !line.starts_with(unresolved))
+    if (!takeWord(line, "fatal") || !takeWord(line, ":") || !line.starts_with(unresolved))
         return {};
     complaint.message = line;
     const auto name = line.substr(unresolved.size());
@@ -102,7 +71,7 @@ class Ptx {
     }
 
     /// Null where the line stands before the first `.loc` of its function.
-    const std::vector<Place> *chainOf(const Complaint &complaint) const {
+    const std::vector<PtxPlace> *chainOf(const Complaint &complaint) const {
         if (complaint.ptxLine > 0) {
             const auto found = byLine_.find(complaint.ptxLine);
             return found == byLine_.end() ? nullptr : &found->second;
@@ -110,32 +79,18 @@ class Ptx {
         const auto found = byFunction_.find(complaint.function);
         return found == byFunction_.end() ? nullptr : &found->second;
     }
-    std::string_view file(int number) const {
-        const auto found = files_.find(number);
-        return found == files_.end() ? std::string_view() : found->second;
-    }
+    std::string_view file(int number) const { return places_.file(number); }
 
   private:
     void read(int number, std::string_view line) {
-        if (line.empty())
+        if (line.empty() || places_.read(line) || line[0] == '.')
             return;
-        if (line[0] == '.') {
-            auto rest = line;
-            if (take(rest, ".loc"))
-                readPlace(rest);
-            else if (take(rest, ".file"))
-                readFile(rest);
-            else if (line.starts_with(".visible") || line.starts_with(".entry") ||
-                     line.starts_with(".func"))
-                now_.reset();
-            return;
-        }
         if (lines_.contains(number))
-            remember(byLine_[number]);
+            byLine_[number] = places_.chain();
         // A call stands on a line that starts with the function's name, or behind "call.uni".
         for (const auto name : functions_)
             if (!byFunction_.contains(name) && calls(line, name))
-                remember(byFunction_[name]);
+                byFunction_[name] = places_.chain();
     }
 
     static bool calls(std::string_view line, std::string_view name) {
@@ -147,62 +102,12 @@ class Ptx {
                (after >= line.size() || !isPartOfName(line[after]));
     }
 
-    void readPlace(std::string_view rest) {
-        Place place;
-        now_.reset();
-        if (!readNumbers(rest, place))
-            return;
-        now_ = place;
-        const auto at = rest.find("inlined_at");
-        Place outer;
-        if (at != rest.npos) {
-            auto numbers = withoutSpace(rest.substr(at + std::string_view("inlined_at").size()));
-            if (readNumbers(numbers, outer)) {
-                inlinedAt_[place] = outer;
-                return;
-            }
-        }
-        inlinedAt_.erase(place);
-    }
-
-    static bool readNumbers(std::string_view &rest, Place &place) {
-        return takeNumber(rest, place.file) && takeNumber(rest, place.line) &&
-               takeNumber(rest, place.column);
-    }
-
-    void readFile(std::string_view rest) {
-        int number = 0;
-        if (!takeNumber(rest, number) || !take(rest, "\""))
-            return;
-        files_.emplace(number, rest.substr(0, rest.find('"')));
-    }
-
-    /// The place of now, then where that was inlined, and so on. What a place was inlined at is
-    /// said by the last `.loc` of it, which comes before those inside of it.
-    void remember(std::vector<Place> &chain) const {
-        std::optional<Place> place = now_;
-        for (int depth = 0; place && depth < deepestInlining; ++depth) {
-            chain.push_back(*place);
-            const auto outer = inlinedAt_.find(*place);
-            place = outer == inlinedAt_.end() ? std::nullopt : std::optional(outer->second);
-        }
-    }
-
     std::set<int> lines_;
     std::set<std::string_view> functions_;
-    std::optional<Place> now_;
-    std::map<Place, Place> inlinedAt_;
-    std::map<int, std::string_view> files_;
-    std::map<int, std::vector<Place>> byLine_;
-    std::map<std::string_view, std::vector<Place>> byFunction_;
+    PtxPlaces places_;
+    std::map<int, std::vector<PtxPlace>> byLine_;
+    std::map<std::string_view, std::vector<PtxPlace>> byFunction_;
 };
-
-/// Whether NVRTC's path of a file is that of `source`, which it puts behind a folder of its own.
-bool isSource(std::string_view path, std::string_view source) {
-    return !source.empty() && path.ends_with(source) &&
-           (path.size() == source.size() || source.front() == '/' ||
-            path[path.size() - source.size() - 1] == '/');
-}
 
 std::string_view lastPart(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
@@ -215,7 +120,7 @@ std::string located(const Complaint &complaint, const Ptx &ptx, std::string_view
         return {};
     for (std::size_t i = 0; i < chain->size(); ++i) {
         const auto &place = (*chain)[i];
-        if (!isSource(ptx.file(place.file), source))
+        if (!isPathOf(ptx.file(place.file), source))
             continue;
         const auto &inner = chain->front();
         const auto header =

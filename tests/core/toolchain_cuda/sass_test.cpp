@@ -36,7 +36,7 @@ const std::string listing = "\t.target\tsm_90\n"
                             "\t.section\t.text.other,\"ax\",@progbits\n"
                             "        /*0000*/                   NOP ;\n";
 
-std::vector<int> linesOf(const SassFunction &function, std::string_view opcode) {
+std::vector<int> linesOf(const ListedFunction &function, std::string_view opcode) {
     std::vector<int> lines;
     for (const auto &instruction : function.instructions)
         if (instruction.text.find(opcode) != std::string::npos)
