@@ -14,6 +14,7 @@ struct Options {
     TaskOptions task;
     std::vector<std::string> candidates;
     std::string architectures; ///< empty: this machine's device
+    std::string listing;       ///< with architectures: "sass" or "ptx"
     DeviceProfileOptions onDevice;
 };
 
@@ -23,7 +24,7 @@ Result<int> profile(const Options &options, bool elsewhere, std::stop_token stop
     if (options.candidates.size() > 1)
         return requestError("--arch takes one candidate, not {}", options.candidates.size());
     return profileTargets(options.task, options.candidates.front(), options.architectures,
-                          std::move(stop));
+                          options.listing, std::move(stop));
 }
 
 } // namespace
@@ -41,6 +42,11 @@ Run addProfile(CLI::App &app) {
         "--arch", options->architectures,
         "In place of running anything, compile for these architectures (sm_80,sm_90, or all) and "
         "show what the kernels need on each. No such card is needed");
+    app.add_option("--listing", options->listing,
+                   "With --arch, for a plan: also the instructions of the kernels, each under the "
+                   "line of source that it was made from")
+        ->check(CLI::IsMember({"sass", "ptx"}))
+        ->needs(elsewhere);
     return [options, elsewhere](std::stop_token stop) {
         return profile(*options, elsewhere->count() > 0, std::move(stop));
     };

@@ -4,6 +4,7 @@
 #include "app/cuda_agent/profile_targets.h"
 
 #include "app/cuda_agent/printer.h"
+#include "app/cuda_agent/profile_listing.h"
 
 #include "core/modules/targets.h"
 #include "core/plan/targets.h"
@@ -26,7 +27,9 @@ const char *const targetsHelp =
     "registers_per_block, shared_bytes_per_block. Of a workspace, whose host code decides on "
     "blocks "
     "when it runs, kernels have occupancy_by_threads in the place of occupancy: for blocks of 128, "
-    "256, 512 and 1024 threads without dynamic shared memory. Exit 0: all of it holds on all of "
+    "256, 512 and 1024 threads without dynamic shared memory. With --listing an architecture has "
+    "listing: source, function, instructions (address, text, line, places, those of functions that "
+    "were inlined from within). Exit 0: all of it holds on all of "
     "them; 1: not "
     "all.";
 
@@ -198,16 +201,20 @@ void print(const std::vector<modules::Target> &targets, Printer &printer) {
 }
 
 template <typename Target>
-int answer(const std::vector<Target> &targets, const TaskOptions &options,
-           const std::string &candidate, Json more) {
+int answer(const std::vector<Target> &targets, const std::vector<Json> &listings,
+           const TaskOptions &options, const std::string &candidate, Json more) {
     const bool all = std::all_of(targets.begin(), targets.end(),
                                  [](const auto &target) { return holds(target); });
     if (options.json) {
         more["candidate"] = candidate;
         more["holds"] = all;
         more["architectures"] = Json::array();
-        for (const auto &target : targets)
-            more["architectures"].push_back(toJson(target));
+        for (std::size_t i = 0; i < targets.size(); ++i) {
+            auto each = toJson(targets[i]);
+            if (i < listings.size() && !listings[i].is_null())
+                each["listing"] = listings[i];
+            more["architectures"].push_back(std::move(each));
+        }
         fmt::print("{}\n", more.dump(2, ' ', false, Json::error_handler_t::replace));
     }
     return all ? 0 : 1;
@@ -216,7 +223,8 @@ int answer(const std::vector<Target> &targets, const TaskOptions &options,
 } // namespace
 
 Result<int> profileTargets(const TaskOptions &options, const std::string &candidate,
-                           const std::string &list, std::stop_token stop) {
+                           const std::string &list, const std::string &listing,
+                           std::stop_token stop) {
     CUDA_AGENT_ASSIGN(architectures, device::parseArchitectures(list));
     CUDA_AGENT_ASSIGN(read, judge::readCandidate(candidate));
     CUDA_AGENT_ASSIGN(request, openTask(options));
@@ -225,11 +233,13 @@ Result<int> profileTargets(const TaskOptions &options, const std::string &candid
                                        architectures.size() == 1 ? "" : "s");
     Json more{{"task", request.spec.name()}};
     if (const auto *module = std::get_if<modules::Candidate>(&read)) {
+        if (!listing.empty())
+            return requestError("--listing takes a candidate with plan.json, not {}", candidate);
         printer.progress(compiling);
         CUDA_AGENT_ASSIGN(targets, modules::examineTargets(*module, architectures, stop));
         if (!options.json)
             print(targets, printer);
-        return answer(targets, options, candidate, std::move(more));
+        return answer(targets, {}, options, candidate, std::move(more));
     }
     const auto &planned = std::get<plan::Candidate>(read);
     printer.progress("loading the task");
@@ -238,9 +248,16 @@ Result<int> profileTargets(const TaskOptions &options, const std::string &candid
     CUDA_AGENT_ASSIGN(targets, plan::examineTargets(planned, signature, architectures, stop));
     const int libraries = librarySteps(planned.plan);
     more["library_steps"] = libraries;
+    std::vector<Json> listings(targets.size());
+    for (std::size_t i = 0; i < targets.size() && !listing.empty(); ++i) {
+        CUDA_AGENT_ASSIGN(listed, listingsOf(planned, targets[i], listing, stop));
+        if (!options.json)
+            print(listed, planned, targets[i], printer);
+        listings[i] = toJson(listed);
+    }
     if (!options.json)
         print(targets, libraries, printer);
-    return answer(targets, options, candidate, std::move(more));
+    return answer(targets, listings, options, candidate, std::move(more));
 }
 
 } // namespace cuda_agent::app

@@ -110,6 +110,27 @@ class Architectures(Case):
         (folder / "plan.json").write_text("{")
         self.expect(self.profile(broken, folder, "--arch", "sm_90"), 2, "plan.json")
 
+    def test_instructions_stand_under_their_lines(self):
+        task, folder = self.plan("    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                 "    if (i < n)\n        y[i] = 2 * x[i];\n")
+        for kind, load, store in (("ptx", "ld.global", "st.global"), ("sass", "LDG", "STG")):
+            result = self.profile(task, folder, "--arch", "sm_80,sm_90", "--listing", kind, "--json")
+            if result.returncode == 3 and "nvdisasm" in result.stdout + result.stderr:
+                self.skipTest("no nvdisasm")
+            self.expect(result, 0)
+            for each in json.loads(result.stdout)["architectures"]:
+                function, = each["listing"]
+                self.assertEqual((function["source"], function["function"]), ("kernels/k.cu", "k"))
+                for opcode in (load, store):
+                    lines = {instruction["line"] for instruction in function["instructions"]
+                             if opcode in instruction["text"]}
+                    self.assertEqual(lines, {5}, (kind, opcode))
+        self.expect(self.profile(task, folder, "--arch", "sm_90", "--listing", "ptx"), 0,
+                    "k on sm_90", "kernels/k.cu:5:         y[i] = 2 * x[i];", "compiles and fits")
+        self.assertEqual(self.profile(task, folder, "--listing", "ptx").returncode, 2)
+        self.expect(self.profile(MODULE / "task.py", MODULE, "--arch", "sm_90", "--listing", "sass"), 2,
+                    "--listing takes a candidate with plan.json")
+
     def test_a_workspace_is_compiled_without_its_host_code(self):
         result = self.profile(MODULE / "task.py", MODULE, "--arch", "sm_80,sm_90", "--json")
         if result.returncode == 3 and "nvcc" in result.stdout + result.stderr:
