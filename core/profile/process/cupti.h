@@ -6,6 +6,7 @@
 #include "core/device/cuda_driver.h"
 
 #include <cupti_activity.h>
+#include <cupti_pcsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -48,7 +49,17 @@
     apply(cuptiRangeProfilerGetCounterDataSize);                                                   \
     apply(cuptiRangeProfilerCounterDataImageInitialize);                                           \
     apply(cuptiRangeProfilerGetCounterDataInfo);                                                   \
-    apply(cuptiRangeProfilerCounterDataGetRangeInfo)
+    apply(cuptiRangeProfilerCounterDataGetRangeInfo);                                              \
+    apply(cuptiPCSamplingEnable);                                                                  \
+    apply(cuptiPCSamplingDisable);                                                                 \
+    apply(cuptiPCSamplingStart);                                                                   \
+    apply(cuptiPCSamplingStop);                                                                    \
+    apply(cuptiPCSamplingGetData);                                                                 \
+    apply(cuptiPCSamplingGetNumStallReasons);                                                      \
+    apply(cuptiPCSamplingGetStallReasons);                                                         \
+    apply(cuptiPCSamplingSetConfigurationAttribute);                                               \
+    apply(cuptiGetCubinCrc);                                                                       \
+    apply(cuptiGetSassToSourceCorrelation)
 
 /// A structure of CUPTI's parameters that knows its own size.
 #define CUDA_AGENT_PARAMETERS(type, name)                                                          \

@@ -8,6 +8,7 @@
 #ifdef CUDA_AGENT_HAS_CUPTI
 #include "core/profile/process/activity.h"
 #include "core/profile/process/counters.h"
+#include "core/profile/process/sampling.h"
 #endif
 
 #include <chrono>
@@ -70,6 +71,10 @@ process::Outcome<Json> underCupti(Backend &backend, const Json &request) {
     if (request.at("pass") == "activity")
         return process::traceCalls(*cupti, backend, flush,
                                    {request.at("set"), request.at("calls"), request.at("flush")});
+    if (request.at("pass") == "sampling")
+        return process::sampleCalls(
+            *cupti, backend, flush,
+            {request.at("set"), request.at("calls"), request.at("flush"), request.at("period")});
     return process::countCalls(*cupti, backend, flush,
                                {request.at("set"), request.at("flush"), request.at("steps"),
                                 request.at("most_launches"),
@@ -102,7 +107,7 @@ Result<Json> profileCalls(Backend &backend, const Json &request) {
         return machineError("{} calls cannot be profiled", calls);
     if (pass == "steps")
         return timeSteps(backend, request);
-    if (pass != "activity" && pass != "counters")
+    if (pass != "activity" && pass != "counters" && pass != "sampling")
         return machineError("the profiler does not know the pass '{}'", pass);
     return profileGpu(backend, request);
 }

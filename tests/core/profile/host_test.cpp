@@ -4,9 +4,13 @@
 // The host side of CUPTI needs its library, but no GPU: it knows the metrics of every chip.
 #include "core/profile/metrics.h"
 #include "core/profile/process/counters.h"
+#include "core/profile/process/sampling.h"
 #include "core/profile/profiler.h"
+#include "core/toolchain/compiler.h"
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace cuda_agent::profile::process {
 
@@ -83,6 +87,42 @@ TEST_F(CuptiHost, AnUnknownMetricIsLeftOutAndAnUnknownChipRefused) {
     EXPECT_EQ(unknown.error().call, "cuptiProfilerHostInitialize");
     EXPECT_NE(unknown.error().status, 0);
     EXPECT_TRUE(unknown.error().name.starts_with("CUPTI_ERROR_")) << unknown.error().name;
+}
+
+// Instructions of a kernel lead back to the lines that its author wrote.
+TEST_F(CuptiHost, LinesOfInstructions) {
+    auto compiler = toolchain::makeCudaCompiler("sm_90");
+    if (!compiler)
+        GTEST_SKIP() << compiler.error().message;
+    toolchain::Source source;
+    source.path = "kernels/k.cu";
+    source.entries = {"k"};
+    source.text = R"(// line 1
+extern "C" __global__ void k(const float *x, float *y) {
+    const int i = blockIdx.x * 256 + threadIdx.x;
+
+    float v = x[i];
+    v = sqrtf(v);
+
+    y[i] = v;
+}
+)";
+    const auto outcome = (*compiler)->compile(source);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    const auto &binary = std::get<toolchain::Binary>(*outcome);
+    const Cubins cubins(*cupti_, binary.file.parent_path());
+    ASSERT_EQ(cubins.sums().size(), 1u) << "the facts beside it are no cubin";
+    std::set<int> lines;
+    for (std::uint64_t offset = 0; offset < 64 * 16; offset += 16)
+        if (const auto place = cubins.lineOf(cubins.sums()[0], "k", offset)) {
+            EXPECT_EQ(place->file, "kernels/k.cu");
+            lines.insert(place->line);
+        }
+    for (const int line : {3, 5, 6, 8})
+        EXPECT_TRUE(lines.contains(line)) << line;
+    EXPECT_FALSE(lines.contains(4) || lines.contains(7));
+    EXPECT_FALSE(cubins.lineOf(cubins.sums()[0], "other", 0));
+    EXPECT_FALSE(cubins.lineOf(cubins.sums()[0] + 1, "k", 0));
 }
 
 } // namespace cuda_agent::profile::process
