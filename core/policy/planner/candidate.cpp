@@ -60,14 +60,12 @@ std::vector<ScheduledGroup> groupsOf(const Fused &fused, bool transpose) {
         ScheduledGroup group;
         group.group = &*unit.group;
         if (unit.group->product >= 0)
-            group.nest = makeProductNest(
-                fused.program, *unit.group,
-                *productSides(fused.program, productValue(fused.program, *unit.group),
-                              *fused.program.library[unit.group->product].product));
+            group.nest = makeProductNest(fused.program, *unit.group);
         else
             group.nest = makeNest(fused.program, *unit.group, shortestRun, transpose);
         group.name = fmt::format("{}{}",
-                                 unit.group->product >= 0      ? "product"
+                                 unit.group->scores >= 0       ? "attention"
+                                 : unit.group->product >= 0    ? "product"
                                  : !unit.group->scans.empty()  ? "scan"
                                  : unit.group->hasReductions() ? "reduce"
                                                                : "map",
@@ -80,17 +78,22 @@ std::vector<ScheduledGroup> groupsOf(const Fused &fused, bool transpose) {
 std::string describeGroup(const Program &program, const Group &group) {
     std::vector<std::string> reads, ops, writes;
     std::set<std::string> seen;
-    const int product = productValue(program, group);
+    const int product = productValue(program, group, group.product);
+    const int score = productValue(program, group, group.scores);
+    for (const int buffer : operandsOf(program, group)) {
+        seen.insert(program.buffers[buffer].name);
+        reads.push_back(shapeText(program.buffers[buffer]));
+    }
     if (product >= 0) {
         const Product &p = *program.library[group.product].product;
-        for (const int buffer : {p.a.buffer, p.b.buffer})
-            reads.push_back(shapeText(program.buffers[buffer]));
-        ops.push_back(fmt::format("their product [{}{}, {}] over {} of k",
-                                  p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k));
+        ops.push_back(
+            fmt::format("{} [{}{}, {}] over {} of k",
+                        score >= 0 ? "softmax of a product, times a third," : "their product",
+                        p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k));
     }
     for (const int id : reachableFrom(program, group.roots())) {
         const Value &value = program.values[id];
-        if (id == product)
+        if (id == product || id == score)
             continue;
         if (value.kind == Kind::load && seen.insert(program.buffers[value.buffer].name).second)
             reads.push_back(shapeText(program.buffers[value.buffer]));
@@ -117,15 +120,14 @@ std::int64_t groupBytes(const Program &program, const Group &group) {
         for (const Axis atom : *axes)
             places *= program.axes.size(atom);
     }
-    const int product = productValue(program, group);
-    if (product >= 0) {
-        const Product &p = *program.library[group.product].product;
-        for (const int buffer : {p.a.buffer, p.b.buffer})
-            bytes += seen.insert(buffer).second ? program.bytesOf(buffer) : 0;
-    }
+    const int product = productValue(program, group, group.product);
+    const int score = productValue(program, group, group.scores);
+    for (const int buffer : operandsOf(program, group))
+        bytes += seen.insert(buffer).second ? program.bytesOf(buffer) : 0;
     for (const int id : reachableFrom(program, group.roots())) {
         const Value &value = program.values[id];
-        if (id == product || value.kind != Kind::load || !seen.insert(value.buffer).second)
+        if (id == product || id == score || value.kind != Kind::load ||
+            !seen.insert(value.buffer).second)
             continue;
         const auto each = static_cast<std::int64_t>(sizeOf(value.dtype));
         const std::int64_t whole = program.bytesOf(value.buffer);
@@ -191,8 +193,10 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
                 requirements.end())
                 requirements.push_back(requirement);
         }
-        if (group.group->product >= 0) {
-            const LibraryStep &step = program.library[group.group->product];
+        for (const int number : {group.group->product, group.group->scores}) {
+            if (number < 0)
+                continue;
+            const LibraryStep &step = program.library[number];
             for (const std::string &requirement : productRequirements(step)) {
                 if (std::find(requirements.begin(), requirements.end(), requirement) ==
                     requirements.end())

@@ -24,6 +24,8 @@ std::vector<int> reachableFrom(const Program &program, const std::vector<int> &r
 std::vector<int> Group::roots() const {
     std::vector<int> result = reduces;
     result.insert(result.end(), scans.begin(), scans.end());
+    if (logits >= 0)
+        result.push_back(logits);
     for (const Store &store : stores)
         result.push_back(store.value);
     return result;

@@ -21,9 +21,14 @@ struct Group {
     /// Library step whose product the kernel computes itself: values then read that step's result
     /// from registers. -1: none. See products.h.
     int product = -1;
+    /// The left operand of that product are softmax weights that the kernel computes as well: of
+    /// `logits`, a value of each row and step of k, which is computed from the product of library
+    /// step `scores`. -1: a buffer holds it. See attention.h.
+    int scores = -1, logits = -1;
+    bool safeSoftmax = false; ///< rows of which all logits are -inf have weights of 0, not NaN
     /// Rows are walked along, by reductions or scans.
     bool hasReductions() const { return !reduces.empty() || !scans.empty(); }
-    /// What the kernel computes: reductions, scans and what is stored.
+    /// What the kernel computes: reductions, scans, logits and what is stored.
     std::vector<int> roots() const;
 };
 

@@ -177,8 +177,12 @@ std::unique_ptr<KernelWriter> makeScanWriter(const Program &, const Group &, con
 
 std::unique_ptr<KernelWriter> makeProductWriter(const Program &, const Group &, const Nest &,
                                                 const Schedule &, const std::string &name);
-/// Definitions that kernels of products need; helpers are "product", "tensor", "loopProduct".
+std::unique_ptr<KernelWriter> makeAttentionWriter(const Program &, const Group &, const Nest &,
+                                                  const Schedule &, const std::string &name);
+/// Definitions that kernels of products need; helpers are "product", "tensor", "loopProduct",
+/// "attention", "loopAttention".
 std::string productPrelude(const std::set<std::string> &helpers);
+std::string attentionPrelude(const std::set<std::string> &helpers);
 
 std::string storageType(DType type); ///< "float", "__half", ...
 std::string scalarType(DType type);  ///< what it is computed in

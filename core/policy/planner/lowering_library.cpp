@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/fusion.h"
 #include "core/policy/planner/lowering.h"
 
 #include <cmath>
@@ -57,6 +58,19 @@ std::optional<Shape> stridesOf(Lowering &l, const View &view) {
     return result;
 }
 
+/// Writes an operand out, transposed when what it is computed from lies so in memory.
+Operand writtenOut(Lowering &l, const View &matrix) {
+    const std::size_t rank = matrix.dims.size();
+    const Program &p = l.program;
+    const Axes order = memoryOrder(p, p.axesOf(matrix.value), reachableFrom(p, {matrix.value}), {});
+    const Axes rows = p.axes.atoms(matrix.dims[rank - 2]);
+    if (order.empty() || rows.empty() || order.back() != rows.back())
+        return {l.bufferOf(matrix), false, {}, {}};
+    View turned = matrix;
+    std::swap(turned.dims[rank - 2], turned.dims[rank - 1]);
+    return {l.bufferOf(turned), true, {}, {}};
+}
+
 /// Finds the operand in memory as it is or transposed, else writes it out.
 Operand operand(Lowering &l, const View &matrix) {
     const std::size_t rank = matrix.dims.size();
@@ -64,7 +78,7 @@ Operand operand(Lowering &l, const View &matrix) {
     const std::int64_t rows = shape[rank - 2], columns = shape[rank - 1];
     const auto strides = stridesOf(l, matrix);
     if (!strides)
-        return {l.bufferOf(matrix), false, {}, {}};
+        return writtenOut(l, matrix);
     const std::int64_t down = rows == 1 ? columns : (*strides)[rank - 2];
     const std::int64_t along = columns == 1 ? 1 : (*strides)[rank - 1];
     Operand result{l.program.values[matrix.value].buffer, false, {}, {}};
@@ -77,7 +91,7 @@ Operand operand(Lowering &l, const View &matrix) {
         leading = along;
         contiguous = rows;
     } else {
-        return {l.bufferOf(matrix), false, {}, {}};
+        return writtenOut(l, matrix);
     }
     if (leading != contiguous)
         result.leading = leading;

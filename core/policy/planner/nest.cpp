@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/nest.h"
+#include "core/policy/planner/products.h"
 
 #include <algorithm>
 
@@ -469,24 +470,31 @@ std::optional<std::array<Axes, 3>> productSides(const Program &program, int load
     return sides;
 }
 
-Nest makeProductNest(const Program &program, const Group &group, const std::array<Axes, 3> &sides) {
+Nest makeProductNest(const Program &program, const Group &group) {
     const RawAccesses raw = accessesOf(program, group);
     const std::vector<const RawAccess *> everything = raw.all();
     Nest nest;
-    for (std::size_t side = 0; side < sides.size(); ++side) {
-        for (const Axis atom : sides[side]) {
-            const bool merge = !nest.sides[side].empty() &&
-                               walksOn(program, everything, nest.dims.back().axes.back(), atom);
-            addLoop(program, nest, atom, true, merge);
-            if (!merge)
-                nest.sides[side].push_back(static_cast<int>(nest.dims.size()) - 1);
+    const auto addSides = [&](int step, std::array<std::vector<int>, 3> &loops) {
+        const auto sides = *productSides(program, productValue(program, group, step),
+                                         *program.library[step].product);
+        for (std::size_t side = 0; side < sides.size(); ++side) {
+            for (const Axis atom : sides[side]) {
+                const bool merge = !loops[side].empty() &&
+                                   walksOn(program, everything, nest.dims.back().axes.back(), atom);
+                addLoop(program, nest, atom, true, merge);
+                if (!merge)
+                    loops[side].push_back(static_cast<int>(nest.dims.size()) - 1);
+            }
         }
-    }
+    };
+    addSides(group.product, nest.sides);
+    if (group.scores >= 0)
+        addSides(group.scores, nest.scoreSides);
     for (NestDim &dim : nest.dims)
         dim.expression = program.axes.expression(dim.axes);
     finishAccesses(nest, raw);
     // An open number of rows; the text holds the sizes of a batch.
-    nest.runtimeOuter = nest.sides[0].empty() && !nest.sides[1].empty() &&
+    nest.runtimeOuter = group.scores < 0 && nest.sides[0].empty() && !nest.sides[1].empty() &&
                         program.library[group.product].product->a.alongK &&
                         mayStayOpen(nest, everything);
     bake(program, nest);

@@ -40,6 +40,8 @@ struct Nest {
     bool tiled() const { return !across.empty(); }
     /// Of a group that computes a product: loops of the batch, of rows and of columns.
     std::array<std::vector<int>, 3> sides;
+    /// The same of the scores, where the group computes attention; loops of their own.
+    std::array<std::vector<int>, 3> scoreSides;
 
     std::vector<int> rowDims() const;
     std::vector<int> elementDims() const;
@@ -66,8 +68,9 @@ std::optional<std::array<Axes, 3>> productSides(const Program &program, int load
                                                 const Product &product);
 
 /// The nest of a group that computes a product (`Group::product`), all of its loops swept by the
-/// tiles of the product. The group's product value must have `productSides`.
-Nest makeProductNest(const Program &program, const Group &group, const std::array<Axes, 3> &sides);
+/// tiles of the product. The group's product value must have `productSides`, and so must that of
+/// its scores where it has some.
+Nest makeProductNest(const Program &program, const Group &group);
 
 /// `shortestRun`: for groups without reductions, how many elements at least make a row (the
 /// innermost loops together); everything is one row when that takes all loops.

@@ -258,7 +258,8 @@ KernelSource writeKernels(const Program &program, const Group &group, const Nest
     case Schedule::Form::product:
     case Schedule::Form::tensor:
     case Schedule::Form::loopProduct:
-        writer = makeProductWriter(program, group, nest, schedule, name);
+        writer = group.scores >= 0 ? makeAttentionWriter(program, group, nest, schedule, name)
+                                   : makeProductWriter(program, group, nest, schedule, name);
         break;
     case Schedule::Form::loopRow:
     case Schedule::Form::loopColumn:

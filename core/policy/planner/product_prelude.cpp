@@ -195,7 +195,6 @@ struct Operand {
     static constexpr int line = alongK ? depth + 16 / (int)sizeof(T) : rows + 8;
     static constexpr int size = lines * line; // elements of a slice
     static constexpr int words = 16 / (int)sizeof(T);
-    static_assert(threads % run == 0, "");
 
     const T *from;
     int mine, along, left;
@@ -203,6 +202,7 @@ struct Operand {
     __device__ __forceinline__ Operand(const T *base, int first, int total, int at)
         : mine((int)threadIdx.x / run), along((int)threadIdx.x % run * vector),
           left(total - first - (alongK ? mine : along)) {
+        static_assert(threads % run == 0, "");
         from = alongK ? base + (first + mine) * pitch + at + along
                       : base + (at + mine) * pitch + first + along;
     }
@@ -536,7 +536,7 @@ std::string productPrelude(const std::set<std::string> &helpers) {
     }
     if (helpers.contains("loopProduct"))
         text += loopProduct;
-    return text;
+    return text + attentionPrelude(helpers);
 }
 
 } // namespace cuda_agent::policy

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/attention.h"
 #include "core/policy/planner/products.h"
 #include "core/policy/planner/schedule_space.h"
 
@@ -58,6 +59,64 @@ class ProductOptions {
         : product_(*program.library[group.group->product].product), nest_(group.nest),
           device_(device) {}
 
+    /// Of attention: a warp takes 16 queries whatever the tile.
+    std::vector<Option> runAttention(const Product &scores, bool causal) {
+        const double operations = (causal ? 1 : 2) * static_cast<double>(product_.batch) *
+                                  static_cast<double>(product_.m * product_.k) *
+                                  static_cast<double>(scores.k + product_.n);
+        const auto add = [&](Schedule s, double rate, const char *how) {
+            if (s.form != Form::loopProduct &&
+                attentionBytes(s, scores, product_) > sharedBytesOfBlock())
+                return;
+            options_.push_back({s, 1,
+                                fmt::format("scores, softmax and weighted sum in one kernel{}; {} "
+                                            "queries a block, {} keys at a time",
+                                            how, s.along, s.chunk),
+                                operations / rate});
+        };
+        Schedule s;
+        s.rowsEach = 16;
+        s.columnsEach = s.across = static_cast<int>(paddedHead(product_.n));
+        if (device_.kind == device::Kind::cpu) {
+            const auto &columns = nest_.sides[2];
+            s.form = Form::loopProduct;
+            s.threads = s.team = 1;
+            s.vector = columns.size() == 1 ? s.across : 1;
+            for (const auto &[rows, keys] : {std::pair{16, 64}, {32, 128}, {8, 32}}) {
+                s.along = rows;
+                s.chunk = keys;
+                add(s, 3e10, "");
+            }
+            return std::move(options_);
+        }
+        const bool single = product_.type == DType::float32;
+        const bool rounds = product_.tf32 || !single;
+        const bool tensor = tensorCores();
+        s.vector = widest(2);
+        constexpr double share = 0.4; // of the rate: exponentials and rescaling take the rest
+        for (const auto &[queries, keys] :
+             {std::pair{64, 64}, {128, 64}, {64, 32}, {128, 32}, {32, 32}}) {
+            s.along = queries;
+            s.chunk = keys;
+            s.threads = s.team = queries * 2;
+            s.form = Form::tensor;
+            s.split = !rounds;
+            if (tensor)
+                add(s,
+                    share * (!single  ? halfRate
+                             : rounds ? tf32Rate
+                                      : splitRate),
+                    s.split ? " on tensor cores, floats as two TF32 numbers" : " on tensor cores");
+            s.form = Form::product;
+            s.split = false;
+            if ((!rounds || !tensor) && queries == 64)
+                add(s, share * floatRate, " in float arithmetic");
+        }
+        std::stable_sort(options_.begin(), options_.end(),
+                         [](const Option &a, const Option &b) { return a.seconds < b.seconds; });
+        return std::move(options_);
+    }
+
     std::vector<Option> run() {
         if (device_.kind == device::Kind::cpu) {
             loops();
@@ -89,6 +148,13 @@ class ProductOptions {
         constexpr int oldest = 80;
         const std::string &name = device_.architecture;
         return !name.starts_with("sm_") || std::atoi(name.c_str() + 3) >= oldest;
+    }
+
+    int sharedBytesOfBlock() const {
+        constexpr int hopper = 227 << 10;
+        const bool known =
+            device_.architecture.starts_with("sm_") && device_.sharedBytesPerBlock > 0;
+        return known ? static_cast<int>(device_.sharedBytesPerBlock) : hopper;
     }
 
     /// Neighbours of a row that lie next to each other whatever is computed from them.
@@ -134,17 +200,12 @@ class ProductOptions {
     bool possible(const Schedule &s) const {
         if (s.form != Form::tensor)
             return true;
-        constexpr int sharedBytesOfHopper = 227 << 10;
-        const bool known =
-            device_.architecture.starts_with("sm_") && device_.sharedBytesPerBlock > 0;
-        const int most =
-            known ? static_cast<int>(device_.sharedBytesPerBlock) : sharedBytesOfHopper;
         const auto even = [&](const ProductOperand &operand, int rows, std::int64_t all) {
             const int run = (operand.alongK ? s.chunk : rows) / widestRead(product_, operand, all);
             return run <= s.threads && s.threads % run == 0;
         };
-        return sharedBytes(s, product_) <= most && even(product_.a, s.along, product_.m) &&
-               even(product_.b, s.across, product_.n);
+        return sharedBytes(s, product_) <= sharedBytesOfBlock() &&
+               even(product_.a, s.along, product_.m) && even(product_.b, s.across, product_.n);
     }
 
     void offer(Schedule s, double rate) {
@@ -254,7 +315,11 @@ int widestRead(const Product &product, const ProductOperand &operand, std::int64
 
 std::vector<Option> productOptions(const Program &program, const ScheduledGroup &group,
                                    const device::Info &device) {
-    return ProductOptions(program, group, device).run();
+    ProductOptions options(program, group, device);
+    if (group.group->scores < 0)
+        return options.run();
+    return options.runAttention(*program.library[group.group->scores].product,
+                                isCausal(program, *group.group));
 }
 
 } // namespace cuda_agent::policy

@@ -1,105 +1,26 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/policy/planner/kernel_writer.h"
-#include "core/policy/planner/products.h"
+#include "core/policy/planner/product_epilogue.h"
 
 namespace cuda_agent::policy {
 
 namespace {
 
-/// A product and everything that is computed from its elements, which stay in registers. With parts
-/// of k, sums lie in scratch memory, and a second kernel adds them up in order and goes on.
-class ProductWriter : public KernelWriter {
+/// A product and everything that is computed from its elements. With parts of k, sums lie in
+/// scratch memory, and a second kernel adds them up in order and goes on.
+class ProductWriter : public ProductEpilogue {
   public:
-    ProductWriter(const Program &program, const Group &group, const Nest &nest,
-                  const Schedule &schedule, const std::string &name)
-        : KernelWriter(program, group, nest, schedule, name),
-          product_(*program.library[group.product].product), value_(productValue(program, group)) {}
+    using ProductEpilogue::ProductEpilogue;
 
   protected:
     void writeForm() override {
         out_.helpers.insert({"widen", "loadVector", "storeVector"});
-        for (std::size_t i = 0; i < g_.stores.size(); ++i)
-            stores_.push_back(static_cast<int>(i));
-        roots_ = storeRoots(stores_);
         writeProduct();
         if (s_.parts > 1)
             writeCombine();
     }
 
-    std::string elementOffset(const Access &access) override {
-        std::vector<std::pair<std::string, std::int64_t>> terms;
-        for (const int d : elementDims_)
-            terms.emplace_back(coordinates_[d], access.strides[d]);
-        return sumOf(terms);
-    }
-
-    /// The elements of a vector along a row of the product.
-    void forElements(const std::vector<int> &roots, const std::vector<int> &stores,
-                     const std::function<void()> &body) override {
-        const bool vectors = s_.vector > 1, apart = vectors && !loops();
-        for (const int load : elementLoads(roots)) {
-            const Access &access = n_.accesses.at(load);
-            if (!vectors || lastStride(access) == 0) {
-                valueOf(load); // the same for the whole vector
-            } else if (apart && inRuns(access)) {
-                const std::string name = fmt::format("v{}", arrays_++);
-                line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, s_.vector));
-                line(fmt::format("loadVector({}, {} + {});", name,
-                                 pointer(access, p_.values[load].buffer), elementOffset(access)));
-                remember(load, name + "[e]");
-            }
-        }
-        vectors_.clear();
-        for (const int store : stores) {
-            if (!apart || !inRuns(n_.stores[store]))
-                continue;
-            vectors_[store] = fmt::format("y{}[e]", store);
-            line(fmt::format("{} y{}[{}];", storageType(p_.buffers[g_.stores[store].buffer].dtype),
-                             store, s_.vector));
-        }
-        const std::vector<std::string> first = coordinates_;
-        if (vectors) {
-            if (apart)
-                line("#pragma unroll");
-            open(fmt::format("for (int e = 0; e < {}; ++e)",
-                             loops() ? "width" : std::to_string(s_.vector)));
-            std::string &last = coordinates_[n_.sides[2].back()];
-            last = fmt::format("({} + e)", last);
-        }
-        push();
-        body();
-        pop();
-        if (vectors) {
-            close();
-            coordinates_ = first;
-            for (const auto &[store, name] : vectors_)
-                line(fmt::format("storeVector({} + {}, y{});",
-                                 pointer(n_.stores[store], g_.stores[store].buffer),
-                                 elementOffset(n_.stores[store]), store));
-        }
-        vectors_.clear();
-    }
-
   private:
-    bool loops() const { return s_.form == Schedule::Form::loopProduct; }
-    bool batched() const { return product_.batch > 1; }
-
-    std::int64_t lastStride(const Access &access) const {
-        return n_.sides[2].empty() ? 0 : access.strides[n_.sides[2].back()];
-    }
-
-    /// Whether neighbours along a row of the product may be moved at once.
-    bool inRuns(const Access &access) const {
-        if (lastStride(access) != 1 || access.base % s_.vector != 0)
-            return false;
-        for (std::size_t d = 0; d < access.strides.size(); ++d) {
-            if (static_cast<int>(d) != n_.sides[2].back() && access.strides[d] % s_.vector != 0)
-                return false;
-        }
-        return true;
-    }
-
     std::string rowsText() {
         if (!n_.runtimeOuter)
             return std::to_string(product_.m);
@@ -180,10 +101,8 @@ class ProductWriter : public KernelWriter {
         std::string b = p_.buffers[product_.b.buffer].name;
         if (batched()) {
             line("const long long batch = blockIdx.z;");
-            if (product_.a.batchStride != 0)
-                a += fmt::format(" + batch * {}", product_.a.batchStride);
-            if (product_.b.batchStride != 0)
-                b += fmt::format(" + batch * {}", product_.b.batchStride);
+            a += batchOffset(product_.a);
+            b += batchOffset(product_.b);
         }
         std::string range = std::to_string(product_.k);
         if (!loops()) {
@@ -223,67 +142,13 @@ class ProductWriter : public KernelWriter {
         if (partial)
             storePartial();
         else
-            epilogue("batch");
+            epilogue();
         close("};");
         line(fmt::format("Tile::{}run{}({}, {}, m, {}, {}, top, left{}, finish);",
                          loops() ? "" : "template ",
                          loops() ? std::string() : fmt::format("<{}>", s_.vector), a, b, product_.n,
                          range, memory));
         endKernel(std::move(launch));
-    }
-
-    /// Everything but the product's own operands.
-    void otherParameters() {
-        for (const int id : reachableFrom(p_, roots_)) {
-            if (p_.values[id].kind != Kind::load || id == value_)
-                continue;
-            bufferParameter(p_.values[id].buffer);
-            pointer(n_.accesses.at(id), p_.values[id].buffer);
-        }
-        for (const int store : stores_) {
-            bufferParameter(g_.stores[store].buffer);
-            pointer(n_.stores[store], g_.stores[store].buffer);
-        }
-    }
-
-    /// Coordinates of one side of the product from a position along it.
-    void positions(int side, const std::string &prefix, const std::string &flat) {
-        const std::vector<int> &dims = n_.sides[static_cast<std::size_t>(side)];
-        if (dims.empty())
-            return;
-        if (dims.size() == 1) {
-            coordinates_[dims[0]] = fmt::format("({}){}", indexType_, flat);
-            return;
-        }
-        std::string rest = fmt::format("({}){}", indexType_, flat);
-        for (std::size_t k = dims.size(); k-- > 0;) {
-            const std::int64_t size = n_.dims[dims[k]].size;
-            const std::string name = fmt::format("{}{}", prefix, k);
-            line(fmt::format("[[maybe_unused]] const {} {} = {};", indexType_, name,
-                             k == 0 ? rest : fmt::format("{} % {}", rest, size)));
-            coordinates_[dims[k]] = name;
-            rest = fmt::format("{} / {}", rest, size);
-        }
-    }
-
-    /// What is computed from `sum` at `row` and `column`, and stored.
-    void epilogue(const std::string &batch) {
-        push();
-        positions(0, "b", batch);
-        positions(1, "m", "row");
-        const bool single = loops() && s_.vector == 1; // loops that no vector goes along
-        if (single)
-            open("for (int e = 0; e < width; ++e)");
-        positions(2, "n", single ? "(column + e)" : "column");
-        std::string sum = s_.vector > 1 || single ? "sum[e]" : "sum[0]";
-        if (product_.alpha != 1)
-            sum = fmt::format("({} * {})", sum, literal(product_.alpha, DType::float32));
-        remember(value_, sum);
-        storeElements(stores_);
-        if (single)
-            close();
-        pop();
-        coordinates_.assign(n_.dims.size(), "");
     }
 
     std::string partialName() const { return name_ + "_sums"; }
@@ -328,18 +193,13 @@ class ProductWriter : public KernelWriter {
         line(fmt::format("[[maybe_unused]] const int column = (int)(i % {});", product_.n));
         line(fmt::format("[[maybe_unused]] const int row = (int)(line % {});", rows));
         line(fmt::format("[[maybe_unused]] const int batch = (int)(line / {});", rows));
-        epilogue("batch");
+        epilogue();
         Launch launch;
         launch.block[0] = threads;
         launch.grid[0] = fmt::format("cdiv({} * ({}) * {}, {})", product_.batch, rowsExpression(),
                                      product_.n, threads * s_.vector);
         endKernel(std::move(launch));
     }
-
-    const Product &product_;
-    int value_;
-    std::vector<int> stores_, roots_;
-    int arrays_ = 0;
 };
 
 } // namespace

@@ -58,15 +58,41 @@ std::vector<int> productsOf(const Fused &fused) {
     return result;
 }
 
-int productValue(const Program &program, const Group &group) {
-    if (group.product < 0)
+int productValue(const Program &program, const Group &group, int step) {
+    if (step < 0)
         return -1;
     for (const int id : reachableFrom(program, group.roots())) {
         const Value &value = program.values[id];
-        if (value.kind == Kind::load && value.buffer == program.library[group.product].writes)
+        if (value.kind == Kind::load && value.buffer == program.library[step].writes)
             return id;
     }
     return -1;
+}
+
+std::vector<int> operandsOf(const Program &program, const Group &group) {
+    if (group.product < 0)
+        return {};
+    const Product &product = *program.library[group.product].product;
+    if (group.scores < 0)
+        return {product.a.buffer, product.b.buffer};
+    const Product &scores = *program.library[group.scores].product;
+    return {scores.a.buffer, scores.b.buffer, product.b.buffer};
+}
+
+bool staysWithin(const Fused &fused, int buffer, const std::set<std::size_t> &units) {
+    const Program &program = fused.program;
+    if (program.buffers[buffer].role != BufferRole::scratch)
+        return false;
+    for (std::size_t u = 0; u < fused.units.size(); ++u) {
+        const Unit &unit = fused.units[u];
+        const bool touches =
+            unit.group ? readsBuffer(program, *unit.group, buffer) ||
+                             std::ranges::count(operandsOf(program, *unit.group), buffer) > 0
+                       : std::ranges::count(program.library[unit.library].reads, buffer) > 0;
+        if (touches && !units.contains(u))
+            return false;
+    }
+    return true;
 }
 
 Fused withOwnProducts(Fused fused, const std::set<int> &steps) {

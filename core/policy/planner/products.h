@@ -16,9 +16,15 @@ std::vector<int> productsOf(const Fused &fused);
 /// the result never reaches memory; any other gets a group that writes it.
 Fused withOwnProducts(Fused fused, const std::set<int> &steps);
 
-/// The value of a product group that stands for an element of the product: a load of what the
-/// library step would have written. -1 when the group has none.
-int productValue(const Program &program, const Group &group);
+/// The value of a group that stands for an element of the product of a library step that it
+/// computes: a load of what the step would have written. -1 when the group has none.
+int productValue(const Program &program, const Group &group, int step);
+
+/// Buffers that hold the operands of a group's products.
+std::vector<int> operandsOf(const Program &program, const Group &group);
+
+/// Whether only units of those numbers read or write a buffer, and nobody sees it afterwards.
+bool staysWithin(const Fused &fused, int buffer, const std::set<std::size_t> &units);
 
 /// Elements of an operand with so many rows that may be read at once.
 int widestRead(const Product &product, const ProductOperand &operand, std::int64_t rows);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/search.h"
+#include "core/policy/planner/attention.h"
 #include "core/policy/planner/lowering.h"
 #include "core/policy/planner/products.h"
 
@@ -106,14 +107,19 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
     for (const auto &[form, longest] : forms) {
         const Fused fused = fuse(form->program, {longest, cuda ? leastReordered : never});
         space.add(fused, device, form->exact, seen);
-        const std::vector<int> products = productsOf(fused);
-        if (products.empty())
-            continue;
-        space.add(withOwnProducts(fused, {products.begin(), products.end()}), device, form->exact,
-                  seen);
-        const std::set<int> some = promising(fused, products, device);
-        if (!some.empty())
-            space.add(withOwnProducts(fused, some), device, form->exact, seen);
+        std::vector<Fused> starts{fused};
+        if (const auto attentions = attentionsOf(fused); !attentions.empty()) {
+            starts.push_back(withOwnAttention(fused, attentions));
+            space.add(starts[1], device, form->exact, seen);
+        }
+        for (const Fused &start : starts) {
+            const std::vector<int> products = productsOf(start);
+            for (const std::set<int> &own : {std::set<int>(products.begin(), products.end()),
+                                             promising(start, products, device)}) {
+                if (!own.empty())
+                    space.add(withOwnProducts(start, own), device, form->exact, seen);
+            }
+        }
     }
     if (space.variants_.empty())
         return failedError("the planner found no schedule for this task on this device");
@@ -167,6 +173,8 @@ void SearchSpace::add(Fused fused, const device::Info &device, bool exact,
         if (unit.group && unit.group->product < 0)
             continue;
         const LibraryStep &step = program.library[unit.group ? unit.group->product : unit.library];
+        if (unit.group && unit.group->scores >= 0)
+            variant->steps += "own attention ";
         variant->steps += (unit.group ? "own " : "") + step.step.dump();
         if (unit.group) {
             ++variant->products;

@@ -55,7 +55,7 @@ TEST(Products, AnElementwiseReaderIsTakenOver) {
     const Fused fused = ownOf(geluOf(8, 16, 12));
     EXPECT_EQ(unitsOf(fused), Strings{"0+map"});
     const Group &group = *fused.units[0].group;
-    const int value = productValue(fused.program, group);
+    const int value = productValue(fused.program, group, group.product);
     ASSERT_GE(value, 0);
     EXPECT_EQ(fused.program.values[value].buffer, fused.program.library[0].writes);
 }
@@ -110,10 +110,11 @@ TEST(Products, HeadsOfALinearLayerAreSidesOfTheProduct) {
     const Fused fused = ownOf(g.returning({g.op("relu.default", f32({2, 3, 9, 8}), heads)}));
     ASSERT_EQ(unitsOf(fused), Strings{"0+map"});
     const Group &group = *fused.units[0].group;
-    const auto sides = productSides(fused.program, productValue(fused.program, group),
-                                    *fused.program.library[0].product);
+    const auto sides =
+        productSides(fused.program, productValue(fused.program, group, group.product),
+                     *fused.program.library[0].product);
     ASSERT_TRUE(sides);
-    const Nest nest = makeProductNest(fused.program, group, *sides);
+    const Nest nest = makeProductNest(fused.program, group);
     const auto sizes = [&](int side) {
         std::vector<std::int64_t> result;
         for (const int d : nest.sides[static_cast<std::size_t>(side)])
