@@ -23,6 +23,7 @@ Run addCheck(CLI::App &app);
 Run addEvaluate(CLI::App &app);
 Run addEndpoint(CLI::App &app);
 Run addExport(CLI::App &app);
+Run addNcu(CLI::App &app);
 Run addProfile(CLI::App &app);
 Run addReplay(CLI::App &app);
 Run addKnowledge(CLI::App &app);

@@ -27,6 +27,7 @@ int main(int argc, char **argv) {
     add(app::addCheck, "check", "Compile, verify and time a candidate");
     add(app::addProfile, "profile",
         "What the kernels of a candidate need and where their time goes");
+    add(app::addNcu, "ncu", "Read a table of Nsight Compute, or compare it with a profile");
     add(app::addEvaluate, "evaluate", "Score a policy or stored candidates on a suite of tasks");
     add(app::addEndpoint, "endpoint", "Test the language model that --policy endpoint asks");
     add(app::addExport, "export", "Write a candidate as a plain PyTorch extension");

@@ -51,7 +51,7 @@ Result<std::vector<Listing>> listingsOf(const plan::Candidate &candidate,
 }
 
 void print(const std::vector<Listing> &listings, const plan::Candidate &candidate,
-           const plan::Target &target, Printer &printer) {
+           const plan::Target &target, const std::string &kind, Printer &printer) {
     for (const auto &[source, functions] : listings) {
         const auto lines = linesOf(candidate.files.at(source));
         for (const auto &function : functions) {
@@ -63,7 +63,10 @@ void print(const std::vector<Listing> &listings, const plan::Candidate &candidat
                     printer.line(fmt::format("{}:{}: {}", source, line,
                                              lines[static_cast<std::size_t>(line)]));
                 before = line;
-                printer.line(fmt::format("    {:5x}  {}", instruction.address, instruction.text));
+                printer.line(
+                    kind == "ptx"
+                        ? fmt::format("    {:5}  {}", instruction.address, instruction.text)
+                        : fmt::format("    {:5x}  {}", instruction.address, instruction.text));
             }
         }
     }

@@ -22,9 +22,10 @@ Result<std::vector<Listing>> listingsOf(const plan::Candidate &candidate,
                                         const plan::Target &target, const std::string &kind,
                                         std::stop_token stop);
 
-/// Each instruction under the line of source that it was made from.
+/// Each instruction under the line of source that it was made from, with its address in
+/// hexadecimal, of PTX with its line.
 void print(const std::vector<Listing> &listings, const plan::Candidate &candidate,
-           const plan::Target &target, Printer &printer);
+           const plan::Target &target, const std::string &kind, Printer &printer);
 
 /// [{"source", "function", "instructions": [{"address", "text", "line" (0: unknown), "places":
 /// [{"file", "line"}]}]}]

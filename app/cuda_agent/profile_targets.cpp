@@ -6,6 +6,7 @@
 #include "app/cuda_agent/printer.h"
 #include "app/cuda_agent/profile_listing.h"
 
+#include "core/device/lease.h"
 #include "core/modules/targets.h"
 #include "core/plan/targets.h"
 #include "core/reference/worker.h"
@@ -39,6 +40,8 @@ namespace {
 Result<plan::Signature> signatureOf(const TaskRequest &request, const TaskOptions &options,
                                     std::stop_token stop) {
     CUDA_AGENT_ASSIGN(device, device::openNamed(options.device));
+    CUDA_AGENT_ASSIGN(lease, device::Lease::share(device->info(), stop));
+    (void)lease;
     reference::Options wanted;
     wanted.numerics = request.judge.numerics;
     CUDA_AGENT_ASSIGN(worker, reference::Worker::start(request.spec, *device, wanted, stop));
@@ -252,7 +255,7 @@ Result<int> profileTargets(const TaskOptions &options, const std::string &candid
     for (std::size_t i = 0; i < targets.size() && !listing.empty(); ++i) {
         CUDA_AGENT_ASSIGN(listed, listingsOf(planned, targets[i], listing, stop));
         if (!options.json)
-            print(listed, planned, targets[i], printer);
+            print(listed, planned, targets[i], listing, printer);
         listings[i] = toJson(listed);
     }
     if (!options.json)
