@@ -48,7 +48,7 @@ void printLaunch(Printer &printer, const profile::Launch &launch, std::size_t in
                              timeText(launch.seconds), 100 * launch.share, launch.label));
     const auto line = [&](const char *name, const std::string &text) {
         if (!text.empty())
-            printer.line(fmt::format("      {:<12} {}", name, text));
+            printer.line(fmt::format("      {:<19} {}", name, text));
     };
     if (launch.grid[0] > 0) {
         std::string shape =
@@ -73,27 +73,26 @@ void printLaunch(Printer &printer, const profile::Launch &launch, std::size_t in
                                       percentText(launch.achievedOccupancy),
                                       launch.waves ? fmt::format("{:.2f}", *launch.waves) : "-"));
     }
-    if (launch.counters.empty())
-        line("counted",
-             fmt::format(
-                 "{}{} (of the plan: {} a second)",
-                 amountText(static_cast<double>(launch.countedBytes), "B"),
-                 launch.countedOperations > 0 ? ", " + amountText(launch.countedOperations, "op")
-                                              : "",
-                 launch.seconds > 0
-                     ? amountText(static_cast<double>(launch.countedBytes) / launch.seconds, "B")
-                     : "-"));
     for (const auto &roof : launch.roofs)
         if (roof.amount > 0)
             line(roof.name.c_str(),
-                 fmt::format("{}, {}/s: {} of measured, {} of the data sheet",
-                             amountText(roof.amount, roof.unit), amountText(roof.rate, roof.unit),
-                             percentText(roof.ofMeasured), percentText(roof.ofDatasheet)));
+                 fmt::format(
+                     "{}, {}/s: {} of the measured ceiling{}", amountText(roof.amount, roof.unit),
+                     amountText(roof.rate, roof.unit), percentText(roof.ofMeasured),
+                     roof.ofDatasheet ? ", " + percentText(roof.ofDatasheet) + " of the data sheet"
+                                      : ""));
     std::string stalls;
     for (std::size_t i = 0; i < std::min<std::size_t>(3, launch.stalls.size()); ++i)
         stalls += fmt::format("{}{} {:.0f} %", i > 0 ? ", " : "", launch.stalls[i].name,
                               100 * launch.stalls[i].share);
     line("stalls", stalls);
+    std::string lines;
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, launch.lines.size()); ++i) {
+        const auto &hot = launch.lines[i];
+        lines += fmt::format("{}{}:{} {:.0f} % ({})", i > 0 ? ", " : "", hot.file, hot.line,
+                             100 * hot.share, hot.stall);
+    }
+    line("lines", lines);
 }
 
 void print(Printer &printer, const profile::Report &report) {

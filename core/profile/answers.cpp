@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t mostLaunches = 10'000;
 constexpr std::size_t mostSamples = 1'000;
+constexpr std::size_t mostLines = 32;
 constexpr double longestSpan = 3600; ///< seconds
 
 // CUptiResult, where a sentence of ours says more than the library's.
@@ -204,6 +205,61 @@ Result<CountedRanges> rangesIn(const Json &answer) {
         counted.ranges.push_back(std::move(range));
     }
     return counted;
+}
+
+namespace {
+
+/// The lines of one function. `answer` is untrusted.
+std::vector<HotLine> linesOf(const Json &function) {
+    std::vector<HotLine> lines;
+    const double all = static_cast<double>(std::max<std::int64_t>(1, countAt(function, "samples")));
+    const auto list = function.find("lines");
+    if (list == function.end() || !list->is_array() || list->size() > mostLaunches)
+        return lines;
+    for (const auto &json : *list) {
+        if (!json.is_object())
+            continue;
+        HotLine line;
+        line.file = textAt(json, "file");
+        line.line = static_cast<int>(std::clamp<std::int64_t>(countAt(json, "line"), 0, 1 << 24));
+        line.samples =
+            static_cast<std::uint64_t>(std::max<std::int64_t>(0, countAt(json, "samples")));
+        line.share = std::min(1.0, static_cast<double>(line.samples) / all);
+        std::int64_t most = 0;
+        if (const auto stalls = json.find("stalls"); stalls != json.end() && stalls->is_object())
+            for (const auto &[reason, value] : stalls->items()) {
+                if (!value.is_number_integer() || value <= most)
+                    continue;
+                most = value.get<std::int64_t>();
+                line.stall = plan::tamed(reason);
+            }
+        if (line.samples > 0)
+            line.stallShare =
+                std::min(1.0, static_cast<double>(most) / static_cast<double>(line.samples));
+        if (line.samples > 0 && line.line > 0)
+            lines.push_back(std::move(line));
+    }
+    std::ranges::stable_sort(lines, std::greater<>(), &HotLine::samples);
+    if (lines.size() > mostLines)
+        lines.resize(mostLines);
+    return lines;
+}
+
+} // namespace
+
+Result<Sampled> samplesIn(const Json &answer) {
+    const auto list = answer.find("functions");
+    if (list == answer.end() || !list->is_array() || list->size() > mostLaunches)
+        return machineError("the profiler's process did not answer with samples");
+    Sampled sampled;
+    sampled.samples =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(0, countAt(answer, "samples")));
+    sampled.dropped =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(0, countAt(answer, "dropped")));
+    for (const auto &function : *list)
+        if (function.is_object())
+            sampled.lines[textAt(function, "name")] = linesOf(function);
+    return sampled;
 }
 
 std::vector<std::string> assignCounters(std::vector<Launch> &launches,

@@ -52,6 +52,14 @@ struct CountedRanges {
 /// Errors: machine.
 Result<CountedRanges> rangesIn(const Json &answer);
 
+/// The answer to a pass over program counters: where each kernel's warps were seen, by its name.
+struct Sampled {
+    std::map<std::string, std::vector<HotLine>> lines;
+    std::uint64_t samples = 0, dropped = 0;
+};
+/// Errors: machine.
+Result<Sampled> samplesIn(const Json &answer);
+
 /// Gives the launches their counters, by order or by step; says in words where they do not fit.
 /// A range of a step with several kernels goes to the longest of them, with a note.
 std::vector<std::string> assignCounters(std::vector<Launch> &launches,

@@ -311,17 +311,29 @@ class LaunchRules {
         for (const auto &stall : launch_.stalls) {
             if (stall.name == "selected" || stall.name == "not_selected")
                 continue;
-            if (stall.share >= stallFrom)
-                add("stall", headroom(),
-                    fmt::format("{} issues in {:.0f} % of all cycles; {:.0f} % of its warps wait "
-                                "{}",
-                                launch_.name, 100 * *launch_.issueActive, 100 * stall.share,
-                                stall.meaning),
-                    {{"stall", stall.name},
-                     {"share", stall.share},
-                     {"issue_active", *launch_.issueActive}});
+            if (stall.share < stallFrom)
+                return;
+            const HotLine *line = lineThatWaits(stall.name);
+            add("stall", headroom(),
+                fmt::format(
+                    "{} issues in {:.0f} % of all cycles; {:.0f} % of its warps wait {}{}",
+                    launch_.name, 100 * *launch_.issueActive, 100 * stall.share, stall.meaning,
+                    line != nullptr ? fmt::format(", most of them in line {}", line->line) : ""),
+                {{"stall", stall.name},
+                 {"share", stall.share},
+                 {"issue_active", *launch_.issueActive}});
+            if (line != nullptr) {
+                findings_.back().file = line->file;
+                findings_.back().line = line->line;
+            }
             return;
         }
+    }
+
+    /// The line with most samples among those that wait for this above all.
+    const HotLine *lineThatWaits(const std::string &reason) const {
+        const auto found = std::ranges::find(launch_.lines, reason, &HotLine::stall);
+        return found != launch_.lines.end() && found->file == launch_.file ? &*found : nullptr;
     }
 
     const Report &report_;

@@ -95,6 +95,16 @@ struct Stall {
     double share = 0;    ///< warps / sum over all reasons
 };
 
+/// A line of the candidate on which warps were seen, and for what they waited there.
+struct HotLine {
+    std::string file;
+    int line = 0;
+    std::uint64_t samples = 0;
+    double share = 0;      ///< of the kernel's samples
+    std::string stall;     ///< the reason with most samples: "long_scoreboard"
+    double stallShare = 0; ///< of the line's samples
+};
+
 enum class LaunchKind { kernel, memset, memcpy, step };
 std::string_view nameOf(LaunchKind kind); ///< "kernel", "memset", "memcpy", "step"
 
@@ -142,6 +152,10 @@ struct Launch {
     Figure issueActive;
     /// smsp__thread_inst_executed_pred_on.sum / smsp__inst_executed.sum, of 32 lanes.
     Figure activeLanes;
+
+    /// Of all launches of this kernel in a call; most samples first, at most 32. From CUPTI's
+    /// samples of program counters: a line that waits for a load is that which uses the value.
+    std::vector<HotLine> lines;
 
     /// What the plan says must move and be computed (counted.h), whatever the kernel does.
     std::uint64_t countedBytes = 0;

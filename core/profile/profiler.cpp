@@ -11,6 +11,7 @@
 #include "core/profile/metrics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ constexpr const char *program = "cuda-agent-profiler";
 constexpr std::size_t spareLaunches = 64; ///< more than the steps, for those of libraries
 constexpr std::size_t launchesPerStep = 8;
 
+constexpr const char *countedSource = "CUPTI activity and counters";
 constexpr const char *gpuLabel = "times of this GPU at its own clock, kernels traced one call at a "
                                  "time; counters come from runs of their own";
 constexpr const char *cpuLabel =
@@ -90,6 +92,7 @@ class Passes {
                                         "their launch and the wait for their end");
             } else if (options_.counters) {
                 CUDA_AGENT_TRY(counters());
+                CUDA_AGENT_TRY(lines());
             }
         }
         for (auto &launch : report_.launches)
@@ -151,7 +154,7 @@ class Passes {
     }
 
     /// A pass that the machine does not allow is a note; a fault of the candidate is an error.
-    Result<std::optional<Json>> ask(const char *pass, bool performanceCounters,
+    Result<std::optional<Json>> ask(const Json &asked, bool performanceCounters,
                                     std::string_view what) {
         const auto note = [&](const Error &error) {
             report_.notes.push_back(fmt::format("{}: not measured, {}", what, error.message));
@@ -163,7 +166,7 @@ class Passes {
             note(process.error());
             return std::nullopt;
         }
-        auto answer = (*process)->ask(request(pass), options_.passTimeout, what);
+        auto answer = (*process)->ask(asked, options_.passTimeout, what);
         if (!answer) {
             if (answer.error().kind == ErrorKind::stopped)
                 return tl::unexpected(answer.error());
@@ -177,7 +180,7 @@ class Passes {
 
     Result<void> activity() {
         constexpr std::string_view what = "exact kernel times";
-        CUDA_AGENT_ASSIGN(answer, ask("activity", false, what));
+        CUDA_AGENT_ASSIGN(answer, ask(request("activity"), false, what));
         if (!answer)
             return {};
         if (const auto refused = refusalIn(*answer)) {
@@ -203,14 +206,15 @@ class Passes {
 
     Result<void> counters() {
         constexpr std::string_view what = "hardware counters";
-        CUDA_AGENT_ASSIGN(first, ask("counters", false, what));
+        CUDA_AGENT_ASSIGN(first, ask(request("counters"), false, what));
         auto answer = std::move(first);
         if (answer)
             if (const auto refused = refusalIn(*answer);
                 refused && refused->lacksPrivileges() && ::geteuid() == 0) {
                 const std::string before = sentenceOf(*refused, what);
-                CUDA_AGENT_ASSIGN(second, ask("counters", true, what));
+                CUDA_AGENT_ASSIGN(second, ask(request("counters"), true, what));
                 answer = std::move(second);
+                privileged_ = true;
                 if (!answer) {
                     report_.notes.push_back(before);
                     return {};
@@ -231,7 +235,7 @@ class Passes {
             report_.notes.push_back(counted.error().message);
             return {};
         }
-        report_.source = "CUPTI activity and counters";
+        report_.source = countedSource;
         for (auto &text : assignCounters(report_.launches, *counted))
             report_.notes.push_back(std::move(text));
         report_.notes.push_back(
@@ -243,6 +247,41 @@ class Passes {
             report_.notes.push_back("operations and bytes by instructions: counted " +
                                     counted->instructions);
         noteLeftOut(counted->leftOut);
+        return {};
+    }
+
+    /// Twenty milliseconds of samples, some ten thousand of each multiprocessor at most.
+    Result<void> lines() {
+        constexpr std::string_view what = "samples by line";
+        if (report_.source != countedSource)
+            return {}; // they need what counters need
+        constexpr double wanted = 0.02, clockRate = 2e9, mostSamples = 20'000;
+        const double span = std::max(report_.spanSeconds, 1e-6);
+        const int calls = static_cast<int>(std::clamp(wanted / span, 1.0, 100.0));
+        const double cycles = span * calls * clockRate;
+        Json asked = request("sampling");
+        asked["calls"] = calls;
+        asked["period"] =
+            std::clamp(static_cast<int>(std::ceil(std::log2(cycles / mostSamples))), 10, 24);
+        CUDA_AGENT_ASSIGN(answer, ask(asked, privileged_, what));
+        if (!answer)
+            return {};
+        if (const auto refused = refusalIn(*answer)) {
+            report_.notes.push_back(sentenceOf(*refused, what));
+            return {};
+        }
+        const auto sampled = samplesIn(*answer);
+        if (!sampled) {
+            report_.notes.push_back(sampled.error().message);
+            return {};
+        }
+        for (auto &launch : report_.launches)
+            if (const auto found = sampled->lines.find(launch.name);
+                launch.kind == LaunchKind::kernel && found != sampled->lines.end())
+                launch.lines = found->second;
+        report_.notes.push_back(
+            fmt::format("samples by line: {} samples of {} calls{}", sampled->samples, calls,
+                        sampled->dropped > 0 ? fmt::format(", {} lost", sampled->dropped) : ""));
         return {};
     }
 
@@ -299,6 +338,9 @@ class Passes {
                 candidate().plan.sources().at(static_cast<std::size_t>(kernel->binary));
             launch.file = source;
             launch.line = lineOfKernel(candidate().files.at(source), kernel->entry);
+            for (auto &line : launch.lines) // CUPTI leaves folders out
+                if (line.file == fs::path(source).filename())
+                    line.file = source;
             if (launch.kind == LaunchKind::step) {
                 std::copy_n(kernel->grid, 3, launch.grid.begin());
                 std::copy_n(kernel->block, 3, launch.block.begin());
@@ -338,6 +380,7 @@ class Passes {
     std::stop_token stop_;
     plan::Program program_;
     Report report_;
+    bool privileged_ = false; ///< counters needed CAP_PERFMON
 };
 
 } // namespace

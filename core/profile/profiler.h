@@ -33,6 +33,7 @@ struct Subject {
 /// - cuda: hardware counters by CUPTI's range profiler. First in the same sandbox as any candidate.
 ///   Where the driver keeps the counters for administrators and the engine is root, once more with
 ///   the one capability that the driver asks for (sandbox::Policy::performanceCounters);
+/// - cuda: where warps wait, by line, from samples of their program counters, as counters;
 /// - cpu: the time of every step by the host's clock.
 /// What cannot be measured is a sentence in Report::notes; the rest still comes. Findings are not
 /// filled in (findings.h). `buffers` are lent and the outputs are written. The caller holds the

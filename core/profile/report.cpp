@@ -132,6 +132,14 @@ Json toJson(const Launch &launch, const device::Architecture *architecture) {
                                   {"share", stall.share}});
     put(json, "issue_active", launch.issueActive);
     put(json, "active_lanes", launch.activeLanes);
+    json["lines"] = Json::array();
+    for (const auto &line : launch.lines)
+        json["lines"].push_back({{"file", line.file},
+                                 {"line", line.line},
+                                 {"samples", line.samples},
+                                 {"share", line.share},
+                                 {"stall", line.stall},
+                                 {"stall_share", line.stallShare}});
     json["counters"] = launch.counters;
     return json;
 }

@@ -20,7 +20,7 @@ struct SampleRequest {
 
 /// Where in a file of the candidate an instruction comes from.
 struct SourceLine {
-    std::string file;
+    std::string file; ///< without its folders, as CUPTI tells it
     int line = 0;
 };
 

@@ -128,6 +128,35 @@ TEST(Answers, CountersOfAStepGoToItsLongestKernel) {
     EXPECT_TRUE(notes[0].starts_with("step 2: its counters are those of all its 2 kernels"));
 }
 
+TEST(Answers, SamplesAreReadByLine) {
+    EXPECT_FALSE(samplesIn({{"functions", 1}}));
+    const Json line{{"file", "k.cu"},
+                    {"line", 9},
+                    {"samples", 60},
+                    {"stalls", {{"long_scoreboard", 45}, {"wait", 15}, {"odd", "x"}}}};
+    const Json other{{"file", "k.cu"}, {"line", 7}, {"samples", 20}, {"stalls", 3}};
+    const Json nowhere{{"file", "k.cu"}, {"line", 0}, {"samples", 5}};
+    const auto sampled =
+        samplesIn({{"functions",
+                    {{{"name", "k"}, {"samples", 100}, {"lines", {other, line, nowhere, 7}}},
+                     {{"name", "many"}, {"samples", 1}, {"lines", std::vector<Json>(50, line)}},
+                     "none"}},
+                   {"samples", 120},
+                   {"dropped", 2}});
+    ASSERT_TRUE(sampled) << sampled.error().message;
+    EXPECT_EQ(sampled->samples, 120u);
+    EXPECT_EQ(sampled->dropped, 2u);
+    const auto &lines = sampled->lines.at("k");
+    ASSERT_EQ(lines.size(), 2u);
+    EXPECT_EQ(lines[0].line, 9);
+    EXPECT_DOUBLE_EQ(lines[0].share, 0.6);
+    EXPECT_EQ(lines[0].stall, "long_scoreboard");
+    EXPECT_DOUBLE_EQ(lines[0].stallShare, 0.75);
+    EXPECT_EQ(lines[1].stall, "");
+    EXPECT_EQ(sampled->lines.at("many").size(), 32u);
+    EXPECT_LE(sampled->lines.at("many")[0].share, 1);
+}
+
 TEST(Answers, ARefusalSaysWhatToDo) {
     EXPECT_FALSE(refusalIn(Json::object()));
     const auto refused = refusalIn({{"refused",

@@ -108,6 +108,19 @@ TEST(Findings, LowOccupancyNamesItsLimiter) {
     EXPECT_NE(find(issuing, "issue-bound"), nullptr);
 }
 
+TEST(Findings, AStallHasTheLineWhereMostWait) {
+    Launch launch = known::fewWarps();
+    launch.lines = {{"kernels/k.cu", 20, 500, 0.5, "wait", 0.9},
+                    {"kernels/k.cu", 17, 400, 0.4, "long_scoreboard", 0.8},
+                    {"kernels/k.cu", 18, 100, 0.1, "long_scoreboard", 0.8}};
+    const Report report = reportOf({launch});
+    ASSERT_NE(find(report, "stall"), nullptr);
+    EXPECT_EQ(find(report, "stall")->line, 17);
+    EXPECT_TRUE(find(report, "stall")->message.ends_with("most of them in line 17"));
+    launch.lines = {{"cuda_fp16.h", 17, 400, 0.4, "long_scoreboard", 0.8}};
+    EXPECT_EQ(find(reportOf({launch}), "stall")->line, 3) << "not a line of the candidate";
+}
+
 TEST(Findings, BlocksOfDifferentLength) {
     Launch launch = known::fewWarps();
     launch.theoretical = known::launchOf("k", 2640, 128, 1, 32, 0).theoretical;
