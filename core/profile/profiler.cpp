@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char *program = "cuda-agent-profiler";
+/// Of twenty milliseconds of calls, or one long one.
+constexpr std::chrono::milliseconds samplingTimeout{60'000};
 constexpr std::size_t spareLaunches = 64; ///< more than the steps, for those of libraries
 constexpr std::size_t launchesPerStep = 8;
 
@@ -155,7 +157,8 @@ class Passes {
 
     /// A pass that the machine does not allow is a note; a fault of the candidate is an error.
     Result<std::optional<Json>> ask(const Json &asked, bool performanceCounters,
-                                    std::string_view what) {
+                                    std::string_view what,
+                                    std::optional<std::chrono::milliseconds> timeout = {}) {
         const auto note = [&](const Error &error) {
             report_.notes.push_back(fmt::format("{}: not measured, {}", what, error.message));
         };
@@ -166,7 +169,7 @@ class Passes {
             note(process.error());
             return std::nullopt;
         }
-        auto answer = (*process)->ask(asked, options_.passTimeout, what);
+        auto answer = (*process)->ask(asked, timeout.value_or(options_.passTimeout), what);
         if (!answer) {
             if (answer.error().kind == ErrorKind::stopped)
                 return tl::unexpected(answer.error());
@@ -263,7 +266,7 @@ class Passes {
         asked["calls"] = calls;
         asked["period"] =
             std::clamp(static_cast<int>(std::ceil(std::log2(cycles / mostSamples))), 10, 24);
-        CUDA_AGENT_ASSIGN(answer, ask(asked, privileged_, what));
+        CUDA_AGENT_ASSIGN(answer, ask(asked, privileged_, what, samplingTimeout));
         if (!answer)
             return {};
         if (const auto refused = refusalIn(*answer)) {
