@@ -39,7 +39,66 @@ bool takesOver(const Program &program, const Group &group, const LibraryStep &st
     return productSides(program, load, *step.product).has_value();
 }
 
+/// Elements from one place of each loop to the next, of a load and of a store.
+std::map<Axis, std::int64_t> stridesOf(const Program &program, const std::vector<Axes> &dims,
+                                       const Shape &strides) {
+    std::map<Axis, std::int64_t> result;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+        std::int64_t stride = strides[d];
+        const Axes atoms = program.axes.atoms(dims[d]);
+        for (std::size_t i = atoms.size(); i-- > 0;) {
+            result[atoms[i]] += stride;
+            stride *= program.axes.size(atoms[i]);
+        }
+    }
+    return result;
+}
+
+/// Whether a group copies all of a buffer, element by element in the same order, to another one.
+bool copies(const Program &program, const Group &group, int buffer) {
+    if (group.hasReductions() || group.product >= 0 || group.stores.size() != 1 ||
+        group.stores[0].adds() || !group.stores[0].offsets.empty())
+        return false;
+    const Store &store = group.stores[0];
+    const Value &value = program.values[store.value];
+    if (value.kind != Kind::load || value.buffer != buffer || !value.args.empty() ||
+        program.buffers[buffer].dtype != program.buffers[store.buffer].dtype ||
+        program.bytesOf(buffer) != program.bytesOf(store.buffer) ||
+        store.dims.size() != program.buffers[store.buffer].shape.size())
+        return false;
+    std::vector<Axes> dims;
+    for (const LoadDim &dimension : value.dims) {
+        if (dimension.offset != 0 || dimension.step != 1)
+            return false;
+        dims.push_back(dimension.axes);
+    }
+    return stridesOf(program, dims, program.stridesOf(value)) ==
+           stridesOf(program, store.dims, program.stridesOf(store.buffer));
+}
+
 } // namespace
+
+Fused withoutCopies(Fused fused) {
+    Program &program = fused.program;
+    for (std::size_t u = 0; u < fused.units.size(); ++u) {
+        if (!fused.units[u].group)
+            continue;
+        const Group &group = *fused.units[u].group;
+        for (std::size_t writer = 0; writer < u; ++writer) {
+            if (fused.units[writer].group)
+                continue;
+            LibraryStep &step = program.library[fused.units[writer].library];
+            if (!step.product || !copies(program, group, step.writes) ||
+                !staysWithin(fused, step.writes, {writer, u}))
+                continue;
+            step.writes = group.stores[0].buffer;
+            step.step["c"] = program.buffers[step.writes].name;
+            fused.units.erase(fused.units.begin() + static_cast<std::ptrdiff_t>(u--));
+            break;
+        }
+    }
+    return fused;
+}
 
 std::vector<int> productsOf(const Fused &fused) {
     std::vector<int> result;

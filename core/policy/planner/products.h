@@ -11,6 +11,10 @@ namespace cuda_agent::policy {
 /// in the order in which they run.
 std::vector<int> productsOf(const Fused &fused);
 
+/// The same program without groups that only give the result of a GEMM step another shape: the step
+/// writes where they would have.
+Fused withoutCopies(Fused fused);
+
 /// The same program with those GEMM steps as groups (`Group::product`). A step whose result only
 /// one group reads, element by element and over nothing else, becomes one with that group, so that
 /// the result never reaches memory; any other gets a group that writes it.

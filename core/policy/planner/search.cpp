@@ -105,7 +105,8 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
             forms.emplace_back(&program, longest);
     }
     for (const auto &[form, longest] : forms) {
-        const Fused fused = fuse(form->program, {longest, cuda ? leastReordered : never});
+        const Fused fused =
+            withoutCopies(fuse(form->program, {longest, cuda ? leastReordered : never}));
         space.add(fused, device, form->exact, seen);
         std::vector<Fused> starts{fused};
         if (const auto attentions = attentionsOf(fused); !attentions.empty()) {
@@ -395,6 +396,24 @@ std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) c
     const Choice centre = best.value_or(first);
     if (auto name = neighbours(centre, 3))
         return name;
+    // Guesses about tiles of products are rough: those of a variant that comes close are looked at.
+    constexpr double close = 1.6;
+    for (std::size_t v = 0; v < variants_.size() && best; ++v) {
+        std::optional<Choice> leading;
+        double leadingSeconds = close * bestSeconds;
+        for (const Trial &trial : trials) {
+            const auto choice = parse(trial.name);
+            if (choice && choice->variant == v && !trial.failed && trial.seconds > 0 &&
+                trial.seconds < leadingSeconds) {
+                leading = choice;
+                leadingSeconds = trial.seconds;
+            }
+        }
+        if (!leading || v == centre.variant || variants_[v]->products == 0)
+            continue;
+        if (auto name = neighbours(*leading, 4))
+            return name;
+    }
     for (std::size_t v = 0; v < variants_.size(); ++v) {
         const Choice other{v, std::vector<std::size_t>(variants_[v]->groups.size(), 0)};
         const bool hopeless = best && (variants_[v]->exact || seconds(other) > 1.3 * bestSeconds);

@@ -495,8 +495,10 @@ class Evaluation {
             const Shape &shape = program_.buffers[step.writes].shape;
             const Shape &left = program_.buffers[step.reads[0]].shape;
             const bool transposed = step.step.value("transpose_a", false);
-            return std::string(key) == "m"   ? shape[0]
-                   : std::string(key) == "n" ? shape[1]
+            // The result may have more dimensions: those before the last are its rows.
+            return std::string(key) == "m"
+                       ? contiguousType(DType::float32, shape).elements() / shape.back()
+                   : std::string(key) == "n" ? shape.back()
                                              : left[transposed ? 0 : 1];
         };
         const auto [m, n, k] = std::tuple{numberOf("m"), numberOf("n"), numberOf("k")};

@@ -133,6 +133,28 @@ TEST(Products, RowsStayOpenAndTheRestIsRequired) {
     EXPECT_EQ(nest.requirements, Strings{"in1.shape[1] == 12"});
 }
 
+TEST(Products, AnotherShapeIsWrittenAtOnceAndAnotherOrderIsNot) {
+    GraphWriter g;
+    const Json x = g.input(f32({6, 8})), w = g.input(f32({8, 4}));
+    const Json y = g.op("mm.default", f32({6, 4}), x, w);
+    const task::Description task =
+        g.returning({g.op("view.default", f32({2, 3, 4}), y, Json{2, 3, 4})});
+    const Program program = lowered(task);
+    const Memory memory{{"in0", scattered(48)}, {"in1", scattered(32)}};
+    const Fused fused = withoutCopies(fuse(program, {}));
+    EXPECT_EQ(unitsOf(fused), Strings{"library"});
+    EXPECT_EQ(fused.program.library[0].step.at("c"), "out0");
+    EXPECT_EQ(evaluate(fused, memory).at("out0"), evaluate(program, memory).at("out0"));
+
+    GraphWriter h;
+    const Json a = h.input(f32({6, 8})), b = h.input(f32({8, 4}));
+    const Json c = h.op("mm.default", f32({6, 4}), a, b);
+    const Json turned = h.op("permute.default", f32({4, 6}), c, Json{1, 0});
+    EXPECT_EQ(
+        unitsOf(withoutCopies(fusedOf(h.returning({h.op("clone.default", f32({4, 6}), turned)})))),
+        (Strings{"library", "map"}));
+}
+
 // --- tiles -----------------------------------------------------------------------------------
 
 SearchSpace spaceOf(const task::Description &task, task::Numerics numerics,
