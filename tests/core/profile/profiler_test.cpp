@@ -52,7 +52,8 @@ class ProfileOnCpu : public testing::Test {
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
 
-    Result<Report> profile(const std::string &source, Options options = {}) {
+    Result<Report> profile(const std::string &source, Options options = {},
+                           std::stop_token stop = {}) {
         std::ofstream(folder_ / "kernels/k.cu") << source;
         const auto step = [](const char *entry, const char *from, const char *to) {
             return Json{{"kind", "kernel"}, {"source", "kernels/k.cu"},
@@ -89,7 +90,7 @@ class ProfileOnCpu : public testing::Test {
         plan::CallBuffers buffers;
         buffers.inputs = {{&in_, 0, type}};
         buffers.outputs = {{&out_, 0, type}};
-        return profileCandidate(subject, *device_, buffers, options);
+        return profileCandidate(subject, *device_, buffers, options, std::move(stop));
     }
 
     std::filesystem::path folder_;
@@ -140,6 +141,14 @@ TEST_F(ProfileOnCpu, AFaultIsTheCandidates) {
 }
 
 TEST_F(ProfileOnCpu, StopsWhenAsked) {
+    std::stop_source stop;
+    stop.request_stop();
+    const auto report = profile(kernels, {}, stop.get_token());
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().kind, ErrorKind::stopped);
+}
+
+TEST_F(ProfileOnCpu, RefusesMoreCallsThanItTakes) {
     Options options;
     options.calls = 1001;
     const auto report = profile(kernels, options);
