@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <map>
 
 namespace cuda_agent::ncu {
@@ -121,8 +122,8 @@ class Reader {
                            std::string text) {
         const auto base = baseUnit(unit);
         auto value = numberFrom(text);
-        if (value)
-            *value *= base.factor;
+        if (value && !std::isfinite(*value *= base.factor))
+            value.reset();
         return {std::move(section), std::move(name), value, base.name, std::move(text)};
     }
 

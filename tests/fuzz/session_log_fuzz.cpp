@@ -4,6 +4,7 @@
 // session.jsonl: a file that anybody may have written, opened by the window, by replay and resume.
 
 #include "core/policy/endpoint/messages.h"
+#include "core/session/chrome_trace.h"
 #include "core/session/line.h"
 #include "core/session/state.h"
 #include "tests/fuzz/fuzz.h"
@@ -48,6 +49,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     const auto state = session::fold(events);
     for (const auto &turn : state.turns)
         fuzz::require(turn.number > 0, "turns count from one");
+    const session::TraceSession drawn{"x", std::move(events)};
+    for (const auto &event : session::chromeTrace({&drawn, 1})["traceEvents"])
+        fuzz::require(!event.contains("dur") || event["dur"].get<double>() >= 0,
+                      "a span does not end before it begins");
     const auto blob = [](const std::string &name) -> Result<std::string> {
         return name.size() % 2 == 0 ? Result<std::string>("text of " + name)
                                     : requestError("no blob {}", name);
