@@ -76,10 +76,20 @@ std::int64_t repetitionsOf(const Resize &r) {
     return times;
 }
 
-View positionsAlong(Lowering &l, std::int64_t size, DType type) {
-    View place = l.index(size > 1 ? Axes{l.program.axes.add(size)} : Axes{});
+/// Positions along a dimension with those axes.
+View positionsOn(Lowering &l, const Axes &axes, DType type) {
+    View place = l.index(axes);
     l.program.values[place.value].dtype = DType::int32; // 64 bits are slow to make floats of
     return l.cast(place, type);
+}
+
+View positionsAlong(Lowering &l, std::int64_t size, DType type) {
+    return positionsOn(l, size > 1 ? Axes{l.program.axes.add(size)} : Axes{}, type);
+}
+
+/// Where the nearest neighbour of each output lies, from positions in float.
+View nearestOf(Lowering &l, const View &place, const Resize &r) {
+    return l.cast(l.apply("mul", {place, l.constant(scaleOf(r))}, DType::float32), DType::int32);
 }
 
 View nearest(Lowering &l, View x, const Resize &r) {
@@ -89,9 +99,8 @@ View nearest(Lowering &l, View x, const Resize &r) {
             x.dims[d].push_back(l.program.axes.add(times));
         return x;
     }
-    const View at = l.apply(
-        "mul", {positionsAlong(l, r.out, DType::float32), l.constant(scaleOf(r))}, DType::float32);
-    return l.pick(x, {r.dim}, {l.cast(at, DType::int32)}, d, false);
+    const View at = nearestOf(l, positionsAlong(l, r.out, DType::float32), r);
+    return l.pick(x, {r.dim}, {at}, d, false);
 }
 
 /// upsample_nearest(self, output_size, scales): output_size is what the result's shape says.
@@ -104,25 +113,64 @@ Operator upsampleNearest(std::size_t spatial) {
     };
 }
 
+/// The type that gradients are added up in; failed for what is no such type.
+Result<DType> gradientType(const Lowering &l, const View &grad) {
+    const DType stored = l.dtypeOf(grad);
+    if (!isFloating(stored))
+        return failedError("of {}", nameOf(stored));
+    return sizeOf(stored) < 4 ? DType::float32 : stored;
+}
+
+/// Whether computing a view again for each of its readers costs next to nothing.
+bool isCheap(const Lowering &l, const View &view) {
+    if (l.reduces(view))
+        return false;
+    constexpr double most = 8;
+    double cost = 0;
+    for (const int id : reachableFrom(l.program, {view.value})) {
+        const Value &value = l.program.values[id];
+        const PointwiseInfo *info =
+            value.kind == Kind::pointwise ? pointwiseInfo(value.op) : nullptr;
+        cost += info != nullptr ? info->cost : 0;
+    }
+    return cost <= most;
+}
+
+/// A gradient whose elements are added to others: as a tensor of its own, so that each of its
+/// dimensions has axes that no other has.
+View scattered(Lowering &l, const View &grad, DType type) {
+    return l.cast(l.materialise(grad), type);
+}
+
 /// upsample_nearest_backward(grad_output, output_size, input_size, scales): the sum of each
-/// element's repetitions.
+/// element's repetitions, which are added to it where their number differs from one to the next.
 Operator upsampleNearestBackward(std::size_t spatial) {
     return [spatial](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(grad, l.view(node, 0, "grad_output"));
+        CUDA_AGENT_ASSIGN(type, gradientType(l, grad));
         const Shape out = l.shapeOf(grad);
+        const auto resizes = resizesOf(node, node.outputs.at(0).shape, out, spatial, 3);
+        if (std::any_of(resizes.begin(), resizes.end(),
+                        [](const Resize &r) { return repetitionsOf(r) == 0; })) {
+            grad = scattered(l, grad, type);
+            std::vector<int> positions, picks(out.size(), -1);
+            for (const Resize &r : resizes) {
+                const auto d = static_cast<std::size_t>(r.dim);
+                const View at = nearestOf(l, positionsOn(l, grad.dims[d], DType::float32), r);
+                picks[d] = static_cast<int>(positions.size());
+                positions.push_back(l.within(at.value, r.in, false));
+                l.require(grad.dims[d]);
+            }
+            return Views{
+                l.addAt(grad.value, grad.dims, positions, picks, node.outputs.at(0).shape)};
+        }
         Shape split(out.begin(), out.end() - static_cast<std::ptrdiff_t>(spatial));
         std::vector<int> repeated;
-        for (const Resize &r : resizesOf(node, node.outputs.at(0).shape, out, spatial, 3)) {
-            const std::int64_t times = repetitionsOf(r);
-            if (times == 0)
-                return failedError("from {} to {} elements, which is no whole number of times",
-                                   r.in, r.out);
+        for (const Resize &r : resizes) {
             split.push_back(r.in);
             repeated.push_back(static_cast<int>(split.size()));
-            split.push_back(times);
+            split.push_back(repetitionsOf(r));
         }
-        const DType stored = l.dtypeOf(grad);
-        const DType type = isFloating(stored) && sizeOf(stored) < 4 ? DType::float32 : stored;
         return Views{l.reduce("sum", l.reshape(l.cast(grad, type), split), repeated, false, type)};
     };
 }
@@ -132,9 +180,9 @@ struct Neighbours {
     View first, second, distance;
 };
 
-Neighbours linearNeighbours(Lowering &l, const Resize &r, bool alignCorners, DType t) {
+/// `at`: positions of outputs, of type `t`.
+Neighbours linearNeighbours(Lowering &l, View at, const Resize &r, bool alignCorners, DType t) {
     const auto number = [&](double n) { return l.constant(n, t); };
-    View at = positionsAlong(l, r.out, t);
     if (alignCorners) {
         const float scale =
             r.out > 1 ? static_cast<float>(r.in - 1) / static_cast<float>(r.out - 1) : 0.0f;
@@ -158,21 +206,6 @@ Neighbours linearNeighbours(Lowering &l, const Resize &r, bool alignCorners, DTy
     return n;
 }
 
-/// Whether computing a view again for each of its readers costs next to nothing.
-bool isCheap(const Lowering &l, const View &view) {
-    if (l.reduces(view))
-        return false;
-    constexpr double most = 8;
-    double cost = 0;
-    for (const int id : reachableFrom(l.program, {view.value})) {
-        const Value &value = l.program.values[id];
-        const PointwiseInfo *info =
-            value.kind == Kind::pointwise ? pointwiseInfo(value.op) : nullptr;
-        cost += info != nullptr ? info->cost : 0;
-    }
-    return cost <= most;
-}
-
 /// upsample_linear1d, upsample_bilinear2d (self, output_size, align_corners, scales): weighted sums
 /// of neighbours, one dimension after the other, the last one first.
 Operator upsampleLinear(std::size_t spatial) {
@@ -188,7 +221,7 @@ Operator upsampleLinear(std::size_t spatial) {
         std::vector<View> corner{l.cast(source, t)}; // of a cell, halved with each dimension
         std::vector<Neighbours> neighbours;
         for (const Resize &r : resizes) {
-            neighbours.push_back(linearNeighbours(l, r, corners, t));
+            neighbours.push_back(linearNeighbours(l, positionsAlong(l, r.out, t), r, corners, t));
             std::vector<View> more;
             for (const View &view : corner) {
                 for (const View &at : {neighbours.back().first, neighbours.back().second})
@@ -213,6 +246,43 @@ Operator upsampleLinear(std::size_t spatial) {
     };
 }
 
+/// upsample_linear1d_backward, upsample_bilinear2d_backward(grad_output, output_size, input_size,
+/// align_corners, scales): each element is added to its neighbours by their weights.
+Operator upsampleLinearBackward(std::size_t spatial) {
+    return [spatial](Lowering &l, const Node &node) -> Result<Views> {
+        CUDA_AGENT_ASSIGN(grad, l.view(node, 0, "grad_output"));
+        CUDA_AGENT_ASSIGN(t, gradientType(l, grad));
+        const bool corners = Lowering::flag(node, 3, "align_corners", false);
+        const Shape &in = node.outputs.at(0).shape;
+        const auto resizes = resizesOf(node, in, l.shapeOf(grad), spatial, 4);
+        grad = scattered(l, grad, t);
+        std::vector<Axes> dims = grad.dims;
+        std::vector<int> positions, picks(dims.size(), -1);
+        int value = grad.value;
+        for (const Resize &r : resizes) {
+            const auto d = static_cast<std::size_t>(r.dim);
+            const Neighbours n =
+                linearNeighbours(l, positionsOn(l, grad.dims[d], t), r, corners, t);
+            const auto op = [&](const char *name, std::vector<int> args, DType type) {
+                return l.program.pointwise(name, std::move(args), type);
+            };
+            // Both neighbours are one more loop.
+            const Axis side = l.program.axes.add(2);
+            const int far = op("eq", {l.index({side}).value, l.program.constant(1, DType::int64)},
+                               DType::boolean);
+            const int near = op("sub", {l.program.constant(1, t), n.distance.value}, t);
+            const int weight = op("where", {far, n.distance.value, near}, t);
+            const int at = op("where", {far, n.second.value, n.first.value}, DType::int32);
+            value = op("mul", {value, weight}, t);
+            picks[d] = static_cast<int>(positions.size());
+            positions.push_back(l.within(at, r.in, false));
+            l.require(grad.dims[d]);
+            dims[d].push_back(side);
+        }
+        return Views{l.addAt(value, dims, positions, picks, in)};
+    };
+}
+
 } // namespace
 
 void addResamplingOperators(OperatorTable &table) {
@@ -226,6 +296,9 @@ void addResamplingOperators(OperatorTable &table) {
     for (const char *form : {"vec", "default"}) {
         table[fmt::format("aten.upsample_linear1d.{}", form)] = upsampleLinear(1);
         table[fmt::format("aten.upsample_bilinear2d.{}", form)] = upsampleLinear(2);
+        table[fmt::format("aten.upsample_linear1d_backward.{}", form)] = upsampleLinearBackward(1);
+        table[fmt::format("aten.upsample_bilinear2d_backward.{}", form)] =
+            upsampleLinearBackward(2);
     }
 }
 

@@ -216,9 +216,26 @@ TEST(LoweringResampling, TheGradientOfRepetitionsIsTheirSum) {
     const auto task = g.returning({g.op("upsample_nearest1d_backward.default", f32({1, 1, 2}), grad,
                                         Json::array({4}), Json::array({1, 1, 2}), nullptr)});
     EXPECT_EQ(outputOf(task, {{"in0", {1, 2, 3, 4}}}), (Numbers{3, 7}));
-    const auto odd = g.returning({g.op("upsample_nearest1d_backward.default", f32({1, 1, 3}), grad,
-                                       Json::array({4}), Json::array({1, 1, 3}), nullptr)});
-    EXPECT_NE(problemOf(odd).find("whole number of times"), std::string::npos);
+    // The sum of an uneven number of them is added up in memory: sources 0, 0, 1, 2.
+    const Json odd = g.op("upsample_nearest1d_backward.default", f32({1, 1, 3}), grad,
+                          Json::array({4}), Json::array({1, 1, 3}), nullptr);
+    EXPECT_EQ(
+        outputOf(g.returning({g.op("neg.default", f32({1, 1, 3}), odd)}), {{"in0", {1, 2, 3, 4}}}),
+        (Numbers{-3, -3, -4}));
+}
+
+TEST(LoweringResampling, TheGradientOfWeightedSumsIsAddedByTheWeights) {
+    const auto gradient = [](std::int64_t out, bool corners, Numbers grad) {
+        GraphWriter g;
+        const Json x =
+            g.op("upsample_linear1d_backward.default", f32({1, 1, 2}), g.input(f32({1, 1, out})),
+                 Json::array({out}), Json::array({1, 1, 2}), corners, nullptr);
+        return outputOf(g.returning({g.op("neg.default", f32({1, 1, 2}), x)}),
+                        {{"in0", std::move(grad)}});
+    };
+    // Outputs lie at -1/4 (taken at 0), 1/4, 3/4 and 5/4 (taken at 1).
+    EXPECT_EQ(gradient(4, false, {1, 2, 3, 4}), (Numbers{-3.25, -6.75}));
+    EXPECT_EQ(gradient(3, true, {1, 2, 4}), (Numbers{-2, -5}));
 }
 
 // --- adding at positions -------------------------------------------------------------------------
