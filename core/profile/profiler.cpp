@@ -24,8 +24,6 @@ namespace {
 constexpr const char *program = "cuda-agent-profiler";
 /// Of twenty milliseconds of calls, or one long one.
 constexpr std::chrono::milliseconds samplingTimeout{60'000};
-constexpr std::size_t spareLaunches = 64; ///< more than the steps, for those of libraries
-constexpr std::size_t launchesPerStep = 8;
 
 constexpr const char *countedSource = "CUPTI activity and counters";
 constexpr const char *gpuLabel = "times of this GPU at its own clock, kernels traced one call at a "
@@ -92,7 +90,7 @@ class Passes {
                 CUDA_AGENT_TRY(steps());
                 report_.notes.push_back("times are those of whole steps by the host's clock, with "
                                         "their launch and the wait for their end");
-            } else if (options_.counters) {
+            } else if (options_.counters && kernels() > 0) {
                 CUDA_AGENT_TRY(counters());
                 CUDA_AGENT_TRY(lines());
             }
@@ -133,11 +131,12 @@ class Passes {
                 {"wait", report_.device.kind == device::Kind::cuda},
                 {"cache_bytes", report_.device.cacheBytes},
                 {"library_folders", std::move(folders)},
-                {"steps", program_.steps.size()},
-                {"most_launches",
-                 std::max(report_.launches.size(), launchesPerStep * program_.steps.size()) +
-                     spareLaunches},
+                {"kernels", kernels()},
                 {"metrics", wantedMetrics()}};
+    }
+
+    std::ptrdiff_t kernels() const {
+        return std::ranges::count(report_.launches, LaunchKind::kernel, &Launch::kind);
     }
 
     /// As the judge times it.

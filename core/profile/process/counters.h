@@ -11,9 +11,8 @@ namespace cuda_agent::profile::process {
 /// What to count.
 struct CountRequest {
     int set = 0;
-    bool flush = true;     ///< before each pass
-    std::size_t steps = 1; ///< of the plan
-    std::size_t mostLaunches = 64;
+    bool flush = true;                ///< before each call that is counted
+    std::size_t kernels = 1;          ///< that a call launches
     std::vector<std::string> metrics; ///< names; those that the chip lacks are left out
 };
 
@@ -54,7 +53,8 @@ class Host {
 };
 
 /// Counts hardware events of every kernel of a call. The call is repeated once for every pass that
-/// the metrics need; a kernel runs alone while it is counted. In order of preference: a range for
+/// the metrics need, each time after one that is not looked at; a kernel runs alone while it is
+/// counted. In order of preference: a range for
 /// each kernel and passes by repeating the whole call (nothing is saved or restored: a plan's call
 /// does the same each time); the same with each kernel repeated by CUPTI; a range for each step.
 ///

@@ -76,8 +76,7 @@ process::Outcome<Json> underCupti(Backend &backend, const Json &request) {
             *cupti, backend, flush,
             {request.at("set"), request.at("calls"), request.at("flush"), request.at("period")});
     return process::countCalls(*cupti, backend, flush,
-                               {request.at("set"), request.at("flush"), request.at("steps"),
-                                request.at("most_launches"),
+                               {request.at("set"), request.at("flush"), request.at("kernels"),
                                 request.at("metrics").get<std::vector<std::string>>()});
 }
 
