@@ -50,7 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     for (const auto &turn : state.turns)
         fuzz::require(turn.number > 0, "turns count from one");
     const session::TraceSession drawn{"x", std::move(events)};
-    for (const auto &event : session::chromeTrace({&drawn, 1})["traceEvents"])
+    const auto trace = session::chromeTrace({&drawn, 1});
+    for (const auto &event : trace["traceEvents"])
         fuzz::require(!event.contains("dur") || event["dur"].get<double>() >= 0,
                       "a span does not end before it begins");
     const auto blob = [](const std::string &name) -> Result<std::string> {
