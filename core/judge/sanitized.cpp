@@ -2,30 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/judge/sanitized.h"
 
+#include "core/judge/first_case.h"
 #include "core/judge/state.h"
 #include "core/sanitize/cpu_check.h"
 #include "core/sanitize/cuda_check.h"
-#include "core/verify/guarded_set.h"
 
 namespace cuda_agent::judge {
-
-namespace {
-
-/// Private copies of the first random case, as a candidate gets them.
-Result<verify::GuardedSet> buffersFor(Judge &judge) {
-    const auto &pool = judge.pool();
-    std::vector<TensorType> outputs;
-    for (const auto &port : pool.description.outputs)
-        outputs.push_back(contiguousType(port.type.dtype, port.type.shape));
-    const auto &inputs = pool.random.front().inputs.tensors;
-    CUDA_AGENT_ASSIGN(set,
-                      verify::GuardedSet::create(judge.device(), inputs, pool.parameters, outputs));
-    CUDA_AGENT_TRY(set.load(inputs));
-    CUDA_AGENT_TRY(set.poison(outputPoison));
-    return std::move(set);
-}
-
-} // namespace
 
 Result<void> canSanitize(const Candidate &candidate, const device::Info &device) {
     if (device.kind == device::Kind::cuda) {
@@ -45,7 +27,7 @@ Result<sanitize::Report> sanitizeCandidate(Judge &judge, const Candidate &candid
     CUDA_AGENT_TRY(canSanitize(candidate, judge.deviceInfo()));
     CUDA_AGENT_ASSIGN(lease, device::Lease::share(judge.deviceInfo(), stop));
     (void)lease;
-    CUDA_AGENT_ASSIGN(set, buffersFor(judge));
+    CUDA_AGENT_ASSIGN(set, buffersOfFirstCase(judge));
     const auto signature = signatureOf(judge.description());
     if (judge.deviceInfo().kind == device::Kind::cpu)
         return sanitize::checkOnCpu(std::get<plan::Candidate>(candidate), signature, judge.device(),

@@ -147,8 +147,7 @@ std::string profileOf(const Json &verdict, const Json &baselines, const Json &de
                           text(verdict, "limited_by", "?"));
     report += baselineLine(verdict);
     report += kernelLines(verdict);
-    report += "bytes and operations are counted from the task; this version reads no hardware "
-              "counters\n";
+    report += "these bytes and operations are counted from the task\n";
     return report;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/judge/profiled.h"
+#include "core/profile/text.h"
 #include "core/tools/judge_summary.h"
 #include "core/tools/schema.h"
 #include "core/tools/toolbox.h"
@@ -88,13 +90,39 @@ Result<Observation> verify(Workspace &workspace, const Json &arguments, std::sto
     return observation;
 }
 
+/// What a right plan candidate does launch by launch. A machine that cannot tell is no reason to
+/// lose the rest.
+Result<void> addLaunches(Workspace &workspace, Observation &observation, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(workspace.folder().path()));
+    CUDA_AGENT_ASSIGN(judge, judgeOf(workspace));
+    if (!std::holds_alternative<plan::Candidate>(candidate))
+        return {};
+    const auto report = judge::profileCandidate(*judge, candidate, std::move(stop));
+    if (!report && report.error().kind == ErrorKind::stopped)
+        return tl::unexpected(report.error());
+    if (!report) {
+        observation.text += "launch by launch: " + report.error().message + "\n";
+        return {};
+    }
+    std::string text;
+    for (const auto &line : profile::linesOf(*report))
+        text += line + "\n";
+    observation.text += clipped(std::move(text));
+    auto &data = observation.data["profile"] = profile::toJson(*report);
+    for (auto &launch : data["launches"])
+        launch.erase("counters"); // what is made of them stays
+    return {};
+}
+
 Result<Observation> profile(Workspace &workspace, const Json &, std::stop_token stop) {
-    CUDA_AGENT_ASSIGN(verdict, judgeNow(workspace, verify::Strength::training, std::move(stop)));
+    CUDA_AGENT_ASSIGN(verdict, judgeNow(workspace, verify::Strength::training, stop));
     const auto &state = workspace.recorder().state();
     Observation observation;
     observation.ok = verdict.value("correct", false);
     observation.text = profileOf(verdict, state.baselines, state.description);
     observation.data["verdict"] = std::move(verdict);
+    if (observation.ok)
+        CUDA_AGENT_TRY(addLaunches(workspace, observation, std::move(stop)));
     return observation;
 }
 
@@ -123,7 +151,9 @@ std::vector<Tool> judgeTools() {
         {"Profile",
          "Times the candidate and says what limits it: achieved bandwidth and rate "
          "against this machine's measured ceilings, registers, spills and shared memory "
-         "of each kernel.",
+         "of each kernel. Of a right plan candidate also every launch: exact time, occupancy, "
+         "bytes and operations from hardware counters where the GPU gives them, stalls, and "
+         "findings with the most that mending each can gain.",
          objectOf(Json::object(), {}), profile, false},
         {"BaselineCode",
          "Shows the code that torch.compile generates for the task (Triton on a "

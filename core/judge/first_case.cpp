@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/judge/first_case.h"
+
+#include "core/judge/state.h"
+#include "core/verify/guarded_set.h"
+
+namespace cuda_agent::judge {
+
+Result<verify::GuardedSet> buffersOfFirstCase(Judge &judge) {
+    const auto &pool = judge.pool();
+    std::vector<TensorType> outputs;
+    for (const auto &port : pool.description.outputs)
+        outputs.push_back(contiguousType(port.type.dtype, port.type.shape));
+    const auto &inputs = pool.random.front().inputs.tensors;
+    CUDA_AGENT_ASSIGN(set,
+                      verify::GuardedSet::create(judge.device(), inputs, pool.parameters, outputs));
+    CUDA_AGENT_TRY(set.load(inputs));
+    CUDA_AGENT_TRY(set.poison(outputPoison));
+    return std::move(set);
+}
+
+} // namespace cuda_agent::judge
