@@ -20,6 +20,8 @@ using Clock = std::chrono::steady_clock;
 constexpr double implausible = 0.9;
 /// Input sets that are rotated over in timing, at most.
 constexpr int mostTimingSets = 4;
+/// Candidates that one process has at most: whatever one could leave in it ends.
+constexpr int mostServed = 50;
 
 double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -108,16 +110,17 @@ Result<CompileOutcome> Judge::compile(const Candidate &candidate, std::stop_toke
 
 Result<Judge::State::StartOutcome>
 Judge::State::startCandidate(const Compiled &compiled, const reference::ReshapedCase *reshaped,
-                             device::Share &share, std::stop_token stop) {
+                             device::Share &share, std::stop_token stop,
+                             std::unique_ptr<plan::LinkedCandidate> &running) {
     const auto &description = reshaped ? reshaped->description : pool.description;
     const auto &inputs = (reshaped ? reshaped->entry : pool.random.front()).inputs.tensors;
     std::vector<TensorType> outputs;
     for (const auto &port : description.outputs)
         outputs.push_back(contiguousType(port.type.dtype, port.type.shape));
     const auto signature = signatureOf(description);
-    std::unique_ptr<plan::CandidateProcess> process;
-    plan::LinkedCandidate *module = nullptr;
+    std::unique_ptr<plan::LinkedCandidate> process;
     std::vector<std::string> flags;
+    const bool isModule = std::holds_alternative<modules::Compiled>(compiled.work);
     if (const auto *built = std::get_if<modules::Compiled>(&compiled.work)) {
         modules::ProcessOptions processOptions;
         processOptions.numerics = options.numerics;
@@ -134,20 +137,38 @@ Judge::State::startCandidate(const Compiled &compiled, const reference::Reshaped
         if (auto *rejection = std::get_if<toolchain::Rejection>(&outcome))
             return StartOutcome(std::move(*rejection));
         auto &started = std::get<modules::Started>(outcome);
-        module = started.process.get();
         process = std::move(started.process);
         flags = std::move(started.flags);
+    } else if (const auto &plan = std::get<plan::CompiledPlan>(compiled.work); running) {
+        CUDA_AGENT_TRY(share.step());
+        CUDA_AGENT_TRY(plan::reload(*running, plan, signature, *device, plan::RunnerOptions{}));
+        process = std::move(running);
     } else {
         CUDA_AGENT_TRY(share.step());
-        CUDA_AGENT_ASSIGN(runner,
-                          plan::startRunner(std::get<plan::CompiledPlan>(compiled.work), signature,
-                                            *device, plan::RunnerOptions{}, stop));
+        CUDA_AGENT_ASSIGN(
+            runner, plan::startLinkedRunner(plan, signature, *device, plan::RunnerOptions{}, stop));
         process = std::move(runner);
     }
     CUDA_AGENT_TRY(share.take());
     CUDA_AGENT_ASSIGN(set, verify::GuardedSet::create(*device, inputs, pool.parameters, outputs));
     CUDA_AGENT_TRY(process->bind(0, set.buffers()));
-    return StartOutcome(Started{std::move(process), module, std::move(set), std::move(flags)});
+    return StartOutcome(Started{std::move(process), isModule, std::move(set), std::move(flags)});
+}
+
+bool Judge::State::canServeAgain(const Started &run) const {
+    return device->info().kind == device::Kind::cuda && !run.isModule && run.process &&
+           run.process->sound();
+}
+
+Result<void> Judge::State::finishProcess(Started &run, Verdict &verdict, std::stop_token stop) {
+    const bool clean = verdict.correct && !verdict.verification.failed() &&
+                       verdict.strength == verify::Strength::training;
+    if (clean && canServeAgain(run) && ++served < mostServed && plan::unload(*run.process)) {
+        warm = std::move(run.process);
+        return {};
+    }
+    return run.process ? endProcess(*run.process, device->info(), verdict, std::move(stop))
+                       : Result<void>();
 }
 
 /// Which operators and kernels did the work, and what the rules say to that.
@@ -305,7 +326,7 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
 /// Verifies and times a candidate that runs; looks at it once more where it is right.
 Result<void> Judge::State::examine(const Compiled &compiled, Started &run, Verdict &verdict,
                                    device::Share &share, std::stop_token stop) {
-    auto &[process, module, set, startFlags] = run;
+    auto &[process, isModule, set, startFlags] = run;
     const verify::Demand demand{verdict.strength, device->info().kind == device::Kind::cpu ||
                                                       !addsAtomically(*compiled.candidate)};
     CUDA_AGENT_ASSIGN(report, verify::verify(*process, set, pool, *device, share, demand, stop));
@@ -313,30 +334,54 @@ Result<void> Judge::State::examine(const Compiled &compiled, Started &run, Verdi
     append(verdict.flags, verdict.verification.flags);
     verdict.correct = verdict.verification.correct;
     laps.end("verification");
-    if (verdict.correct && module) {
-        CUDA_AGENT_ASSIGN(origin, checkOrigin(compiled, *module, verdict));
+    if (verdict.correct && isModule) {
+        CUDA_AGENT_ASSIGN(origin, checkOrigin(compiled, *process, verdict));
         verdict.correct = origin.passed;
         verdict.verification.checks.push_back(std::move(origin));
         laps.end("origin");
     }
-    if (verdict.correct && verdict.strength == verify::Strength::full) {
-        CUDA_AGENT_TRY(checkShapes(compiled, verdict, share, stop));
+    // Last of all where they take the process over.
+    const bool full = verdict.strength == verify::Strength::full;
+    const bool takesOver = canServeAgain(run);
+    const auto shapes = [&]() -> Result<void> {
+        CUDA_AGENT_TRY(share.take());
+        CUDA_AGENT_TRY(checkShapes(compiled, run, verdict, share, stop));
         verdict.correct = verdict.verification.checks.back().passed;
         laps.end("hidden shapes");
+        return {};
+    };
+    if (verdict.correct && full && !takesOver)
+        CUDA_AGENT_TRY(shapes());
+    if (verdict.correct && options.timing) {
+        CUDA_AGENT_TRY(timeCandidate(*process, set, verdict, share, stop));
+        if (verdict.verification.failed())
+            return {};
+        CUDA_AGENT_TRY(share.take());
+        CUDA_AGENT_TRY(scrutinize(compiled, *process, set, verdict, stop));
+        laps.end("knock-out");
+        if (verdict.verification.failed())
+            return {};
     }
-    if (!verdict.correct || !options.timing)
-        return {};
-    CUDA_AGENT_TRY(timeCandidate(*process, set, verdict, share, stop));
-    if (verdict.verification.failed())
-        return {};
-    CUDA_AGENT_TRY(share.take());
-    return scrutinize(compiled, *process, set, verdict, std::move(stop));
+    return verdict.correct && full && takesOver ? shapes() : Result<void>();
 }
 
 Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength strength,
                              std::stop_token stop) {
+    const bool reuses = strength == verify::Strength::training && state_->warm;
+    auto verdict = state_->judge(candidate, strength, stop);
+    const bool stopped = !verdict && verdict.error().kind == ErrorKind::stopped;
+    const bool good = verdict && (verdict->correct || !verdict->compiled);
+    if (!reuses || stopped || good)
+        return verdict;
+    // Nobody is to fail by what the one before may have left in a process.
+    state_->warm.reset();
+    return state_->judge(candidate, strength, std::move(stop));
+}
+
+Result<Verdict> Judge::State::judge(const Candidate &candidate, verify::Strength strength,
+                                    std::stop_token stop) {
     const auto start = Clock::now();
-    auto &state = *state_;
+    auto &state = *this;
     state.laps = {};
     Verdict verdict;
     verdict.strength = strength;
@@ -381,7 +426,10 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
         }
 
     device::Share share(state.device->info(), stop);
-    auto started = state.startCandidate(compiled, nullptr, share, stop);
+    auto running = strength == verify::Strength::training ? std::move(state.warm) : nullptr;
+    if (!running)
+        state.served = 0;
+    auto started = state.startCandidate(compiled, nullptr, share, stop, running);
     if (!started) {
         share.leave();
         if (started.error().kind != ErrorKind::failed)
@@ -396,14 +444,12 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
     state.laps.end("start");
     auto done = state.examine(compiled, run, verdict, share, stop);
     share.leave();
-    if (verdict.times)
-        state.laps.end("knock-out");
     if (!done && done.error().kind != ErrorKind::failed)
         return tl::unexpected(
             explained(done.error(), *run.process, state.device->info(), std::move(stop)));
     if (!done) // its process failed between two calls, such as at taking more buffers
         verdict.verification.checks.push_back({"process", false, false, done.error().message, {}});
-    CUDA_AGENT_TRY(endProcess(*run.process, state.device->info(), verdict, stop));
+    CUDA_AGENT_TRY(state.finishProcess(run, verdict, stop));
     state.laps.end("end");
     if (verdict.verification.failed())
         return conclude();
@@ -429,8 +475,9 @@ Result<Comparison> Judge::compare(const Candidate &a, const Candidate &b, std::s
     for (const auto *candidate : {&a, &b}) {
         CUDA_AGENT_ASSIGN(outcome, state.compile(*candidate, stop));
         outcomes.push_back(std::move(outcome));
-        CUDA_AGENT_ASSIGN(
-            one, state.startCandidate(std::get<Compiled>(outcomes.back()), nullptr, share, stop));
+        std::unique_ptr<plan::LinkedCandidate> none;
+        CUDA_AGENT_ASSIGN(one, state.startCandidate(std::get<Compiled>(outcomes.back()), nullptr,
+                                                    share, stop, none));
         if (const auto *rejection = std::get_if<toolchain::Rejection>(&one))
             return failedError("a candidate that was correct before no longer compiles: {}",
                                rejection->summary);

@@ -19,7 +19,7 @@ constexpr double remembering = 1.5;         ///< fresh over seen inputs
 constexpr double rememberingSlack = 100e-6; ///< seconds
 /// The same by the process's own clock, where events of a GPU leave messages and launches out.
 constexpr double rememberingSlackOfEvents = 10e-6;
-constexpr double mostPairs = 0.75;          ///< that must show it
+constexpr double mostPairs = 0.75; ///< that must show it
 /// What may lie between a process's clock and the engine's in the best of some single calls.
 constexpr double answerSlack = 2e-3; ///< seconds, and half of the call
 /// A single call finds caches and threads cold, and on a busy machine no free core; what is timed

@@ -17,13 +17,20 @@ bool refuses(const Error &error) {
 
 } // namespace
 
-Result<void> Judge::State::checkShapes(const Compiled &compiled, Verdict &verdict,
+Result<void> Judge::State::checkShapes(const Compiled &compiled, Started &run, Verdict &verdict,
                                        device::Share &share, std::stop_token stop) {
     auto &checks = verdict.verification.checks;
     std::vector<std::string> right;
     std::vector<std::string> refused;
+    const bool takesOver = canServeAgain(run);
     for (const auto &reshaped : pool.reshaped) {
-        auto started = startCandidate(compiled, &reshaped, share, stop);
+        std::unique_ptr<plan::LinkedCandidate> none;
+        if (takesOver && run.process && !(run.process->sound() && plan::unload(*run.process))) {
+            CUDA_AGENT_TRY(endProcess(*run.process, device->info(), verdict, stop));
+            run.process.reset();
+        }
+        auto started =
+            startCandidate(compiled, &reshaped, share, stop, takesOver ? run.process : none);
         if (!started) {
             if (!refuses(started.error()))
                 return tl::unexpected(started.error());
@@ -34,10 +41,10 @@ Result<void> Judge::State::checkShapes(const Compiled &compiled, Verdict &verdic
             refused.push_back(reshaped.change + ": " + rejection->summary);
             continue;
         }
-        auto &run = std::get<Started>(*started);
-        CUDA_AGENT_ASSIGN(check, verify::verifyReshaped(*run.process, run.set, reshaped, pool,
+        auto &own = std::get<Started>(*started);
+        CUDA_AGENT_ASSIGN(check, verify::verifyReshaped(*own.process, own.set, reshaped, pool,
                                                         *device, share, stop));
-        const auto fault = run.process->fault();
+        const auto fault = own.process->fault();
         const bool refusal = fault && fault->kind == plan::FaultKind::raised;
         if (check.passed)
             right.push_back(reshaped.change);
@@ -45,7 +52,10 @@ Result<void> Judge::State::checkShapes(const Compiled &compiled, Verdict &verdic
             refused.push_back(reshaped.change + ": " + fault->detail);
         else
             checks.push_back(std::move(check));
-        CUDA_AGENT_TRY(endProcess(*run.process, device->info(), verdict, stop));
+        if (takesOver) // ends, or serves again, with the verdict
+            run.process = std::move(own.process);
+        else
+            CUDA_AGENT_TRY(endProcess(*own.process, device->info(), verdict, stop));
         if (verdict.verification.failed())
             return {};
     }

@@ -62,10 +62,15 @@ struct Judge::State {
     std::string compiledCode;
     Laps laps; ///< of the verdict at hand
 
+    /// A plan runner on cuda that has served a clean candidate in training strength and waits for
+    /// the next: opening the GPU takes longer than judging a small kernel.
+    std::unique_ptr<plan::LinkedCandidate> warm;
+    int served = 0; ///< candidates that it has had
+
     /// A started candidate with its private buffers bound under number 0.
     struct Started {
-        std::unique_ptr<plan::CandidateProcess> process;
-        plan::LinkedCandidate *module = nullptr; ///< the same process, where it is a module's
+        std::unique_ptr<plan::LinkedCandidate> process;
+        bool isModule = false;
         verify::GuardedSet set;
         std::vector<std::string> flags;
     };
@@ -73,13 +78,21 @@ struct Judge::State {
     Result<CompileOutcome> compile(const Candidate &candidate, std::stop_token stop);
     /// For the task's own shapes, or for those of one of the pool's reshaped cases. `share` is held
     /// afterwards, and while the device works.
+    /// `running`: a plan runner after unload(), taken in place of a new one where it takes the
+    /// plan.
     Result<StartOutcome> startCandidate(const Compiled &compiled,
                                         const reference::ReshapedCase *reshaped,
-                                        device::Share &share, std::stop_token stop);
+                                        device::Share &share, std::stop_token stop,
+                                        std::unique_ptr<plan::LinkedCandidate> &running);
+    /// Whether a plan's process can serve again: it is sound, and a GPU's.
+    bool canServeAgain(const Started &run) const;
+    /// Keeps the process for the next candidate, or ends it.
+    Result<void> finishProcess(Started &run, Verdict &verdict, std::stop_token stop);
     /// Adds the check "hidden shapes": a candidate must be right on other shapes of inputs than the
-    /// task's, or refuse them.
-    Result<void> checkShapes(const Compiled &compiled, Verdict &verdict, device::Share &share,
-                             std::stop_token stop);
+    /// task's, or refuse them. A plan on cuda gets them in the process of `run`, whose set ends by
+    /// that; all others in processes of their own.
+    Result<void> checkShapes(const Compiled &compiled, Started &run, Verdict &verdict,
+                             device::Share &share, std::stop_token stop);
     Result<verify::Check> checkOrigin(const Compiled &compiled, plan::LinkedCandidate &process,
                                       Verdict &verdict);
     /// What is looked at while the candidate has the device alone: its times, what the timed calls
@@ -88,6 +101,8 @@ struct Judge::State {
                                Verdict &verdict, device::Share &share, std::stop_token stop);
     Result<void> scrutinize(const Compiled &compiled, plan::CandidateProcess &process,
                             verify::GuardedSet &set, Verdict &verdict, std::stop_token stop);
+    Result<Verdict> judge(const Candidate &candidate, verify::Strength strength,
+                          std::stop_token stop);
     Result<void> examine(const Compiled &compiled, Started &run, Verdict &verdict,
                          device::Share &share, std::stop_token stop);
     Result<void> finishVerdict(Verdict &verdict, std::stop_token stop);

@@ -102,6 +102,12 @@ Result<Json> LinkedCandidate::ask(const Json &body, milliseconds timeout, std::s
     return std::move(message->body);
 }
 
+void LinkedCandidate::become(std::vector<Slot> slots, Signature signature) {
+    slots_ = std::move(slots);
+    signature_ = std::move(signature);
+    slowestCall_ = 0;
+}
+
 Result<const device::TensorView *> LinkedCandidate::viewOf(const Slot &slot,
                                                            const CallBuffers &buffers) const {
     const device::TensorView *view = nullptr;

@@ -44,6 +44,11 @@ class LinkedCandidate : public CandidateProcess {
     Result<Json> ask(const Json &body, std::chrono::milliseconds timeout, std::string_view doing,
                      std::span<const int> fds = {});
 
+    /// From now on it executes something with these slots for that signature.
+    void become(std::vector<Slot> slots, Signature signature);
+    /// Nothing went wrong so far.
+    bool sound() const { return !failure_; }
+
     Result<void> bind(int set, const CallBuffers &buffers) override;
     Result<void> unbind(int set) override;
     Result<void> call(int set) override;

@@ -75,6 +75,8 @@ struct ProgramStep {
 struct Program {
     std::string device = "cpu";        ///< "cpu" | "cuda"
     std::vector<std::string> binaries; ///< paths as the runner sees them
+    /// Their contents, where they came as descriptors in place of paths. No part of the JSON.
+    std::vector<std::string> images = {};
     std::vector<std::string>
         libraryFolders;           ///< where cuBLASLt and cuDNN may lie, beside the system
     std::uint64_t cacheBytes = 0; ///< twice this is written between samples

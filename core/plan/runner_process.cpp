@@ -6,7 +6,10 @@
 #include "core/plan/make_program.h"
 #include "core/plan/runner.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <thread>
 
 namespace cuda_agent::plan {
@@ -16,12 +19,36 @@ namespace fs = std::filesystem;
 namespace {
 
 const fs::path insideFolder = "/candidate";
+constexpr auto unloadTimeout = std::chrono::seconds(10);
 
 bool usesLibraries(const Program &program) {
     return std::any_of(program.steps.begin(), program.steps.end(), [](const auto &step) {
         return std::holds_alternative<ProgramGemm>(step.work) ||
                std::holds_alternative<ProgramConvolution>(step.work);
     });
+}
+
+/// The libraries' folders, where a program needs them.
+void addLibraries(Program &program) {
+    if (program.device == "cuda" && usesLibraries(program))
+        for (const auto &folder : cudaLibraryFolders())
+            program.libraryFolders.push_back(folder);
+}
+
+std::vector<Slot> slotsOf(const Plan &plan) {
+    std::vector<Slot> slots;
+    for (const auto &buffer : plan.buffers)
+        slots.push_back({buffer.name, buffer.role, buffer.index, buffer.key});
+    return slots;
+}
+
+Result<Program> programOf(const Plan &plan, const Resolved &resolved, const device::Info &info,
+                          const RunnerOptions &options) {
+    Program program = makeProgram(plan, resolved, info);
+    program.useGraph = options.useGraph;
+    program.ownBuffers = options.ownBuffers;
+    addLibraries(program);
+    return program;
 }
 
 /// The read-only view of the runner, its libraries and the binaries; fills in the paths inside.
@@ -52,12 +79,9 @@ Result<sandbox::Policy> makePolicy(const CompiledPlan &compiled, const device::I
     policy.performanceCounters = options.performanceCounters;
     if (info.kind == device::Kind::cuda) {
         policy.gpu = info.index;
-        if (usesLibraries(program)) {
-            for (const auto &folder : cudaLibraryFolders()) {
-                program.libraryFolders.push_back(folder);
-                folders.push_back(folder);
-            }
-        }
+        // Also where this plan needs none: the next one may.
+        for (const auto &folder : cudaLibraryFolders())
+            folders.push_back(folder);
     }
     std::string search;
     for (const auto &folder : folders) {
@@ -89,9 +113,7 @@ startLinkedRunner(const CompiledPlan &compiled, const Signature &signature, devi
     const Plan &plan = compiled.candidate->plan;
     const device::Info &info = device.info();
     CUDA_AGENT_ASSIGN(resolved, resolve(plan, signature, limitsOf(info)));
-    Program program = makeProgram(plan, resolved, info);
-    program.useGraph = options.useGraph;
-    program.ownBuffers = options.ownBuffers;
+    CUDA_AGENT_ASSIGN(program, programOf(plan, resolved, info, options));
     CUDA_AGENT_ASSIGN(policy, makePolicy(compiled, info, options, program));
 
     // Calls have limits of their own; this one only bounds a verdict that nobody ends.
@@ -109,17 +131,41 @@ startLinkedRunner(const CompiledPlan &compiled, const Signature &signature, devi
     auto argv = options.launcher;
     argv.push_back(insideFolder / "bin" / options.program);
     CUDA_AGENT_ASSIGN(process, sandbox::start(policy, argv));
-    std::vector<Slot> slots;
-    for (const auto &buffer : plan.buffers)
-        slots.push_back({buffer.name, buffer.role, buffer.index, buffer.key});
     LinkOptions link{"plan runner", options.callTimeout};
     if (!options.launcher.empty())
         link.linger = launcherLinger;
-    auto runner = std::make_unique<LinkedCandidate>(std::move(process), std::move(slots), signature,
+    auto runner = std::make_unique<LinkedCandidate>(std::move(process), slotsOf(plan), signature,
                                                     std::move(link), std::move(stop));
     CUDA_AGENT_TRY(
         runner->ask({{"op", "load"}, {"program", toJson(program)}}, options.loadTimeout, "load"));
     return runner;
+}
+
+Result<void> unload(LinkedCandidate &runner) {
+    CUDA_AGENT_TRY(runner.ask({{"op", "unload"}}, unloadTimeout, "unload"));
+    return {};
+}
+
+Result<void> reload(LinkedCandidate &runner, const CompiledPlan &compiled,
+                    const Signature &signature, device::Device &device,
+                    const RunnerOptions &options) {
+    const Plan &plan = compiled.candidate->plan;
+    const device::Info &info = device.info();
+    CUDA_AGENT_ASSIGN(resolved, resolve(plan, signature, limitsOf(info)));
+    CUDA_AGENT_ASSIGN(program, programOf(plan, resolved, info, options));
+    std::vector<UniqueFd> files;
+    std::vector<int> fds;
+    for (const auto &source : plan.sources()) {
+        const auto &file = compiled.binaries.at(source).file;
+        files.emplace_back(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!files.back())
+            return machineError("cannot read {}: {}", file.string(), std::strerror(errno));
+        fds.push_back(files.back().get());
+    }
+    runner.become(slotsOf(plan), signature);
+    CUDA_AGENT_TRY(runner.ask({{"op", "load"}, {"program", toJson(program)}}, options.loadTimeout,
+                              "load", fds));
+    return {};
 }
 
 } // namespace cuda_agent::plan

@@ -138,6 +138,61 @@ TEST_F(GpuRunner, NeedsTheKernelsArguments) {
     EXPECT_MENTIONS(problem_.message, "argument 2 has 4 bytes in the kernel and 8 in the plan");
 }
 
+// A runner that has served one plan takes another, for other shapes, and shows it nothing.
+TEST_F(GpuRunner, ServesAnotherPlan) {
+    Json first = pointwisePlan();
+    first["buffers"].push_back(
+        {{"name", "room"}, {"role", "scratch"}, {"dtype", "float32"}, {"shape", {4096}}});
+    first["steps"][0]["args"].push_back({{"buffer", "room"}});
+    compileCandidate(first, R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n, float *room) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 4096) room[i] = 1234.5f;
+    if (i < n) out[i] = 2.0f * in[i];
+}
+)cu");
+    signature_ = pointwiseSignature(100);
+    auto runner = orThrow(startLinkedRunner(compiled_, signature_, *device_, RunnerOptions{}));
+    const auto serve = [&](std::int64_t n) {
+        const auto in = ramp(static_cast<std::size_t>(n));
+        CallBuffers buffers;
+        buffers.inputs = {lendFloats(in, {n})};
+        buffers.outputs = {lendFloats(std::vector<float>(in.size()), {n})};
+        EXPECT_TRUE(runner->bind(0, buffers));
+        EXPECT_TRUE(runner->call(0));
+        SampleRequest request;
+        request.sets = {0};
+        EXPECT_TRUE(runner->time(request)); // a graph, events, memory for flushing
+        return contents(buffers.outputs[0], in.size());
+    };
+    EXPECT_EQ(serve(100)[42], 2 * ramp(100)[42]);
+
+    // The same plan for other shapes, then one that copies what it finds in its scratch.
+    ASSERT_TRUE(unload(*runner));
+    ASSERT_TRUE(reload(*runner, compiled_, pointwiseSignature(3000), *device_, {}));
+    EXPECT_EQ(serve(3000)[2999], 2 * ramp(3000)[2999]);
+    compileCandidate(first, R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n, float *room) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = room[i] == 1234.5f ? 1.0f : 7.0f;
+}
+)cu");
+    ASSERT_TRUE(unload(*runner));
+    ASSERT_TRUE(reload(*runner, compiled_, pointwiseSignature(3000), *device_, {}));
+    EXPECT_EQ(serve(3000), std::vector<float>(3000, 7.0f));
+
+    // One that does not fit is refused, and the next is taken all the same.
+    Json narrow = pointwisePlan();
+    narrow["requires"] = {"N == 10"};
+    compileCandidate(narrow, doubleKernel);
+    ASSERT_TRUE(unload(*runner));
+    const auto refused = reload(*runner, compiled_, pointwiseSignature(3000), *device_, {});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::request);
+    ASSERT_TRUE(reload(*runner, compiled_, pointwiseSignature(10), *device_, {}));
+    EXPECT_EQ(serve(10)[3], 2 * ramp(10)[3]);
+}
+
 TEST_F(GpuRunner, LargeSharedMemory) {
     Json plan = pointwisePlan();
     plan["steps"][0]["shared"] = 90000;

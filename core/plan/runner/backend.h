@@ -66,7 +66,11 @@ class WatchedStep {
 class Backend {
   public:
     virtual ~Backend() = default;
+    /// A program, or another one after unload().
     virtual Result<void> load(Program program) = 0;
+    /// Ends its sets and gives back what the program had, overwritten, so that the next finds
+    /// nothing of it. Where kernels are code of this very process there is no next one.
+    virtual Result<void> unload() { return machineError("this process takes one plan"); }
     virtual Result<void> bind(int set, std::vector<LentMemory> memories,
                               const std::vector<LentView> &views) = 0;
     virtual Result<void> unbind(int set) = 0;

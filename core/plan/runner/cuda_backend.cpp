@@ -39,6 +39,7 @@ class CudaBackend final : public Backend {
         : core_(std::move(core)), copier_(*core_) {}
 
     Result<void> load(Program program) override;
+    Result<void> unload() override;
     Result<void> bind(int set, std::vector<LentMemory> memories,
                       const std::vector<LentView> &views) override;
     Result<void> unbind(int set) override;
@@ -78,8 +79,10 @@ class CudaBackend final : public Backend {
 Result<void> CudaBackend::load(Program program) {
     program_ = std::move(program);
     const auto &driver = core_->driver();
-    CUDA_AGENT_TRY(core_->expect(driver.cuEventCreate(&begin_, CU_EVENT_DEFAULT), "making events"));
-    CUDA_AGENT_TRY(core_->expect(driver.cuEventCreate(&end_, CU_EVENT_DEFAULT), "making events"));
+    for (auto *event : {&begin_, &end_})
+        if (*event == nullptr)
+            CUDA_AGENT_TRY(
+                core_->expect(driver.cuEventCreate(event, CU_EVENT_DEFAULT), "making events"));
     CUDA_AGENT_ASSIGN(kernels, CudaKernels::load(*core_, program_));
     kernels_ = std::move(kernels);
     for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
@@ -99,6 +102,31 @@ Result<void> CudaBackend::load(Program program) {
             convolutions_.emplace(i, std::move(made));
         }
     }
+    return {};
+}
+
+Result<void> CudaBackend::unload() {
+    CUDA_AGENT_TRY(core_->synchronize("the last call"));
+    while (!sets_.empty())
+        CUDA_AGENT_TRY(unbind(sets_.begin()->first));
+    const auto &driver = core_->driver();
+    for (auto *memories : {&scratch_, &staging_})
+        for (const auto &[buffer, memory] : *memories)
+            CUDA_AGENT_TRY(
+                core_->expect(driver.cuMemsetD8Async(memory.address(), scratchPoison,
+                                                     std::max<std::uint64_t>(
+                                                         bytesOf(program_.buffers[buffer].type), 1),
+                                                     core_->stream()),
+                              "overwriting memory"));
+    CUDA_AGENT_TRY(core_->synchronize("overwriting memory"));
+    scratch_.clear();
+    staging_.clear();
+    gemms_.clear();
+    convolutions_.clear();
+    flush_ = {};
+    if (kernels_)
+        CUDA_AGENT_TRY(kernels_->unload());
+    kernels_.reset();
     return {};
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t plainSharedBytes = 48u << 10; ///< more must be asked for
 constexpr unsigned portableCluster = 8;
+constexpr std::size_t mostBytes = 256u << 20; ///< of one binary
 
 bool isContiguous(const CopyShape &copy) {
     return copy.shape.size() == 1 && copy.toStrides[0] == 1 && copy.fromStrides[0] == 1;
@@ -21,8 +22,12 @@ bool isContiguous(const CopyShape &copy) {
 Result<CudaKernels> CudaKernels::load(const CudaCore &core, const Program &program) {
     CudaKernels kernels(core);
     const auto &driver = core.driver();
+    std::vector<std::string> images = program.images;
     for (const auto &path : program.binaries) {
-        CUDA_AGENT_ASSIGN(image, readTextFile(path, 256u << 20));
+        CUDA_AGENT_ASSIGN(image, readTextFile(path, mostBytes));
+        images.push_back(std::move(image));
+    }
+    for (const auto &image : images) {
         CUmodule module = nullptr;
         CUDA_AGENT_TRY(core.expect(driver.cuModuleLoadData(&module, image.data()),
                                    "loading the candidate's kernels"));
@@ -48,6 +53,14 @@ Result<CudaKernels> CudaKernels::load(const CudaCore &core, const Program &progr
                            step.label));
     }
     return kernels;
+}
+
+Result<void> CudaKernels::unload() {
+    for (CUmodule module : std::exchange(modules_, {}))
+        CUDA_AGENT_TRY(core_->expect(core_->driver().cuModuleUnload(module),
+                                     "unloading the candidate's kernels"));
+    functions_.clear();
+    return {};
 }
 
 Result<CUfunction> CudaKernels::find(const ProgramKernel &kernel, const std::string &label) {

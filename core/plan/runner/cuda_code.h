@@ -18,6 +18,8 @@ class CudaKernels {
   public:
     /// Errors: failed (an entry is missing, arguments do not fit, too much shared memory); machine.
     static Result<CudaKernels> load(const CudaCore &core, const Program &program);
+    /// The modules go; nothing can be launched afterwards. Errors: machine, failed.
+    Result<void> unload();
     /// Puts one launch on the stream. Errors: failed, machine.
     Result<void> launch(const ProgramKernel &kernel, const std::string &label,
                         const CudaPointers &pointers) const;

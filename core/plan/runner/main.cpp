@@ -8,10 +8,12 @@
 #include "core/plan/runner/backend.h"
 #include "core/plan/runner/fault_signal.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
+#include <cstring>
+#include <unistd.h>
 
 namespace cuda_agent::plan::runner {
 
@@ -19,15 +21,36 @@ namespace {
 
 constexpr int channelFd = 3;
 
+/// The whole file, from its beginning.
+Result<std::string> contentsOf(const UniqueFd &file) {
+    std::string text;
+    char buffer[1 << 16];
+    for (;;) {
+        const auto got =
+            ::pread(file.get(), buffer, sizeof buffer, static_cast<off_t>(text.size()));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return machineError("cannot read a binary: {}", std::strerror(errno));
+        if (got == 0)
+            return text;
+        text.append(buffer, static_cast<std::size_t>(got));
+    }
+}
+
 class Session {
   public:
     /// The answer to one message.
     Result<Json> answer(Message message) {
         const std::string op = message.body.at("op");
         if (op == "load")
-            return load(message.body);
+            return load(message);
         if (!backend_)
             return machineError("'{}' came before 'load'", op);
+        if (op == "unload") {
+            CUDA_AGENT_TRY(backend_->unload());
+            return Json::object();
+        }
         if (op == "lend")
             return lend(message);
         if (op == "bind")
@@ -57,14 +80,24 @@ class Session {
     }
 
   private:
-    Result<Json> load(const Json &body) {
-        CUDA_AGENT_ASSIGN(program, programFromJson(body.at("program")));
-        if (program.device == "cuda") {
+    Result<Json> load(Message &message) {
+        CUDA_AGENT_ASSIGN(program, programFromJson(message.body.at("program")));
+        // A process that is there already does not see other files.
+        for (const auto &fd : message.fds) {
+            CUDA_AGENT_ASSIGN(image, contentsOf(fd));
+            program.images.push_back(std::move(image));
+        }
+        if (backend_) {
+            if (program.device != device_)
+                return machineError("a runner for {} was given a plan for {}", device_,
+                                    program.device);
+        } else if (program.device == "cuda") {
             CUDA_AGENT_ASSIGN(made, makeCudaBackend());
             backend_ = std::move(made);
         } else {
             backend_ = makeCpuBackend();
         }
+        device_ = program.device;
         buffers_ = program.buffers.size();
         CUDA_AGENT_TRY(backend_->load(std::move(program)));
         return Json::object();
@@ -112,6 +145,7 @@ class Session {
     }
 
     std::unique_ptr<Backend> backend_;
+    std::string device_;
     std::size_t buffers_ = 0;
     std::vector<LentMemory> lent_;
 };

@@ -353,5 +353,16 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
+// Its kernels are code of the very process here: nobody is to come after it.
+TEST_F(Runner, TakesOnePlanOnTheCpu) {
+    compileCandidate(pointwisePlan(), doubleKernel);
+    signature_ = pointwiseSignature(10);
+    auto runner = orThrow(startLinkedRunner(compiled_, signature_, *device_, RunnerOptions{}));
+    const auto done = unload(*runner);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, ErrorKind::machine);
+    EXPECT_NE(done.error().message.find("takes one plan"), std::string::npos);
+}
+
 } // namespace
 } // namespace cuda_agent::plan
