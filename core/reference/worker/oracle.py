@@ -20,6 +20,10 @@ MOST_TERMS = 4096
 REDUCTIONS = {"sum", "nansum", "mean", "var", "std", "var_mean", "logsumexp", "prod",
               "linalg_vector_norm", "norm", "mse_loss", "smooth_l1_loss", "huber_loss",
               "nll_loss_forward", "binary_cross_entropy"}
+# Where the factor stands whose last dimension is summed over.
+PRODUCTS = {"mm": 0, "bmm": 0, "mv": 0, "dot": 0, "addmm": 1, "baddbmm": 1, "addbmm": 1, "addmv": 1,
+            "linear": 0}
+CONVOLUTIONS = {"convolution", "_convolution", "cudnn_convolution", "mkldnn_convolution"}
 SCANS = {"_softmax", "_log_softmax", "cumsum", "cumprod", "logcumsumexp"}
 
 
@@ -29,8 +33,9 @@ class Disturbance:
     A floating input or parameter becomes x (1 + u d), d uniform in [-1, 1], u the roundoff of the
     type of the outputs. What an operator has summed up from n terms becomes y (1 + v sqrt(n) d), v
     the roundoff of the sum: errors of a sum in any order behave like a random walk of n steps
-    (Higham, Accuracy and Stability, ch. 4; Parker, Monte Carlo arithmetic, 1997). Products are left
-    alone: the reference's own error tells what they may lose."""
+    (Higham, Accuracy and Stability, ch. 4; Parker, Monte Carlo arithmetic, 1997). That goes for matrix
+    products and convolutions too: libraries add up in blocks, and their own error is a fraction of
+    what a right kernel may lose that adds from left to right."""
 
     def __init__(self, roundoff, generator):
         self.roundoff = roundoff
@@ -61,6 +66,12 @@ def terms_of(func, args, result):
         first = result[0] if isinstance(result, (tuple, list)) else result
         return source.numel() // max(1, first.numel())
     # Arguments may come by name where a task calls an operator itself; then it is left alone.
+    if name in PRODUCTS and len(args) > PRODUCTS[name]:
+        factor = args[PRODUCTS[name]]
+        return factor.shape[-1] if factor.dim() else 1
+    if name in CONVOLUTIONS and len(args) > 1:
+        channels = result.shape[1 if result.dim() == args[1].dim() else 0]
+        return args[1].numel() // max(1, channels)  # transposed or not, of groups or not
     if name in SCANS and source.dim() and len(args) > 1:
         return source.shape[args[1]]
     if name == "native_layer_norm" and len(args) > 1:

@@ -381,9 +381,20 @@ class DisturbanceTest(unittest.TestCase):
                               (100, lambda: torch.nn.functional.group_norm(x, 2, one, one)),
                               (600, lambda: torch.nn.functional.mse_loss(x, x + 1))):
             self.assertIn(expected, self.terms(run))
-        for run in (x.relu, lambda: x + 1, lambda: x[:, :1].softmax(1), lambda: x @ x,
-                    lambda: torch.nn.functional.conv2d(x, x[:2])):
+        for run in (x.relu, lambda: x + 1, lambda: x[:, :1].softmax(1), lambda: x[..., :1] @ x[:, :, :1],
+                    lambda: torch.nn.functional.conv2d(x, x[0, :, :1, :1][:, None], groups=8)):
             self.assertEqual(self.terms(run), [])
+
+    def test_terms_of_products(self):
+        functional, x, w = torch.nn.functional, torch.randn(3, 8, 5, 5), torch.randn(8, 4, 3, 2)
+        a, b = torch.randn(4, 7), torch.randn(7, 6)
+        for expected, run in ((7, lambda: a @ b), (7, lambda: functional.linear(a, b.T, b[0])), (7, lambda: a @ b[:, 0]),
+                              (5, lambda: x @ x), (7, lambda: torch.baddbmm(a[None, :, :6], a[None], b[None])),
+                              (24, lambda: functional.conv2d(x, w, groups=2)),
+                              (48, lambda: functional.conv_transpose2d(x, w)),
+                              (24, lambda: functional.conv_transpose2d(x, w, groups=2)),
+                              (24, lambda: functional.conv2d(x[0], w, groups=2))):
+            self.assertEqual(self.terms(run), [expected])
 
     def moved(self, columns, dtype=2.0**-24):
         """How far, relatively, noise moves sums of ones."""
