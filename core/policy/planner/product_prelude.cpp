@@ -206,18 +206,19 @@ struct Operand {
         from = alongK ? base + (first + mine) * pitch + at + along
                       : base + (at + mine) * pitch + first + along;
     }
-    // Starts to copy the slice at `at` of k; each slice is asked for once, in order.
-    __device__ __forceinline__ void copy(T *tile, int at, int end) {
+    // Starts to copy a part of the slice at `at` of k: all parts of a slice in order, then the next.
+    __device__ __forceinline__ void copy(T *tile, int at, int end, int part, int parts) {
 #pragma unroll
         for (int c = 0; c < count; ++c) {
-            if (lines % each != 0 && mine + c * each >= lines)
+            if (c * parts / count != part || (lines % each != 0 && mine + c * each >= lines))
                 continue;
             const bool there = alongK ? c * each < left && at + along < end
                                       : left > 0 && at + mine + c * each < end;
             copyAsync<vector * (int)sizeof(T)>(tile + (mine + c * each) * line + along,
                                                from + c * (each * pitch), there);
         }
-        from += alongK ? depth : depth * pitch;
+        if (part == parts - 1)
+            from += alongK ? depth : depth * pitch;
     }
     static __device__ __forceinline__ float at(const T *tile, int row, int k) {
         return widen(alongK ? tile[row * line + k] : tile[k * line + row]);
@@ -318,27 +319,34 @@ struct TensorProduct {
         A loadA(a, top, m, from);
         B loadB(b, left, n, from);
         const int slices = (end - from + depth - 1) / depth;
-        const auto load = [&](int slice) {
-            T *tile = tiles + slice % stages * (A::size + B::size);
-            if (slice < slices) {
-                loadA.copy(tile, from + slice * depth, end);
-                loadB.copy(tile + A::size, from + slice * depth, end);
-            }
-            endOfGroup(); // also of nothing, so that the number of groups in flight stays known
-        };
         float sums[down][wide][4] = {};
 #pragma unroll
-        for (int s = 0; s < stages - 1; ++s)
-            load(s);
+        for (int s = 0; s < stages - 1; ++s) {
+            T *tile = tiles + s * (A::size + B::size);
+            if (s < slices) {
+                loadA.copy(tile, from + s * depth, end, 0, 1);
+                loadB.copy(tile + A::size, from + s * depth, end, 0, 1);
+            }
+            endOfGroup(); // also of nothing, so that the number of groups in flight stays known
+        }
+        int stage = 0, free = stages - 1;
         for (int slice = 0; slice < slices; ++slice) {
             waitForGroups<stages - 2>();
             __syncthreads(); // the slice is there for all, and the stage filled next is free
-            load(slice + stages - 1);
-            const T *tileA = tiles + slice % stages * (A::size + B::size);
-            const T *tileB = tileA + A::size;
+            const T *tileA = tiles + stage * (A::size + B::size);
+            T *next = tiles + free * (A::size + B::size);
+            const int at = from + (slice + stages - 1) * depth;
+            const bool more = slice + stages - 1 < slices;
+            // Copies of the slice to come are asked for between the multiplications.
+            const auto copyPart = [&](int part, int of) {
+                if (more) {
+                    loadA.copy(next, at, end, part, of);
+                    loadB.copy(next + A::size, at, end, part, of);
+                }
+            };
             if constexpr (split) {
                 float part[down][wide][4] = {};
-                multiply(part, tileA, tileB, warpTop, warpLeft);
+                multiply(part, tileA, tileA + A::size, warpTop, warpLeft, copyPart);
 #pragma unroll
                 for (int i = 0; i < down; ++i)
 #pragma unroll
@@ -347,35 +355,47 @@ struct TensorProduct {
                         for (int c = 0; c < 4; ++c)
                             sums[i][j][c] += part[i][j][c];
             } else {
-                multiply(sums, tileA, tileB, warpTop, warpLeft);
+                multiply(sums, tileA, tileA + A::size, warpTop, warpLeft, copyPart);
             }
+            endOfGroup();
+            stage = stage + 1 == stages ? 0 : stage + 1;
+            free = free + 1 == stages ? 0 : free + 1;
         }
-        // A lane holds two neighbours in rows lane / 4 and lane / 4 + 8 of each 16 x 8 tile.
+        // A lane holds two neighbours in rows lane / 4 and lane / 4 + 8 of each 16 x 8 tile. By way
+        // of shared memory whole rows come together, in a loop short enough for long expressions.
+        waitForGroups<0>();
+        __syncthreads();
+        float *tile = reinterpret_cast<float *>(shared);
+        constexpr int line = tileN + 8;
 #pragma unroll
         for (int i = 0; i < down; ++i)
 #pragma unroll
             for (int h = 0; h < 2; ++h)
 #pragma unroll
-                for (int j = 0; j < wide; ++j)
+                for (int j = 0; j < wide; ++j) {
+                    const float pair[2] = {sums[i][j][h * 2], sums[i][j][h * 2 + 1]};
+                    storeVector(tile + (warpTop + i * 16 + h * 8 + lane / 4) * line + warpLeft +
+                                    j * 8 + lane % 4 * 2,
+                                pair);
+                }
+        __syncthreads();
+#pragma unroll 2
+        for (int i = (int)threadIdx.x; i < tileM * (tileN / width); i += threads) {
+            const int y = i / (tileN / width), x = i % (tileN / width) * width;
+            const int row = top + y, column = left + x;
+            if (row >= m || column >= n)
+                continue;
+            float out[width];
+            loadVector(out, tile + y * line + x);
+            if constexpr (split) {
 #pragma unroll
-                    for (int c = 0; c < 2; c += width) {
-                        const int row = top + warpTop + i * 16 + h * 8 + lane / 4;
-                        const int column = left + warpLeft + j * 8 + lane % 4 * 2 + c;
-                        float out[width];
-#pragma unroll
-                        for (int e = 0; e < width; ++e)
-                            out[e] = sums[i][j][h * 2 + c + e];
-                        if (row >= m || column >= n)
-                            continue;
-                        if constexpr (split) {
-#pragma unroll
-                            for (int e = 0; e < width; ++e) {
-                                if (!(fabsf(out[e]) <= 3.4028234e38f))
-                                    out[e] = plainly(a, b, row, column + e, from, end);
-                            }
-                        }
-                        finish(row, column, out);
-                    }
+                for (int e = 0; e < width; ++e) {
+                    if (!(fabsf(out[e]) <= 3.4028234e38f))
+                        out[e] = plainly(a, b, row, column + e, from, end);
+                }
+            }
+            finish(row, column, out);
+        }
     }
 
   private:
@@ -388,43 +408,53 @@ struct TensorProduct {
         return sum;
     }
 
+    template <class Copy>
     static __device__ __forceinline__ void multiply(float (&sums)[down][wide][4], const T *tileA,
-                                                    const T *tileB, int top, int left) {
+                                                    const T *tileB, int top, int left,
+                                                    const Copy &copyPart) {
 #ifdef __CUDA_AGENT_HOST__
         // No tensor cores here: the same elements in plain arithmetic.
         const int lane = (int)threadIdx.x % 32;
+        copyPart(0, 1);
         for (int k = 0; k < depth; ++k)
             for (int i = 0; i < down; ++i)
                 for (int j = 0; j < wide; ++j)
                     for (int c = 0; c < 4; ++c)
-                        sums[i][j][c] +=
-                            A::at(tileA, top + i * 16 + c / 2 * 8 + lane / 4, k) *
-                            B::at(tileB, left + j * 8 + lane % 4 * 2 + c % 2, k);
+                        sums[i][j][c] += A::at(tileA, top + i * 16 + c / 2 * 8 + lane / 4, k) *
+                                         B::at(tileB, left + j * 8 + lane % 4 * 2 + c % 2, k);
 #else
-#pragma unroll
-        for (int k = 0; k < depth; k += step) {
-            unsigned a[down][4], b[wide / 2][4];
-            unsigned aRest[split ? down : 1][4], bRest[split ? wide / 2 : 1][4];
+        constexpr int steps = depth / step;
+        unsigned a[2][down][4], b[2][wide / 2][4];
+        const auto fetch = [&](int to, int k) {
 #pragma unroll
             for (int i = 0; i < down; ++i)
-                A::left16(a[i], tileA, top + i * 16, k);
+                A::left16(a[to][i], tileA, top + i * 16, k);
 #pragma unroll
             for (int j = 0; j < wide / 2; ++j)
-                B::right16(b[j], tileB, left + j * 16, k);
+                B::right16(b[to][j], tileB, left + j * 16, k);
+        };
+        fetch(0, 0);
+#pragma unroll
+        for (int s = 0; s < steps; ++s) {
+            const int now = s % 2;
+            if (s + 1 < steps)
+                fetch(1 - now, (s + 1) * step);
+            copyPart(s, steps);
+            unsigned aRest[split ? down : 1][4], bRest[split ? wide / 2 : 1][4];
             if constexpr (sizeof(T) == 4) {
 #pragma unroll
                 for (int i = 0; i < down; ++i)
-                    roundAll(a[i], aRest[split ? i : 0]);
+                    roundAll(a[now][i], aRest[split ? i : 0]);
 #pragma unroll
                 for (int j = 0; j < wide / 2; ++j)
-                    roundAll(b[j], bRest[split ? j : 0]);
+                    roundAll(b[now][j], bRest[split ? j : 0]);
             }
             // One after the other, so that no product waits for the sum of the one before.
             if constexpr (split) {
-                multiplyAll(sums, aRest, b);
-                multiplyAll(sums, a, bRest);
+                multiplyAll(sums, aRest, b[now]);
+                multiplyAll(sums, a[now], bRest);
             }
-            multiplyAll(sums, a, b);
+            multiplyAll(sums, a[now], b[now]);
         }
 #endif
     }

@@ -21,37 +21,40 @@ std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
 }
 
 /// A tile with the share of the device's rate that it reaches when there are enough of them.
+/// `bytes` of k are in a slice, where tensor cores multiply.
 struct Tile {
-    int rows, columns, rowsEach, columnsEach, stages, resident;
+    int rows, columns, rowsEach, columnsEach, stages, resident, bytes;
     double share;
 };
 
-// Rates of a whole H200 in operations a second: instructions of one warp reach about two thirds of
+// Operations a second that the best tiles reach on an H200: instructions of one warp are well below
 // what those of warp groups do, and a split float takes three of them.
-constexpr double tf32Rate = 3e14, halfRate = 6e14, splitRate = 1e14, floatRate = 5.5e13;
+constexpr double tf32Rate = 1.6e14, halfRate = 3.5e14, splitRate = 5.4e13, floatRate = 4.5e13;
 constexpr double processorsOfRates = 132;
 /// The least time that a slice of k takes, however small the tile: memory has to answer.
-constexpr double tensorSlice = 2.5e-7, floatSlice = 5e-7;
+constexpr double tensorSlice = 5e-7, floatSlice = 5e-7;
 constexpr double secondLaunch = 2.5e-6, bytesPerSecond = 4e12;
 
+// In the order of what was fastest on large products; small ones leave tiles idle, which counts.
 constexpr std::array tensorTiles{
-    Tile{128, 256, 64, 64, 3, 1, 0.75}, Tile{128, 128, 64, 32, 3, 2, 0.72},
-    Tile{128, 128, 64, 64, 3, 2, 0.7},  Tile{256, 64, 64, 32, 3, 1, 0.6},
-    Tile{128, 64, 64, 32, 3, 2, 0.6},   Tile{64, 128, 32, 64, 3, 2, 0.6},
-    Tile{64, 64, 32, 32, 4, 1, 0.5},    Tile{128, 32, 32, 32, 4, 1, 0.4},
-    Tile{64, 32, 32, 16, 4, 1, 0.35},   Tile{32, 64, 16, 32, 4, 1, 0.35},
-    Tile{32, 32, 16, 16, 4, 1, 0.25},   Tile{16, 64, 16, 16, 4, 1, 0.2}};
+    Tile{128, 128, 64, 64, 5, 2, 64, 1},     Tile{128, 128, 64, 64, 3, 2, 128, 0.98},
+    Tile{128, 256, 64, 64, 3, 1, 128, 0.95}, Tile{128, 128, 64, 32, 3, 2, 128, 0.85},
+    Tile{128, 64, 64, 32, 4, 2, 128, 0.8},   Tile{64, 128, 32, 64, 4, 2, 128, 0.8},
+    Tile{64, 64, 32, 32, 4, 4, 128, 0.65},   Tile{128, 32, 32, 32, 4, 1, 128, 0.5},
+    Tile{64, 32, 32, 16, 4, 1, 128, 0.4},    Tile{32, 64, 16, 32, 4, 1, 128, 0.4},
+    Tile{32, 32, 16, 16, 4, 1, 128, 0.3},    Tile{16, 64, 16, 16, 4, 1, 128, 0.25}};
 constexpr std::array splitTiles{
-    Tile{128, 128, 64, 32, 3, 1, 0.72}, Tile{128, 64, 32, 32, 3, 1, 0.68},
-    Tile{64, 128, 32, 32, 3, 1, 0.68},  Tile{64, 64, 32, 32, 3, 1, 0.6},
-    Tile{64, 64, 32, 16, 3, 1, 0.5},    Tile{64, 32, 32, 16, 4, 1, 0.4},
-    Tile{32, 64, 16, 32, 4, 1, 0.4},    Tile{32, 32, 16, 16, 4, 1, 0.3},
-    Tile{16, 64, 16, 16, 4, 1, 0.2}};
-constexpr std::array floatTiles{Tile{128, 128, 8, 8, 2, 1, 0.75}, Tile{128, 64, 8, 8, 2, 1, 0.65},
-                                Tile{64, 128, 8, 8, 2, 1, 0.65},  Tile{64, 64, 8, 4, 2, 1, 0.55},
-                                Tile{64, 64, 4, 4, 2, 1, 0.5},    Tile{64, 32, 4, 4, 2, 1, 0.4},
-                                Tile{32, 32, 4, 4, 2, 1, 0.35},   Tile{16, 64, 4, 4, 2, 1, 0.3},
-                                Tile{16, 32, 4, 4, 2, 1, 0.2}};
+    Tile{128, 64, 64, 32, 3, 2, 128, 1},     Tile{128, 128, 64, 32, 3, 1, 128, 0.98},
+    Tile{128, 128, 32, 64, 3, 1, 128, 0.97}, Tile{64, 64, 32, 32, 3, 4, 128, 0.94},
+    Tile{128, 128, 64, 32, 4, 1, 64, 0.92},  Tile{64, 128, 32, 32, 3, 2, 128, 0.85},
+    Tile{64, 32, 32, 16, 4, 1, 128, 0.6},    Tile{32, 64, 16, 32, 4, 1, 128, 0.6},
+    Tile{32, 32, 16, 16, 4, 1, 128, 0.5},    Tile{16, 64, 16, 16, 4, 1, 128, 0.35}};
+constexpr std::array floatTiles{
+    Tile{128, 128, 8, 8, 2, 1, 64, 0.9}, Tile{128, 64, 8, 8, 2, 1, 64, 0.8},
+    Tile{64, 128, 8, 8, 2, 1, 64, 0.8},  Tile{64, 64, 8, 4, 2, 1, 64, 0.65},
+    Tile{64, 64, 4, 4, 2, 1, 64, 0.6},   Tile{64, 32, 4, 4, 2, 1, 128, 0.5},
+    Tile{32, 32, 4, 4, 2, 1, 128, 0.4},  Tile{16, 64, 4, 4, 2, 1, 128, 0.35},
+    Tile{16, 32, 4, 4, 2, 1, 128, 0.25}};
 
 class ProductOptions {
   public:
@@ -93,7 +96,7 @@ class ProductOptions {
         const bool rounds = product_.tf32 || !single;
         const bool tensor = tensorCores();
         s.vector = widest(2);
-        constexpr double share = 0.4; // of the rate: exponentials and rescaling take the rest
+        constexpr double share = 0.6; // of the rate: exponentials and rescaling take the rest
         for (const auto &[queries, keys] :
              {std::pair{64, 64}, {128, 64}, {64, 32}, {128, 32}, {32, 32}}) {
             s.along = queries;
@@ -176,9 +179,9 @@ class ProductOptions {
         s.columnsEach = tile.columnsEach;
         s.stages = tile.stages;
         s.resident = tile.resident;
-        s.chunk = static_cast<int>(128 / sizeOf(product_.type));
+        s.chunk = tile.bytes / static_cast<int>(sizeOf(product_.type));
         s.threads = s.team = tile.rows / tile.rowsEach * (tile.columns / tile.columnsEach) * 32;
-        s.vector = widest(2);
+        s.vector = widest(4);
         s.split = split;
         return s;
     }
@@ -190,7 +193,7 @@ class ProductOptions {
         s.across = tile.columns;
         s.rowsEach = tile.rowsEach;
         s.columnsEach = tile.columnsEach;
-        s.chunk = tile.rows * tile.columns >= 64 * 64 ? 16 : 32;
+        s.chunk = tile.bytes / static_cast<int>(sizeof(float));
         s.threads = s.team = tile.rows / tile.rowsEach * (tile.columns / tile.columnsEach);
         s.vector = widest(4);
         return s;

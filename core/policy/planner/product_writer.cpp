@@ -209,7 +209,10 @@ int sharedBytes(const Schedule &s, const Product &product) {
     const auto slice = [&](bool alongK, int rows) {
         return alongK ? rows * (s.chunk * size + 16) : s.chunk * (rows + 8) * size;
     };
-    return s.stages * (slice(product.a.alongK, s.along) + slice(product.b.alongK, s.across));
+    const int slices =
+        s.stages * (slice(product.a.alongK, s.along) + slice(product.b.alongK, s.across));
+    const int sums = s.along * (s.across + 8) * static_cast<int>(sizeof(float)); // take their place
+    return std::max(slices, sums);
 }
 
 std::unique_ptr<KernelWriter> makeProductWriter(const Program &p, const Group &g, const Nest &n,

@@ -212,7 +212,7 @@ TEST(ProductTiles, FollowTheShape) {
     const Schedule small = firstOf(spaceOf(geluOf(64, 64, 512), task::Numerics::tf32));
     EXPECT_LT(small.along * small.across, 128 * 128) << small.text();
     EXPECT_EQ(small.parts, 1) << small.text();
-    EXPECT_EQ(small.vector, 2) << small.text();
+    EXPECT_EQ(small.vector, 4) << small.text();
     const Schedule odd = firstOf(spaceOf(geluOf(64, 64, 511), task::Numerics::tf32));
     EXPECT_EQ(odd.vector, 1) << odd.text();
 }
