@@ -6,12 +6,15 @@ model is the same: for candidates that serve the drawn shapes only and do not sa
 import contextlib
 import copy
 import sys
+import types
 
 import torch
 
 from .cases import Skipped, make_case
 from .protocol import WorkerError, encode_number
 from .tensors import contiguous, type_of
+
+PLAIN = (bool, int, float, str, tuple, list, dict, torch.Tensor)
 
 
 def make_reshaped(task, request, tf32, outgoing, description, parameters):
@@ -63,6 +66,10 @@ def reshaped(task, name, value):
         with other.guarded("calling get_init_inputs()"):
             if not same(task.module.get_init_inputs(), other.module.get_init_inputs()):
                 raise Skipped(f"{name} changes the model")
+        before, after = read_by_model(task.module), read_by_model(other.module)
+        for read in before.keys() | after.keys():
+            if read not in before or read not in after or not same(before[read], after[read]):
+                raise Skipped(f"{name} changes {read}, which the model reads")
         other.model = other.build_model()
         before, after = task.model.state_dict(), other.model.state_dict()
         if before.keys() != after.keys() or \
@@ -71,6 +78,40 @@ def reshaped(task, name, value):
         yield other
     finally:
         sys.modules["task"] = saved
+
+
+def read_by_model(module):
+    """Plain values that code of the task other than get_inputs() and get_init_inputs() may read, by
+    what they are called: globals, defaults of arguments, attributes of classes."""
+    found = {}
+
+    def look_at_code(code):
+        for name in code.co_names:
+            if isinstance(module.__dict__.get(name), PLAIN):
+                found[name] = module.__dict__[name]
+        for inner in code.co_consts:
+            if isinstance(inner, types.CodeType):
+                look_at_code(inner)
+
+    def look_at(value, label):
+        value = getattr(value, "__func__", value)  # of static methods and those of the class
+        if isinstance(value, types.FunctionType):
+            if value.__globals__ is module.__dict__:
+                found[f"the defaults of {label}"] = [value.__defaults__, value.__kwdefaults__]
+                look_at_code(value.__code__)
+        elif isinstance(value, type):
+            if value.__module__ == module.__name__:
+                for name, inner in vars(value).items():
+                    look_at(inner, f"{label}.{name}")
+        elif isinstance(value, property):
+            look_at(value.fget, label)
+        elif isinstance(value, PLAIN) and not label.rpartition(".")[2].startswith("__"):
+            found[label] = value
+
+    for name, value in vars(module).items():
+        if isinstance(value, (types.FunctionType, type)) and name not in ("get_inputs", "get_init_inputs"):
+            look_at(value, name)
+    return found
 
 
 def compared(description, arguments, name):
@@ -99,6 +140,8 @@ def kind_of(port):
 
 def same(left, right):
     """Equality of plain values with tensors among them. What cannot be compared is not the same."""
+    if left is right:
+        return True
     if type(left) is not type(right):
         return False
     if isinstance(left, torch.Tensor):

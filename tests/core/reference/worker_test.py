@@ -504,13 +504,37 @@ def get_init_inputs():
     return [width]
 """)
         for name, value, why in (("width", "5", "changes the model"),
-                                 ("kind", "9", "changes the model"),
-                                 ("power", "3", "leaves the shapes"),
+                                 ("kind", "9", "changes kind, which the model reads"),
+                                 ("power", "3", "changes power, which the model reads"),
                                  ("rows", "0", "leaves an input empty"),
                                  ("rows", "5", "changes the number or the kind of inputs"),
                                  ("rows", "-1", "rows = -1: ")):
             self.assertIn(why, self.reshaped(task, name, value)["skipped"], name)
         self.assertNotIn("skipped", self.reshaped(task, "rows", "4"))
+
+    def test_what_follows_from_the_constant_must_not_reach_the_model(self):
+        text = """
+rows, columns = 6, 16
+numel = rows * columns
+limit, table = columns / 8, {"a": [columns]}
+def helped(x, by=columns):
+    return x * by
+class Model(nn.Module):
+    size = columns
+    BODY
+def get_inputs():
+    return [torch.randn(numel // columns, columns)]
+def get_init_inputs():
+    return []
+"""
+        plain = "def forward(self, x):\n        return "
+        for body in ("x + limit", "x + table['a'][0]", "(lambda y: y + limit)(x)", "x + 1", "helped(x)"):
+            task = self.of_text(text.replace("BODY", plain + body))
+            self.assertIn("which the model reads", self.reshaped(task, "columns", "24")["skipped"], body)
+            self.assertNotIn("skipped", self.reshaped(task, "rows", "4"))  # and numel with it
+        kept = text.replace("    size = columns\n", "").replace(", by=columns", ", by=2")
+        task = self.of_text(kept.replace("BODY", plain + "helped(x)"))
+        self.assertNotIn("skipped", self.reshaped(task, "columns", "24"))
 
     def test_a_task_that_takes_its_own_shape_only(self):
         task = self.of_text("""
