@@ -84,6 +84,7 @@ Result<profile::Report> profileOne(const std::string &path, Prepared &prepared,
     how.calls = options.calls;
     how.flush = !options.keepCache;
     how.counters = !options.noCounters;
+    how.lines = options.lines;
     CUDA_AGENT_ASSIGN(
         report, profile::profileCandidate(subject, *prepared.device, set.buffers(), how, stop));
     report.findings = profile::findingsIn(report);
@@ -100,6 +101,8 @@ void DeviceProfileOptions::add(CLI::App &app) {
                  "Leave the caches as the call before left them, in place of writing over the last "
                  "level before each call as timing does");
     app.add_flag("--no-counters", noCounters, "Times alone, no hardware counters");
+    app.add_flag("--lines", lines,
+                 "On a GPU, also sample where warps wait, by line of the kernels");
     app.add_option("--csv", csv, "Also write the figures as CSV, a line a launch; one candidate");
 }
 

@@ -12,6 +12,7 @@ struct DeviceProfileOptions {
     int calls = 10;
     bool keepCache = false;
     bool noCounters = false;
+    bool lines = false;
     std::string csv; ///< file to write
     void add(CLI::App &app);
 };

@@ -92,7 +92,8 @@ class Passes {
                                         "their launch and the wait for their end");
             } else if (options_.counters && kernels() > 0) {
                 CUDA_AGENT_TRY(counters());
-                CUDA_AGENT_TRY(lines());
+                if (options_.lines)
+                    CUDA_AGENT_TRY(lines());
             }
         }
         for (auto &launch : report_.launches)

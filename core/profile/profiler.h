@@ -14,7 +14,8 @@ struct Options {
     int samples = 20;  ///< of the whole call's time, with nothing attached
     bool flush = true; ///< write over the L2 cache before every call, as timing does
     bool counters = true;
-    std::chrono::milliseconds callTimeout{60'000};  ///< one call
+    bool lines = false;                            ///< also sample program counters; needs counters
+    std::chrono::milliseconds callTimeout{60'000}; ///< one call
     std::chrono::milliseconds passTimeout{600'000}; ///< all calls of one pass
 };
 
@@ -33,7 +34,8 @@ struct Subject {
 /// - cuda: hardware counters by CUPTI's range profiler. First in the same sandbox as any candidate.
 ///   Where the driver keeps the counters for administrators and the engine is root, once more with
 ///   the one capability that the driver asks for (sandbox::Policy::performanceCounters);
-/// - cuda: where warps wait, by line, from samples of their program counters, as counters;
+/// - cuda, where Options::lines asks for it: where warps wait, by line, from samples of their
+///   program counters, as counters;
 /// - cpu: the time of every step by the host's clock.
 /// What cannot be measured is a sentence in Report::notes; the rest still comes. Findings are not
 /// filled in (findings.h). `buffers` are lent and the outputs are written. The caller holds the

@@ -246,9 +246,24 @@ Outcome<Json> countIn(const Mode &mode, const Cupti &cupti, CUcontext context, c
             Refusal{"cuptiRangeProfilerDecodeData", 0, "", "it saw no range", {}});
     Json answer{
         {"ranges", Json::array()}, {"mode", mode.name}, {"passes", passes}, {"dropped", dropped}};
-    for (std::size_t i = 0; i < names.size(); ++i)
+    const bool kernels = mode.range == CUPTI_AutoRange;
+    if (kernels && names.size() < request.kernels)
+        return tl::unexpected(Refusal{"cuptiRangeProfilerDecodeData",
+                                      0,
+                                      "",
+                                      fmt::format("it saw {} ranges, {} kernels were launched",
+                                                  names.size(), request.kernels),
+                                      {}});
+    std::vector<std::size_t> order(names.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (kernels) // they are numbered as they ran; those of the call before are not looked at
+        std::ranges::stable_sort(order, {},
+                                 [&](std::size_t i) { return std::atoll(names[i].c_str()); });
+    const std::size_t first = kernels ? names.size() - request.kernels : 0;
+    for (std::size_t i = first; i < order.size(); ++i)
         answer["ranges"].push_back(
-            {{"name", names[i]}, {"counters", host.values(schedule.metrics, session.image(), i)}});
+            {{"name", kernels ? std::to_string(i - first) : names[order[i]]},
+             {"counters", host.values(schedule.metrics, session.image(), order[i])}});
     return answer;
 }
 

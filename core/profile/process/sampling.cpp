@@ -164,8 +164,9 @@ class Sampling {
                             "cuptiPCSamplingSetConfigurationAttribute");
     }
 
-    void add(CUpti_PCSamplingPCData &instruction, const Cubins &cubins,
+    void add(const CUpti_PCSamplingPCData &instruction, const Cubins &cubins,
              std::map<std::string, Function> &functions) {
+        // Records of one function share the text, so it is left to the end of the process.
         const std::string name =
             instruction.functionName != nullptr ? instruction.functionName : "";
         Function &function = functions[name];
@@ -183,8 +184,6 @@ class Sampling {
             line->samples += stall.samples;
             line->stalls[std::string(reason)] += stall.samples;
         }
-        std::free(instruction.functionName);
-        instruction.functionName = nullptr;
     }
 
     const Cupti &cupti_;
@@ -276,8 +275,8 @@ Outcome<Json> sampleCalls(const Cupti &cupti, plan::runner::Backend &backend, Ca
         CUDA_AGENT_TRY(sampling.start());
         CUDA_AGENT_TRY(outcomeOf(backend.call(request.set)));
         CUDA_AGENT_TRY(sampling.stop());
+        CUDA_AGENT_TRY(sampling.collect(cubins, functions)); // of this range
     }
-    CUDA_AGENT_TRY(sampling.collect(cubins, functions));
     return Json{{"functions", jsonOf(functions)},
                 {"samples", sampling.samples()},
                 {"dropped", sampling.dropped()}};
