@@ -9,7 +9,6 @@ namespace cuda_agent::profile {
 namespace {
 
 constexpr std::array plain = {
-    "gpu__time_duration.sum",
     // Bytes by memory.
     "dram__bytes_read.sum", "dram__bytes_write.sum", "dram__bytes_op_read.sum",
     "dram__bytes_op_write.sum", "lts__t_bytes.sum", "lts__t_sector_hit_rate.pct",

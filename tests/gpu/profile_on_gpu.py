@@ -37,8 +37,6 @@ TENSOR = ["sm__ops_path_tensor_src_fp16.sum", "sm__ops_path_tensor_src_bf16_dst_
           "sm__ops_path_tensor_src_tf32_dst_fp32.sum"]
 FIGURES = {
     "duration": (["gpu__time_duration.sum"], ("seconds",), 1e-9, 0),
-    # Of the profiler's own counting run.
-    "counted": (["gpu__time_duration.sum"], ("counters", "gpu__time_duration.sum"), 1, 0),
     "dram": (["dram__bytes_read.sum", "dram__bytes_write.sum"], ("bytes", "dram"), 1, 1 << 22),
     "tensor": (TENSOR, ("operations", "tensor"), 1, 0),
     "fp32": (["smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",

@@ -4,17 +4,17 @@
 
 #include "core/profile/process/warm_up.h"
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <numeric>
 
 namespace cuda_agent::profile::process {
 
 namespace {
 
 constexpr std::size_t mostPasses = 500;
-constexpr std::size_t spareRanges = 256; ///< beside those of two calls
+constexpr std::size_t spareRanges = 256; ///< beside the kernels that were traced
+/// What CUPTI sets up for the first pass leaves tens of megabytes of its own in L2 and slows that
+/// pass down. This metric has it to itself and is thrown away.
+constexpr const char *settlingMetric = "gpu__time_duration.sum";
 
 struct Mode {
     const char *name;
@@ -214,7 +214,7 @@ Outcome<Json> countIn(const Mode &mode, const Cupti &cupti, CUcontext context, c
                       const CountRequest &request) {
     Session session(cupti);
     CUDA_AGENT_TRY(session.enable(context));
-    CUDA_AGENT_TRY(session.configure(mode, schedule, 2 * request.kernels + spareRanges));
+    CUDA_AGENT_TRY(session.configure(mode, schedule, request.kernels + spareRanges));
     std::size_t passes = 0;
     for (bool done = false; !done; ++passes) {
         if (passes == mostPasses)
@@ -223,12 +223,9 @@ Outcome<Json> countIn(const Mode &mode, const Cupti &cupti, CUcontext context, c
                                           "",
                                           fmt::format("not done after {} passes", passes),
                                           {}});
-        CUDA_AGENT_TRY(session.start());
-        // What CUPTI sets up for a pass leaves tens of megabytes of its own in L2 and slows the
-        // first launch down: a call that is not looked at comes first.
-        CUDA_AGENT_TRY(outcomeOf(backend.call(request.set)));
         if (request.flush)
             CUDA_AGENT_TRY(outcomeOf(flush.flush()));
+        CUDA_AGENT_TRY(session.start());
         StepRanges ranges(cupti, session.object());
         if (mode.range == CUPTI_UserRange)
             backend.watchSteps(&ranges);
@@ -246,24 +243,11 @@ Outcome<Json> countIn(const Mode &mode, const Cupti &cupti, CUcontext context, c
             Refusal{"cuptiRangeProfilerDecodeData", 0, "", "it saw no range", {}});
     Json answer{
         {"ranges", Json::array()}, {"mode", mode.name}, {"passes", passes}, {"dropped", dropped}};
-    const bool kernels = mode.range == CUPTI_AutoRange;
-    if (kernels && names.size() < request.kernels)
-        return tl::unexpected(Refusal{"cuptiRangeProfilerDecodeData",
-                                      0,
-                                      "",
-                                      fmt::format("it saw {} ranges, {} kernels were launched",
-                                                  names.size(), request.kernels),
-                                      {}});
-    std::vector<std::size_t> order(names.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (kernels) // they are numbered as they ran; those of the call before are not looked at
-        std::ranges::stable_sort(order, {},
-                                 [&](std::size_t i) { return std::atoll(names[i].c_str()); });
-    const std::size_t first = kernels ? names.size() - request.kernels : 0;
-    for (std::size_t i = first; i < order.size(); ++i)
-        answer["ranges"].push_back(
-            {{"name", kernels ? std::to_string(i - first) : names[order[i]]},
-             {"counters", host.values(schedule.metrics, session.image(), order[i])}});
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        auto values = host.values(schedule.metrics, session.image(), i);
+        values.erase(settlingMetric);
+        answer["ranges"].push_back({{"name", names[i]}, {"counters", std::move(values)}});
+    }
     return answer;
 }
 
@@ -279,7 +263,9 @@ class Counting {
 
     Outcome<Json> count(const std::vector<std::string> &metrics) {
         CUDA_AGENT_ASSIGN(host, Host::open(cupti_, chip_, availability_));
-        CUDA_AGENT_ASSIGN(schedule, host.schedule(metrics));
+        // Instructions are the same ones in whatever state the caches are.
+        const bool instructions = metrics.front().find("_sass_") != std::string::npos;
+        CUDA_AGENT_ASSIGN(schedule, host.schedule(metrics, instructions ? "" : settlingMetric));
         Json tried = Json::array();
         Refusal last;
         for (; mode_ < modes.size(); ++mode_) {

@@ -11,7 +11,7 @@ namespace cuda_agent::profile::process {
 /// What to count.
 struct CountRequest {
     int set = 0;
-    bool flush = true;                ///< before each call that is counted
+    bool flush = true;                ///< before each pass
     std::size_t kernels = 1;          ///< that a call launches
     std::vector<std::string> metrics; ///< names; those that the chip lacks are left out
 };
@@ -34,8 +34,10 @@ class Host {
     Host &operator=(Host &&) = delete;
     ~Host();
 
-    /// Once an object.
-    Outcome<Schedule> schedule(const std::vector<std::string> &metrics);
+    /// Once an object. `settling`, where it is named and the chip has it, gets the first pass to
+    /// itself and is the first of Schedule::metrics.
+    Outcome<Schedule> schedule(const std::vector<std::string> &metrics,
+                               const std::string &settling = {});
     /// Of one range of a decoded image, by metric. What cannot be evaluated is absent.
     std::map<std::string, double> values(const std::vector<std::string> &metrics,
                                          const std::vector<std::uint8_t> &image,
@@ -53,7 +55,7 @@ class Host {
 };
 
 /// Counts hardware events of every kernel of a call. The call is repeated once for every pass that
-/// the metrics need, each time after one that is not looked at; a kernel runs alone while it is
+/// the metrics need, and once before; a kernel runs alone while it is
 /// counted. In order of preference: a range for
 /// each kernel and passes by repeating the whole call (nothing is saved or restored: a plan's call
 /// does the same each time); the same with each kernel repeated by CUPTI; a range for each step.

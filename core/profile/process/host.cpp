@@ -67,7 +67,8 @@ Outcome<void> Host::add(const std::vector<std::string> &metrics) {
                          "cuptiProfilerHostConfigAddMetrics");
 }
 
-Outcome<Schedule> Host::schedule(const std::vector<std::string> &metrics) {
+Outcome<Schedule> Host::schedule(const std::vector<std::string> &metrics,
+                                 const std::string &settling) {
     // All metrics of one call of ConfigAddMetrics share passes; those of two calls do not, and two
     // passes over instructions (`_sass_`) come out as the first one twice.
     Schedule schedule;
@@ -91,7 +92,12 @@ Outcome<Schedule> Host::schedule(const std::vector<std::string> &metrics) {
                                       "",
                                       "the chip has none of the metrics that were asked for",
                                       {}});
+    const bool settles = !settling.empty() && knows(settling);
+    if (settles)
+        CUDA_AGENT_TRY(add({settling}));
     CUDA_AGENT_TRY(add(schedule.metrics));
+    if (settles)
+        schedule.metrics.insert(schedule.metrics.begin(), settling);
     CUDA_AGENT_PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
     size.pHostObject = object_;
     CUDA_AGENT_TRY(cupti_->check(cupti_->cuptiProfilerHostGetConfigImageSize(&size),

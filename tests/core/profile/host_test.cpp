@@ -77,6 +77,14 @@ TEST_F(CuptiHost, AnUnknownMetricIsLeftOutAndAnUnknownChipRefused) {
     const auto schedule = host->schedule({"dram__bytes_read.sum", "dram__prayers.sum"});
     ASSERT_TRUE(schedule);
     EXPECT_EQ(schedule->leftOut, std::vector<std::string>{"dram__prayers.sum"});
+    // One that settles the machine has a pass to itself, though both would fit into one.
+    auto settled = Host::open(*cupti_, "GH100", {});
+    const auto more = settled->schedule({"dram__bytes_read.sum"}, "gpu__time_duration.sum");
+    ASSERT_TRUE(more);
+    EXPECT_EQ(more->metrics,
+              (std::vector<std::string>{"gpu__time_duration.sum", "dram__bytes_read.sum"}));
+    EXPECT_EQ(schedule->passes, 1u);
+    EXPECT_EQ(more->passes, 2u);
     auto other = Host::open(*cupti_, "GH100", {});
     const auto none = other->schedule({"dram__prayers.sum"});
     ASSERT_FALSE(none);
