@@ -325,10 +325,13 @@ struct AttentionTile {
 #pragma unroll
             for (int c = 0; c < 4; ++c) {
                 const unsigned whole = r[c];
-                r[c] = roundedToTf32(whole);
-                if constexpr (mode == 2)
-                    rest[c] = roundedToTf32(
-                        __float_as_uint(__uint_as_float(whole) - __uint_as_float(r[c])));
+                if constexpr (mode == 2) {
+                    r[c] = whole & 0xffffe000u;
+                    rest[c] =
+                        __float_as_uint(__uint_as_float(whole) - __uint_as_float(r[c])) + 0x1000u;
+                } else {
+                    r[c] = roundedToTf32(whole);
+                }
             }
         }
     }
