@@ -31,6 +31,7 @@ struct Options {
     MemoryOptions memory;
     double longest = 0, seconds = 0;
     int gpus = 0, perDevice = 0;
+    std::string baselines;
     std::string out = "cuda-agent-evaluation";
 };
 
@@ -52,6 +53,7 @@ Result<bench::Request> requestOf(const Options &options) {
     CUDA_AGENT_ASSIGN(rules, modules::rulesFromName(options.rules));
     request.one.judge.rules = rules;
     request.one.judge.maxAutotune = options.maxAutotune;
+    request.one.judge.baselines = options.baselines;
     request.one.device = options.device;
     request.one.policy = options.policy;
     request.one.budget = options.budget;
@@ -148,6 +150,10 @@ Run addEvaluate(CLI::App &app) {
     app.add_option("--seconds", options->seconds,
                    "Stop after this time; the same command goes on (default: no limit)")
         ->check(CLI::PositiveNumber);
+    app.add_option("--baselines", options->baselines,
+                   "Folder of eager's and torch.compile's times from earlier evaluations on such a "
+                   "device: what is there is not measured again, what is not is added (default: "
+                   "measure always)");
     app.add_option("--gpus", options->gpus, "GPUs to use (default: all that CUDA sees)")
         ->check(CLI::Range(1, 64));
     app.add_option("--per-device", options->perDevice,

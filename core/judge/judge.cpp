@@ -20,6 +20,8 @@ using Clock = std::chrono::steady_clock;
 constexpr double implausible = 0.9;
 /// Input sets that are rotated over in timing, at most.
 constexpr int mostTimingSets = 4;
+/// A copy that takes that much longer tells that stored baselines are of another machine or hour.
+constexpr double otherMachine = 1.1;
 /// Candidates that one process has at most: whatever one could leave in it ends.
 constexpr int mostServed = 50;
 
@@ -60,10 +62,21 @@ const std::vector<std::string> &Judge::notes() const {
     return state_->pool.notes;
 }
 
+void Judge::rest() {
+    state_->warm.reset();
+}
+
 Result<std::string> Judge::compiledCode(std::stop_token stop) {
     if (state_->compiledCode.empty()) {
         CUDA_AGENT_ASSIGN(lease, device::Lease::take(state_->device->info(), stop));
         (void)lease;
+        if (!state_->timingWorker) {
+            reference::Options workerOptions;
+            workerOptions.numerics = state_->options.numerics;
+            CUDA_AGENT_ASSIGN(worker, reference::Worker::start(state_->spec, *state_->device,
+                                                               workerOptions, stop));
+            state_->timingWorker = std::move(worker);
+        }
         CUDA_AGENT_ASSIGN(code, state_->timingWorker->compiledCode(randomSeed(), stop));
         CUDA_AGENT_TRY(state_->timingWorker->release());
         state_->compiledCode = std::move(code);
@@ -276,8 +289,8 @@ Result<void> Judge::State::scrutinize(const Compiled &compiled, plan::CandidateP
 
 /// Reward, limit and flags from what was measured.
 Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop) {
-    const bool remeasure =
-        options.interleaveBaselines && timingWorker && verdict.strength == verify::Strength::full;
+    const bool remeasure = options.interleaveBaselines && timingWorker && baselinesTime == 0 &&
+                           verdict.strength == verify::Strength::full;
     if (remeasure) {
         CUDA_AGENT_ASSIGN(lease, device::Lease::take(device->info(), stop));
         (void)lease;
@@ -301,6 +314,11 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
         laps.end("baselines");
     }
     verdict.baselines = baselines;
+    if (baselinesTime > 0 && baselines.yardstickSeconds > 0 &&
+        verdict.times->yardstickSeconds > otherMachine * baselines.yardstickSeconds)
+        verdict.flags.push_back(
+            fmt::format("the machine copies {:.0f} % slower than when its baselines were measured",
+                        100 * (verdict.times->yardstickSeconds / baselines.yardstickSeconds - 1)));
     const double candidate = verdict.times->estimate.median;
     const auto pair = declaredBaselines(verdict.numerics);
     const auto time = [&](reference::Baseline which) -> std::optional<double> {
@@ -390,6 +408,7 @@ Result<Verdict> Judge::State::judge(const Candidate &candidate, verify::Strength
     verdict.kind = kindOf(candidate);
     verdict.rules = modules::nameOf(state.options.rules);
     verdict.baselines = state.baselines;
+    verdict.baselinesTime = state.baselinesTime;
     verdict.unenforced = state.unenforced;
     verdict.limit = limitOf(state.pool.description, state.ceilings, state.options.numerics);
     const auto conclude = [&]() -> Result<Verdict> {

@@ -21,6 +21,9 @@ struct Options {
     bool interleaveBaselines = true;
     /// Off: no baselines, and verdicts without times, whose reward is 1 when correct.
     bool timing = true;
+    /// Folder of baselines that were measured before, on such a device and with this PyTorch: they
+    /// are taken in place of new ones, and new ones are added. Empty: measure always.
+    std::filesystem::path baselines = {};
 };
 
 /// The baselines that a numeric mode compares with.
@@ -56,6 +59,7 @@ struct Verdict {
     verify::Report verification;
     std::optional<timing::CandidateTimes> times;
     timing::Baselines baselines;
+    std::int64_t baselinesTime = 0; ///< seconds since 1970, of stored baselines; 0: measured now
     Limit limit;
     double fractionOfLimit = 0; ///< limit.seconds / candidate time; 0 before timing
     std::vector<std::string> flags;
@@ -116,6 +120,10 @@ class Judge {
     /// a form that this device or these rules do not take).
     Result<Verdict> judge(const Candidate &candidate, verify::Strength strength,
                           std::stop_token stop);
+
+    /// Ends the process that waits for the next candidate, with the GPU memory that it holds. The
+    /// next verdict starts a new one.
+    void rest();
 
     /// What `torch.compile` generates for the task, as text; asked for once, then kept.
     /// Errors: request (it cannot run the task), machine, stopped.

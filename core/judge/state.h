@@ -55,7 +55,8 @@ struct Judge::State {
     device::Ceilings ceilings;
     verify::Pool pool;
     timing::Baselines baselines;
-    std::unique_ptr<reference::Worker> timingWorker;
+    std::unique_ptr<reference::Worker> timingWorker; ///< null with stored baselines
+    std::int64_t baselinesTime = 0;                  ///< as in a verdict
     std::unique_ptr<toolchain::Compiler> compiler;
     std::unique_ptr<modules::Builder> builder; ///< made for the first module
     std::vector<std::string> unenforced;

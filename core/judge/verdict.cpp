@@ -49,6 +49,8 @@ void addTimes(Json &json, const Verdict &verdict) {
         json["speedup"] = speedup;
     }
     json["times"] = times;
+    if (verdict.baselinesTime > 0)
+        json["baselines_time"] = verdict.baselinesTime;
     if (!verdict.baselines.problems.empty()) {
         Json problems = Json::object();
         for (const auto &[which, problem] : verdict.baselines.problems)

@@ -141,6 +141,7 @@ struct Worker::State {
     std::optional<sandbox::Process> process;
     std::optional<task::Description> description;
     std::map<Baseline, bool> compiled; ///< in this process
+    std::string versions = {};
 
     Result<void> begin(std::stop_token stop) {
         auto started = sandbox::start(launch.policy, launch.argv);
@@ -149,11 +150,17 @@ struct Worker::State {
         process.emplace(std::move(*started));
         compiled.clear();
         const std::string deviceName(device::nameOf(device.info().kind));
-        CUDA_AGENT_TRY(exchange({{"request", "hello"},
-                                 {"file", launch.taskFile},
-                                 {"overrides", spec.overrides},
-                                 {"device", deviceName}},
-                                helloTimeout, "starting", stop));
+        CUDA_AGENT_ASSIGN(hello, exchange({{"request", "hello"},
+                                           {"file", launch.taskFile},
+                                           {"overrides", spec.overrides},
+                                           {"device", deviceName}},
+                                          helloTimeout, "starting", stop));
+        const auto text = [&](const char *key) {
+            const auto found = hello.body.find(key);
+            return found != hello.body.end() && found->is_string() ? found->get<std::string>()
+                                                                   : std::string("?");
+        };
+        versions = fmt::format("torch {}, Python {}", text("torch"), text("python"));
         CUDA_AGENT_TRY(exchange({{"request", "load"},
                                  {"device", deviceName},
                                  {"numerics", task::nameOf(options.numerics)}},
@@ -322,6 +329,10 @@ Result<std::unique_ptr<Worker>> Worker::start(const task::Spec &spec, device::De
         std::unique_ptr<State>(new State{spec, device, options, std::move(launch), {}, {}, {}});
     CUDA_AGENT_TRY(state->begin(std::move(stop)));
     return std::unique_ptr<Worker>(new Worker(std::move(state)));
+}
+
+const std::string &Worker::versions() const {
+    return state_->versions;
 }
 
 Result<void> Worker::run(std::stop_token stop) {

@@ -117,6 +117,9 @@ class Worker {
                                                  const Options &options, std::stop_token stop = {});
     ~Worker();
 
+    /// "torch 2.11.0+cu130, Python 3.12.3", asked for before any code of the task ran.
+    const std::string &versions() const;
+
     /// Runs the task once and counts what that takes: all of describe() that the device does.
     Result<void> run(std::stop_token stop = {});
     /// Loads the task, runs it once, exports the graph.

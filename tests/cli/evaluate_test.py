@@ -30,7 +30,8 @@ class Evaluate(Case):
         return [json.loads(line) for line in (self.out / "results.jsonl").read_text().splitlines()]
 
     def test_a_policy_and_then_its_candidates(self):
-        first = self.evaluate("--turns", 1, "--only", "1/1,1/2", "--json")
+        kept = ["--baselines", self.folder / "baselines"]
+        first = self.evaluate("--turns", 1, "--only", "1/1,1/2", "--json", *kept)
         self.expect(first, 0, "2 to evaluate", "1_double", "unusable", "2 of 2", "report.html")
         summary = json.loads(first.stdout)
         self.assertTrue(summary["whole"])
@@ -43,6 +44,7 @@ class Evaluate(Case):
         self.assertEqual(double["verdict"]["strength"], "full")
         self.assertGreater(double["phases"]["verification"], 0)
         self.assertGreater(double["phases"]["timing eager and torch.compile"], 0)
+        self.assertNotIn("baselines_time", double["verdict"])
         self.assertLess(sum(double["phases"].values()), double["seconds"] + 0.5)
         page = (self.out / "report.html").read_text()
         html.parser.HTMLParser().feed(page)
@@ -63,10 +65,16 @@ class Evaluate(Case):
         kernel.write_text(kernel.read_text().replace("* 2", "* 3").replace("2.0f", "3.0f").replace("2.f", "3.f"))
         (mine / "1_triple.py").write_text("class ModelNew: pass\n")
         self.out = self.folder / "stored"
-        stored = self.evaluate("--candidates", mine, "--strength", "training", "--json")
+        stored = self.evaluate("--candidates", mine, "--strength", "training", "--json", *kept)
         self.expect(stored, 0, "4 to evaluate")
         by_name = {(record["task"], record.get("sample")): record for record in self.records()}
         self.assertEqual(by_name["1/1", 0]["outcome"], "correct")
+        # Against times that the first has left.
+        left = json.loads(next((self.folder / "baselines").glob("1_double-*.json")).read_text())
+        self.assertEqual(by_name["1/1", 0]["verdict"]["times"]["eager"]["seconds"],
+                         left["baselines"]["eager"]["seconds"])
+        self.assertLess(abs(by_name["1/1", 0]["verdict"]["baselines_time"] - time.time()), 600)
+        self.assertNotIn("timing eager and torch.compile", by_name["1/1", 0]["phases"])
         self.assertEqual(by_name["1/1", 1]["outcome"], "wrong")
         self.assertEqual(by_name["1/2", None]["outcome"], "missing")
         self.assertEqual(by_name["2/1", 0]["outcome"], "not_compiled")
