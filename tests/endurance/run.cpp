@@ -227,6 +227,9 @@ Result<Census> Run::settled() {
 }
 
 Result<void> Run::measure() {
+    // Which of them keep a process for the next candidate hangs on what came last.
+    for (auto &place : places_)
+        place.judge->rest();
     CUDA_AGENT_ASSIGN(census, settled());
     last_ = census;
     if (!watch_.begun())
