@@ -23,6 +23,7 @@ th, td { border-bottom: 1px solid var(--line); padding: .2em .7em; text-align: l
   vertical-align: top; }
 th { white-space: nowrap; } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums;
   white-space: nowrap; }
+.groups td { white-space: nowrap; }
 table.results th { cursor: pointer; position: sticky; top: 0; background: var(--back); }
 .plots { display: flex; flex-wrap: wrap; gap: 1em; } .plots svg { width: 560px; max-width: 100%; }
 svg text { fill: var(--dim); font-size: 11px; } svg .grid { stroke: var(--line); }
@@ -64,7 +65,8 @@ std::string figure(const std::string &text) {
 
 std::string groupTable(const Summary &summary) {
     std::string html =
-        "<table><tr><th></th><th class=\"n\">judged</th><th class=\"n\">correct</th><th "
+        "<table class=\"groups\"><tr><th></th><th class=\"n\">judged</th><th "
+        "class=\"n\">correct</th><th "
         "class=\"n\">at the limit</th><th>over</th><th class=\"n\">more than 5 % faster</th><th "
         "class=\"n\">so or at the limit</th><th class=\"n\">geometric mean</th><th "
         "class=\"n\">failures counted as stock</th></tr>\n";

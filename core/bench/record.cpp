@@ -100,6 +100,8 @@ Result<Record> recordFromJson(const Json &json) {
 
 void setOutcome(Record &record, Json verdict) {
     record.verdict = std::move(verdict);
+    if (const auto reference = record.verdict.value("reference", std::string()); !reference.empty())
+        record.versions["reference"] = reference;
     const bool compiled = record.verdict.value("compiled", false);
     const bool correct = record.verdict.value("correct", false);
     record.outcome = correct ? Outcome::correct : compiled ? Outcome::wrong : Outcome::notCompiled;

@@ -40,7 +40,8 @@ struct Record {
     std::string session;                  ///< folder of a policy's log, relative to the results
     double seconds = 0;                   ///< wall time, waiting for the device included
     std::map<std::string, double> phases; ///< seconds by what was going on
-    Json versions = Json::object();       ///< of what decides results: "program", "device", ...
+    /// Of what decides results: "program", "device", "driver", "reference" (PyTorch's).
+    Json versions = Json::object();
 
     /// Speed-up over a stock time of the verdict ("eager", "compile" of the declared mode, or
     /// "best_stock"); nothing when there is no such time or the outcome is not correct.

@@ -409,6 +409,7 @@ Result<Verdict> Judge::State::judge(const Candidate &candidate, verify::Strength
     verdict.rules = modules::nameOf(state.options.rules);
     verdict.baselines = state.baselines;
     verdict.baselinesTime = state.baselinesTime;
+    verdict.reference = state.reference;
     verdict.unenforced = state.unenforced;
     verdict.limit = limitOf(state.pool.description, state.ceilings, state.options.numerics);
     const auto conclude = [&]() -> Result<Verdict> {

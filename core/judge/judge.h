@@ -59,6 +59,7 @@ struct Verdict {
     verify::Report verification;
     std::optional<timing::CandidateTimes> times;
     timing::Baselines baselines;
+    std::string reference;          ///< "torch 2.11.0+cu130, Python 3.12.3", that judged it
     std::int64_t baselinesTime = 0; ///< seconds since 1970, of stored baselines; 0: measured now
     Limit limit;
     double fractionOfLimit = 0; ///< limit.seconds / candidate time; 0 before timing

@@ -99,6 +99,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         say("drawing inputs and the fp64 oracle");
         CUDA_AGENT_ASSIGN(pool, verify::drawPool(*worker, *state->device, stop));
         state->pool = std::move(pool);
+        state->reference = worker->versions();
         append(state->unenforced, worker->finish().unenforced);
         return std::unique_ptr<Judge>(new Judge(std::move(state)));
     }
@@ -129,7 +130,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     }
     if (!drawing)
         return tl::unexpected(drawing.error());
-    const std::string versions = (*drawing)->versions();
+    state->reference = (*drawing)->versions();
 
     say("drawing inputs and the fp64 oracle");
     if (stored) {
@@ -162,8 +163,8 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     }
     CUDA_AGENT_TRY(state->timingWorker->release());
     if (!file.empty())
-        CUDA_AGENT_TRY(writeBaselines(
-            file, {state->baselines, versions, static_cast<std::int64_t>(std::time(nullptr))}));
+        CUDA_AGENT_TRY(writeBaselines(file, {state->baselines, state->reference,
+                                             static_cast<std::int64_t>(std::time(nullptr))}));
     return std::unique_ptr<Judge>(new Judge(std::move(state)));
 }
 

@@ -55,6 +55,7 @@ struct Judge::State {
     device::Ceilings ceilings;
     verify::Pool pool;
     timing::Baselines baselines;
+    std::string reference;                           ///< as in a verdict
     std::unique_ptr<reference::Worker> timingWorker; ///< null with stored baselines
     std::int64_t baselinesTime = 0;                  ///< as in a verdict
     std::unique_ptr<toolchain::Compiler> compiler;

@@ -121,6 +121,7 @@ Json toJson(const Verdict &verdict) {
               {"device", device::nameOf(verdict.device)},
               {"numerics", task::nameOf(verdict.numerics)},
               {"strength", verify::nameOf(verdict.strength)},
+              {"reference", verdict.reference},
               {"flags", verdict.flags},
               {"unenforced", verdict.unenforced},
               {"compile_seconds", verdict.compileSeconds},

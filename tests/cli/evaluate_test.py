@@ -45,6 +45,7 @@ class Evaluate(Case):
         self.assertGreater(double["phases"]["verification"], 0)
         self.assertGreater(double["phases"]["timing eager and torch.compile"], 0)
         self.assertNotIn("baselines_time", double["verdict"])
+        self.assertRegex(double["versions"]["reference"], r"^torch 2\.\d+.*, Python 3\.")
         self.assertLess(sum(double["phases"].values()), double["seconds"] + 0.5)
         page = (self.out / "report.html").read_text()
         html.parser.HTMLParser().feed(page)
