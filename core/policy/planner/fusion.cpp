@@ -188,12 +188,28 @@ class Fusion {
         return needsOfGroup_[unit];
     }
 
-    bool reaches(int from, int to) {
-        if (from == to)
-            return true;
-        for (const int unit : needs(from)) {
-            if (reaches(unit, to))
+    /// Whether one of the units needs `to`, directly or through others, or is it.
+    bool reach(const std::vector<int> &units, int to) {
+        // Library steps count from -1 downwards.
+        const auto place = [&](int unit) {
+            return static_cast<std::size_t>(unit + static_cast<int>(program_.library.size()));
+        };
+        std::vector<char> seen(program_.library.size() + groups_.size());
+        std::vector<int> open;
+        const auto add = [&](int unit) {
+            if (!std::exchange(seen[place(unit)], 1))
+                open.push_back(unit);
+        };
+        std::ranges::for_each(units, add);
+        while (!open.empty()) {
+            const int unit = open.back();
+            open.pop_back();
+            if (unit == to)
                 return true;
+            if (unit < 0)
+                std::ranges::for_each(needs(unit), add);
+            else
+                std::ranges::for_each(needsOfGroup_[unit], add);
         }
         return false;
     }
@@ -218,9 +234,11 @@ class Fusion {
 
     /// Whether a value computed from `units` may be computed in `group` without a cycle.
     bool mayJoin(int group, int value, const std::set<int> &units) {
-        return std::all_of(units.begin(), units.end(), [&](int unit) {
-            return unit == group ? !rereads(group, value) : !reaches(unit, group);
-        });
+        if (units.contains(group) && rereads(group, value))
+            return false;
+        std::vector<int> others(units.begin(), units.end());
+        std::erase(others, group);
+        return !reach(others, group);
     }
 
     int makeGroup(std::set<Axis> rows, std::set<Axis> reduced) {
