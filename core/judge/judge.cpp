@@ -465,8 +465,9 @@ Result<Verdict> Judge::State::judge(const Candidate &candidate, verify::Strength
     auto done = state.examine(compiled, run, verdict, share, stop);
     share.leave();
     if (!done && done.error().kind != ErrorKind::failed)
-        return tl::unexpected(
-            explained(done.error(), *run.process, state.device->info(), std::move(stop)));
+        return tl::unexpected(run.process ? explained(done.error(), *run.process,
+                                                      state.device->info(), std::move(stop))
+                                          : done.error());
     if (!done) // its process failed between two calls, such as at taking more buffers
         verdict.verification.checks.push_back({"process", false, false, done.error().message, {}});
     CUDA_AGENT_TRY(state.finishProcess(run, verdict, stop));

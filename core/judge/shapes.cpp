@@ -42,9 +42,12 @@ Result<void> Judge::State::checkShapes(const Compiled &compiled, Started &run, V
             continue;
         }
         auto &own = std::get<Started>(*started);
-        CUDA_AGENT_ASSIGN(check, verify::verifyReshaped(*own.process, own.set, reshaped, pool,
-                                                        *device, share, stop));
-        const auto fault = own.process->fault();
+        if (takesOver) // ends with the verdict, also when that is an error
+            run.process = std::move(own.process);
+        auto &process = takesOver ? *run.process : *own.process;
+        CUDA_AGENT_ASSIGN(
+            check, verify::verifyReshaped(process, own.set, reshaped, pool, *device, share, stop));
+        const auto fault = process.fault();
         const bool refusal = fault && fault->kind == plan::FaultKind::raised;
         if (check.passed)
             right.push_back(reshaped.change);
@@ -52,10 +55,8 @@ Result<void> Judge::State::checkShapes(const Compiled &compiled, Started &run, V
             refused.push_back(reshaped.change + ": " + fault->detail);
         else
             checks.push_back(std::move(check));
-        if (takesOver) // ends, or serves again, with the verdict
-            run.process = std::move(own.process);
-        else
-            CUDA_AGENT_TRY(endProcess(*own.process, device->info(), verdict, stop));
+        if (!takesOver)
+            CUDA_AGENT_TRY(endProcess(process, device->info(), verdict, stop));
         if (verdict.verification.failed())
             return {};
     }
