@@ -5,6 +5,7 @@
 #include "core/agent/best_of.h"
 #include "core/bench/deadline.h"
 #include "core/device/busy.h"
+#include "core/device/cuda_driver.h"
 
 #include <algorithm>
 #include <atomic>
@@ -68,8 +69,7 @@ std::string titleOf(const Request &request) {
 Json versionsOf(const device::Info &device) {
     Json versions{{"program", CUDA_AGENT_VERSION}, {"device", device.name}};
     if (device.kind == device::Kind::cuda)
-        versions["driver"] = fmt::format("CUDA {}.{}", device.driverVersion / 1000,
-                                         device.driverVersion % 1000 / 10);
+        versions["driver"] = "CUDA " + device::cuda::versionText(device.driverVersion);
     return versions;
 }
 

@@ -126,7 +126,7 @@ std::string speedupPlot(const std::vector<const Record *> &records, const std::s
     return svg + axisX("correct candidates, slowest first, over " + nameOfStock(over)) + "</svg>\n";
 }
 
-std::string phasesPlot(const Summary &summary) {
+std::string phasesTable(const Summary &summary) {
     double whole = 0;
     for (const auto &[phase, seconds] : summary.phases)
         whole += seconds;

@@ -15,7 +15,7 @@ std::string fastPPlot(const Group &group);
 /// Speed-up of each correct record over one stock setting, sorted, on a logarithmic axis; a mark
 /// tells its task when pointed at. Empty without any.
 std::string speedupPlot(const std::vector<const Record *> &records, const std::string &over);
-/// Where the time went, one bar.
-std::string phasesPlot(const Summary &summary);
+/// Where the time went, as a table with bars. Empty without phases.
+std::string phasesTable(const Summary &summary);
 
 } // namespace cuda_agent::bench

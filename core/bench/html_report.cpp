@@ -105,14 +105,6 @@ std::string causeTable(const char *title, const std::vector<Cause> &causes) {
     return html + "</table>\n";
 }
 
-double secondsOf(const Record &record, const char *pointer) {
-    const Json::json_pointer at(pointer);
-    return record.verdict.is_object() && record.verdict.contains(at) &&
-                   record.verdict.at(at).is_number()
-               ? record.verdict.at(at).get<double>()
-               : 0.0;
-}
-
 std::string recordRow(const Record &record, bool samples) {
     std::string html = "<tr>" + cell(record.task) + cell(record.name);
     if (samples)
@@ -124,7 +116,7 @@ std::string recordRow(const Record &record, bool samples) {
     html += correct ? cell(outcome) : "<td class=\"bad\">" + escaped(outcome) + "</td>";
     for (const char *time : {"/times/candidate/seconds", "/times/eager/seconds",
                              "/times/compile/seconds", "/best_stock/seconds"}) {
-        const double seconds = secondsOf(record, time);
+        const double seconds = positiveAt(record.verdict, time).value_or(0);
         html += figure(timeText(seconds), seconds);
     }
     for (const char *over : {"eager", "compile", "best_stock"}) {
@@ -177,7 +169,7 @@ std::string modeSection(const Summary &summary, const std::vector<Record> &all) 
             algebra.size(), recordTable(algebra));
     html += causeTable("Failures", summary.causes);
     html += causeTable("Not judged", summary.unjudged);
-    if (const auto phases = phasesPlot(summary); !phases.empty())
+    if (const auto phases = phasesTable(summary); !phases.empty())
         html += "<h3>Where the time went</h3>\n<p class=\"dim\">Wall time of all workers together."
                 "</p>\n" +
                 phases;

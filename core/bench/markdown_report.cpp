@@ -67,9 +67,7 @@ void addRecords(std::string &text, const std::vector<Record> &records, task::Num
     for (const auto &record : records) {
         if (record.numerics != numerics)
             continue;
-        const auto time = record.verdict.is_object()
-                              ? record.verdict.value("/times/candidate/seconds"_json_pointer, 0.0)
-                              : 0.0;
+        const double time = positiveAt(record.verdict, "/times/candidate/seconds").value_or(0);
         const double limit = record.fractionOfLimit();
         text += fmt::format(
             "| {} | {} | {}{} | {} | {} | {} | {} | {} | {} |\n",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/bench/record.h"
 
+#include <algorithm>
 #include <array>
 
 namespace cuda_agent::bench {
@@ -11,15 +12,15 @@ namespace {
 constexpr std::array names{"correct", "wrong",    "not_compiled", "none",
                            "missing", "unusable", "out_of_time",  "machine"};
 
-std::optional<double> number(const Json &json, const char *pointer) {
+} // namespace
+
+std::optional<double> positiveAt(const Json &json, const char *pointer) {
     const Json::json_pointer at(pointer);
     if (!json.is_object() || !json.contains(at) || !json.at(at).is_number())
         return std::nullopt;
     const auto value = json.at(at).get<double>();
     return value > 0 ? std::optional(value) : std::nullopt;
 }
-
-} // namespace
 
 std::string_view nameOf(Outcome outcome) {
     return names.at(static_cast<std::size_t>(outcome));
@@ -29,15 +30,15 @@ std::optional<double> Record::speedup(const std::string &over) const {
     if (outcome != Outcome::correct)
         return std::nullopt;
     if (over == "best_stock") {
-        const auto stock = number(verdict, "/best_stock/seconds");
-        const auto own = number(verdict, "/times/candidate/seconds");
+        const auto stock = positiveAt(verdict, "/best_stock/seconds");
+        const auto own = positiveAt(verdict, "/times/candidate/seconds");
         return stock && own ? std::optional(*stock / *own) : std::nullopt;
     }
-    return number(verdict, ("/speedup/" + over).c_str());
+    return positiveAt(verdict, ("/speedup/" + over).c_str());
 }
 
 double Record::fractionOfLimit() const {
-    return outcome == Outcome::correct ? number(verdict, "/fraction_of_limit").value_or(0) : 0;
+    return outcome == Outcome::correct ? positiveAt(verdict, "/fraction_of_limit").value_or(0) : 0;
 }
 
 std::string Record::key() const {

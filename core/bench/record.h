@@ -11,6 +11,9 @@
 
 namespace cuda_agent::bench {
 
+/// The number that a JSON pointer leads to, where it is one and above 0.
+std::optional<double> positiveAt(const Json &json, const char *pointer);
+
 /// How the evaluation of one candidate, or of one policy on one task, ended.
 enum class Outcome {
     correct,
