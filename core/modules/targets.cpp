@@ -4,6 +4,7 @@
 
 #include "core/base/parallel.h"
 #include "core/modules/build.h"
+#include "core/plan/targets.h"
 
 #include <algorithm>
 
@@ -81,21 +82,7 @@ Json toJson(const Target &target) {
                            {"barriers", kernel.entry.barriers},
                            {"occupancy_by_threads", std::move(by)}});
     }
-    Json diagnostics = Json::array();
-    for (const auto &diagnostic : target.diagnostics)
-        diagnostics.push_back(toJson(diagnostic));
-    Json json{{"name", target.architecture->name},
-              {"generation", target.architecture->generation},
-              {"example", target.architecture->example},
-              {"compiled", target.compiled},
-              {"holds", target.compiled},
-              {"diagnostics", std::move(diagnostics)},
-              {"seconds", target.seconds},
-              {"cached", target.cached},
-              {"kernels", std::move(kernels)}};
-    if (!target.compiled)
-        json["problem"] = target.problem;
-    return json;
+    return plan::targetJson(target, target.compiled, std::move(kernels));
 }
 
 } // namespace cuda_agent::modules

@@ -166,21 +166,7 @@ Json toJson(const Target &target) {
                            {"stack_bytes", launch.entry.stackBytes},
                            {"barriers", launch.entry.barriers},
                            {"occupancy", toJson(launch.occupancy, *target.architecture)}});
-    Json diagnostics = Json::array();
-    for (const auto &diagnostic : target.diagnostics)
-        diagnostics.push_back(toJson(diagnostic));
-    Json json{{"name", target.architecture->name},
-              {"generation", target.architecture->generation},
-              {"example", target.architecture->example},
-              {"compiled", target.compiled},
-              {"holds", target.holds()},
-              {"diagnostics", std::move(diagnostics)},
-              {"seconds", target.seconds},
-              {"cached", target.cached},
-              {"kernels", std::move(kernels)}};
-    if (!target.compiled)
-        json["problem"] = target.problem;
-    return json;
+    return targetJson(target, target.holds(), std::move(kernels));
 }
 
 } // namespace cuda_agent::plan

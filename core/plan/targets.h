@@ -64,4 +64,24 @@ examineTargets(const Candidate &candidate, const Signature &signature,
 /// "stack_bytes", "barriers", "occupancy"}]}; "occupancy" as device::toJson has it.
 Json toJson(const Target &target);
 
+/// The same for whatever has such fields, with these kernels.
+template <typename AnyTarget>
+Json targetJson(const AnyTarget &target, bool holds, Json kernels) {
+    Json diagnostics = Json::array();
+    for (const auto &diagnostic : target.diagnostics)
+        diagnostics.push_back(toJson(diagnostic));
+    Json json{{"name", target.architecture->name},
+              {"generation", target.architecture->generation},
+              {"example", target.architecture->example},
+              {"compiled", target.compiled},
+              {"holds", holds},
+              {"diagnostics", std::move(diagnostics)},
+              {"seconds", target.seconds},
+              {"cached", target.cached},
+              {"kernels", std::move(kernels)}};
+    if (!target.compiled)
+        json["problem"] = target.problem;
+    return json;
+}
+
 } // namespace cuda_agent::plan

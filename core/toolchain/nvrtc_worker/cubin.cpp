@@ -3,6 +3,8 @@
 
 #include "core/toolchain/nvrtc_worker/cubin.h"
 
+#include "core/toolchain/nvrtc_worker/for_lines.h"
+
 #include <charconv>
 #include <cstring>
 #include <elf.h>
@@ -71,15 +73,6 @@ std::optional<std::string_view> compiledEntry(std::string_view line) {
 
 bool isStatistic(std::string_view line) {
     return line.starts_with("ptxas info") || line.starts_with("ptxas         .");
-}
-
-template <typename Use>
-void forLines(std::string_view text, Use use) {
-    while (!text.empty()) {
-        const auto end = text.find('\n');
-        use(text.substr(0, end));
-        text.remove_prefix(end == text.npos ? text.size() : end + 1);
-    }
 }
 
 } // namespace

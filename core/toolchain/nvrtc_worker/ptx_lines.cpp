@@ -4,6 +4,7 @@
 #include "core/toolchain/nvrtc_worker/ptx_lines.h"
 
 #include "core/toolchain/listing.h"
+#include "core/toolchain/nvrtc_worker/for_lines.h"
 #include "core/toolchain/ptx_places.h"
 
 #include <fmt/format.h>
@@ -22,15 +23,6 @@ struct Complaint {
     std::string_view function; ///< called and not there
     std::string_view message;  ///< without where
 };
-
-template <typename Use>
-void forLines(std::string_view text, Use use) {
-    while (!text.empty()) {
-        const auto end = text.find('\n');
-        use(text.substr(0, end));
-        text.remove_prefix(end == text.npos ? text.size() : end + 1);
-    }
-}
 
 std::optional<Complaint> readComplaint(std::string_view line) {
     constexpr std::string_view unresolved = "Unresolved extern function '";
