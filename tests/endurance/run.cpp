@@ -3,6 +3,8 @@
 
 #include "tests/endurance/run.h"
 
+#include "core/base/parallel.h"
+
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
@@ -99,28 +101,12 @@ Result<void> Run::openPlaces() {
     for (std::size_t task = 0; task < counts.size(); ++task)
         for (std::size_t i = 0; i < counts[task]; ++i)
             places_.push_back({.task = task});
-    std::atomic<std::size_t> next{0};
-    std::mutex mutex;
-    std::optional<Error> failed;
-    const auto work = [&] {
-        for (std::size_t i; (i = next++) < places_.size();) {
-            auto judge = open(manifest_.tasks[places_[i].task]);
-            const std::scoped_lock lock(mutex);
-            if (!judge)
-                failed = failed ? failed : judge.error();
-            if (failed)
-                return;
-            places_[i].judge = std::move(*judge);
-        }
-    };
-    {
-        std::vector<std::jthread> others;
-        for (std::size_t i = 1; i < options_.jobs; ++i)
-            others.emplace_back(work);
-        work();
-    }
-    if (failed)
-        return tl::unexpected(*failed);
+    CUDA_AGENT_ASSIGN(judges,
+                      parallelResults<std::unique_ptr<judge::Judge>>(
+                          places_.size(), static_cast<unsigned>(options_.jobs),
+                          [&](std::size_t i) { return open(manifest_.tasks[places_[i].task]); }));
+    for (std::size_t i = 0; i < places_.size(); ++i)
+        places_[i].judge = std::move(judges[i]);
     return {};
 }
 
