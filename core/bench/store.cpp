@@ -4,12 +4,6 @@
 
 #include <algorithm>
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 namespace cuda_agent::bench {
 
 namespace fs = std::filesystem;
@@ -44,30 +38,14 @@ Result<Store> Store::open(const fs::path &folder, const Json &settings) {
     Store store;
     store.folder_ = folder;
     CUDA_AGENT_TRY(checkSettings(folder / settingsFile, settings));
-    const fs::path results = folder / resultsFile;
-    store.file_ = UniqueFd(::open(results.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-    if (!store.file_)
-        return machineError("cannot write {}: {}", results.string(), std::strerror(errno));
-    if (::flock(store.file_.get(), LOCK_EX | LOCK_NB) != 0)
-        return requestError("another evaluation writes to {}; wait for it or stop it",
-                            folder.string());
-    CUDA_AGENT_ASSIGN(text, readTextFile(results, std::size_t{1} << 30));
-    std::size_t begin = 0;
-    for (std::size_t number = 1; begin < text.size(); ++number) {
-        const auto end = text.find('\n', begin);
-        if (end == text.npos) { // cut off while it was written
-            if (::ftruncate(store.file_.get(), static_cast<off_t>(begin)) != 0)
-                return machineError("cannot mend {}: {}", results.string(), std::strerror(errno));
-            break;
-        }
-        const auto what = fmt::format("{}:{}", results.string(), number);
-        CUDA_AGENT_ASSIGN(json, parseJson(std::string_view(text).substr(begin, end - begin), what));
-        auto record = recordFromJson(json);
-        if (!record)
-            return requestError("{}: {}", what, record.error().message);
-        store.keep(std::move(*record));
-        begin = end + 1;
-    }
+    CUDA_AGENT_ASSIGN(log, LineLog::open(folder / resultsFile, [&](const Json &json) {
+                          auto record = recordFromJson(json);
+                          if (!record)
+                              return Result<void>(tl::unexpected(record.error()));
+                          store.keep(std::move(*record));
+                          return Result<void>();
+                      }));
+    store.log_.emplace(std::move(log));
     if (const auto cost = readJsonFile(folder / costFile); cost && cost->is_object())
         store.cost_ = cost->value("device_seconds", 0.0);
     return store;
@@ -87,20 +65,7 @@ void Store::keep(Record record) {
 }
 
 Result<void> Store::append(Record record) {
-    const std::string line =
-        toJson(record).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-    for (std::size_t done = 0; done < line.size();) {
-        const auto written = ::write(file_.get(), line.data() + done, line.size() - done);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return machineError("cannot write {}: {}", (folder_ / resultsFile).string(),
-                                std::strerror(errno));
-        done += static_cast<std::size_t>(written);
-    }
-    if (::fdatasync(file_.get()) != 0)
-        return machineError("cannot write {}: {}", (folder_ / resultsFile).string(),
-                            std::strerror(errno));
+    CUDA_AGENT_TRY(log_->append(toJson(record)));
     keep(std::move(record));
     return {};
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/unique_fd.h"
+#include "core/base/line_log.h"
 #include "core/bench/record.h"
 
 #include <filesystem>
@@ -39,7 +39,7 @@ class Store {
     void keep(Record record);
 
     std::filesystem::path folder_;
-    UniqueFd file_;
+    std::optional<LineLog> log_;
     std::vector<Record> records_;
     double cost_ = 0;
 };

@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/toml_fields.h"
 #include "core/policy/endpoint/chat_client.h"
 
 #include <cstdlib>
-#include <fmt/ranges.h>
-#include <set>
-#include <toml++/toml.h>
 
 namespace cuda_agent::policy {
 
@@ -24,94 +22,6 @@ bool isLoopback(const std::string &url) {
             return true;
     return false;
 }
-
-Json jsonOf(const toml::node &node) {
-    if (const auto *table = node.as_table()) {
-        Json result = Json::object();
-        for (const auto &[key, value] : *table)
-            result[std::string(key.str())] = jsonOf(value);
-        return result;
-    }
-    if (const auto *array = node.as_array()) {
-        Json result = Json::array();
-        for (const auto &value : *array)
-            result.push_back(jsonOf(value));
-        return result;
-    }
-    if (const auto *text = node.as_string())
-        return text->get();
-    if (const auto *whole = node.as_integer())
-        return whole->get();
-    if (const auto *number = node.as_floating_point())
-        return number->get();
-    if (const auto *flag = node.as_boolean())
-        return flag->get();
-    return nullptr; // dates: no endpoint takes one
-}
-
-/// Takes fields from a table, and knows which ones nobody asked for.
-class Fields {
-  public:
-    Fields(const toml::table &table, std::string file) : table_(table), file_(std::move(file)) {}
-
-    template <typename T>
-    void take(const char *name, T &value, double least, double most) {
-        known_.insert(name);
-        const auto *node = table_.get(name);
-        if (!node)
-            return;
-        const auto given = node->value<double>();
-        if (!given || (std::is_integral_v<T> && !node->is_integer()) || *given < least ||
-            *given > most)
-            return say("{}: {} must be a number from {} to {}", file_, name, least, most);
-        value = static_cast<T>(*given);
-    }
-    void take(const char *name, std::string &value) {
-        known_.insert(name);
-        if (const auto *node = table_.get(name)) {
-            if (!node->is_string())
-                return say("{}: {} must be a text", file_, name);
-            value = *node->value<std::string>();
-        }
-    }
-    void take(const char *name, bool &value) {
-        known_.insert(name);
-        if (const auto *node = table_.get(name)) {
-            if (!node->is_boolean())
-                return say("{}: {} must be true or false", file_, name);
-            value = *node->value<bool>();
-        }
-    }
-    void takeTable(const char *name, Json &value) {
-        known_.insert(name);
-        if (const auto *node = table_.get(name)) {
-            if (!node->is_table())
-                return say("{}: {} must be a table", file_, name);
-            value = jsonOf(*node);
-        }
-    }
-    Result<void> finish() {
-        for (const auto &[key, value] : table_)
-            if (!known_.contains(std::string(key.str())))
-                say("{}: there is no field '{}'; there are {}", file_, std::string(key.str()),
-                    fmt::join(known_, ", "));
-        if (!problem_.empty())
-            return requestError("{}", problem_);
-        return {};
-    }
-
-  private:
-    template <typename... Args>
-    void say(fmt::format_string<Args...> format, Args &&...args) {
-        if (problem_.empty())
-            problem_ = fmt::format(format, std::forward<Args>(args)...);
-    }
-
-    const toml::table &table_;
-    std::string file_;
-    std::string problem_;
-    std::set<std::string> known_;
-};
 
 void findKey(EndpointConfig &config, const std::string &named, const std::string &inFile,
              const std::string &file) {
@@ -164,7 +74,7 @@ Result<EndpointConfig> readEndpointConfig(const fs::path &file) {
             return requestError("{}:{}: not TOML; a line is written as base_url = \"https://...\"",
                                 file.string(), problem.source().begin.line);
         }
-        Fields fields(table, file.string());
+        TomlFields fields(table, file.string());
         fields.take("base_url", config.baseUrl);
         fields.take("model", config.model);
         fields.take("key", keyInFile);

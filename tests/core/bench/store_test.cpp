@@ -104,7 +104,7 @@ TEST_F(Stores, OtherSettingsAndBrokenLinesAreRefused) {
     {
         auto store = Store::open(folder_, settings_);
         ASSERT_TRUE(store);
-        EXPECT_NE(problem(settings_).find("another evaluation writes"), std::string::npos);
+        EXPECT_NE(problem(settings_).find("another program writes"), std::string::npos);
     }
     EXPECT_NE(problem({{"suite", "s"}, {"turns", 5}}).find("turns 4, not 5; use another --out"),
               std::string::npos);
