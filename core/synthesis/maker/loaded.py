@@ -8,6 +8,7 @@ import sys
 
 import torch
 
+from maker.answers import run
 from maker.rejected import Rejected, rejection
 from worker.loader import Task
 from worker.protocol import WorkerError
@@ -64,10 +65,9 @@ class Loaded:
         """None where the constants cannot be changed so: then the whole one stands for it."""
         try:
             small = HeldTask(Source(path, overrides, text), self.device)
-            small.hold(0)
-            small.forward(small.model, small.draw(0))
+            run(small, 0)
             return small
-        except WorkerError as error:
+        except (WorkerError, Rejected) as error:
             if error.restart:
                 raise
             return None

@@ -17,6 +17,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from worker.backward import core_table
 from worker.loader import flatten, shortened
 
+NOTHING = {torch.ops.aten.alias.default, torch.ops.aten.detach.default}  # what they do to values
 FROM = 16  # whole numbers from here on are sizes and count by their power of two
 
 
@@ -51,6 +52,9 @@ def traced(task, arguments):
     graph = trace(forward)
     if any(writes(node) for node in graph.nodes):
         graph = trace(torch.func.functionalize(forward, remove="mutations_and_views"))
+    for node in list(graph.nodes):
+        if node.op == "call_function" and node.target in NOTHING:
+            node.replace_all_uses_with(node.args[0])
     graph.eliminate_dead_code()
     return graph
 
