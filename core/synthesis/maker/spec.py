@@ -40,6 +40,7 @@ class Value:
     shape: tuple
     dtype: str = "float32"
     domain: str = ANY
+    below: int = 0  # an INDEX has values from 0 to `below` - 1
 
     @property
     def rank(self):
@@ -78,6 +79,7 @@ class Step:
     module: Optional[str] = None
     extras: tuple = ()
     domain: str = ANY  # of the result
+    below: int = 0     # of the result, where it is an INDEX
     name: str = ""     # of the module's attribute: "conv", "norm"
 
 
