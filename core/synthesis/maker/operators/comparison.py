@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Comparisons and logic, with boolean results, and conversions of element types."""
+"""Comparisons and logic, with boolean results."""
 
 from maker.operators.build import any_shape, broadcast, called, operator, spelled, wide_dim
-from maker.spec import (ANY, BOOLEAN, FLOATING, INDEX, NON_NEGATIVE, Extra, Operator, Step, Value)
+from maker.spec import ANY, BOOLEAN, INDEX, NON_NEGATIVE, Extra, Operator, Step, Value
 
 COMPARISON = "comparison"
 
@@ -89,14 +89,6 @@ def count(draw, value):
     return Step(f"torch.count_nonzero({{x}}, dim={dim})", None, (), INDEX, value.shape[dim] + 1)
 
 
-def converted(name, dtype):
-    """Between floating types, where the type changes."""
-    def write(draw, value):
-        return None if value.dtype == dtype else Step(f"{{x}}.{name}()", domain=value.domain)
-
-    return write
-
-
 def operators():
     for name, (kind, texts, weight) in COMPARISONS.items():
         yield operator("torch." + name, kind, COMPARISON,
@@ -121,6 +113,3 @@ def operators():
     for name in ("any", "all"):
         yield of_booleans(name, name, "reduction", reduced(name), (2, 5), 1, few)
     yield of_booleans("count_nonzero", "count of nonzero elements", "reduction", count, (2, 5))
-    for name, dtype in (("half", "float16"), ("bfloat16", "bfloat16"), ("float", "float32")):
-        yield operator(f"torch.Tensor.{name}", "conversion", "elementwise", converted(name, dtype),
-                       weight=0.3, dtypes=tuple(each for each in FLOATING if each != dtype))

@@ -46,6 +46,11 @@ def cdist(draw, value):
                 NON_NEGATIVE)
 
 
+def whole_distance(draw, value):
+    p = draw.choice(("", ", p=1", ", p=3"))
+    return Step(f"torch.dist({{x}}, {{other}}{p})", None, (like(value),), NON_NEGATIVE)
+
+
 def points(draw):
     return (draw.size(64, 1024), draw.choice((3, 8, 16, 32, 64, 128)))
 
@@ -60,5 +65,7 @@ def operators():
                    ranks=(2, 4))
     yield operator("torch.nn.PairwiseDistance", "pairwise distance", "distance", pairwise(True),
                    rows, ranks=(2, 4))
+    yield operator("torch.dist", "distance of two tensors", "distance", whole_distance, any_shape,
+                   dtypes=FLOAT32, weight=0.4)
     yield operator("torch.cdist", "distances of all pairs", "distance", cdist, points, ranks=(3, 4),
                    dtypes=FLOAT32, weight=2, differentiable=False)

@@ -135,6 +135,15 @@ def grid_sample(draw, value):
                 ANY if mode == "bicubic" else zeroed(value.domain))
 
 
+def affine_grid(draw, value):
+    """Places to sample at, from one affine map for each batch element."""
+    side, corners = draw.size(32, 512), draw.choice(("True", "False"))
+    if value.shape[1:] != (2, 3):
+        return None
+    return Step(f"F.affine_grid({{x}}, [{value.shape[0]}, 3, {side}, {side}], "
+                f"align_corners={corners})")
+
+
 def table(draw):
     return (draw.choice((64, 128, 256, 384, 512, 768, 1024)),)
 
@@ -212,6 +221,8 @@ def operators():
                    ranks=(3, 5), weight=0.3)
     yield operator(F + "grid_sample", "grid sample", INDEXING, grid_sample, images, ranks=(4, 5),
                    dtypes=("float32",), differentiable=False)
+    yield operator(F + "affine_grid", "affine grid", INDEXING, affine_grid, lambda draw: (2, 3),
+                   ranks=(3, 3), dtypes=("float32",), weight=0.5)
     yield operator(F + "embedding", "embedding", "embedding",
                    table_lookup("F.embedding({index}, {x})"), table, ranks=(2, 2), dtypes=FLOATING)
     yield operator(F + "embedding_bag", "embedding bag", "embedding", embedding_bag_function, table,

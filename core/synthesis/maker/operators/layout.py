@@ -138,6 +138,10 @@ def flip(draw, value):
     return Step(method(draw, "flip", f"dims={dims}"), domain=moved(value.domain))
 
 
+def flipud(draw, value):
+    return Step(draw.choice(("torch.flipud({x})", "{x}.flipud()")), domain=moved(value.domain))
+
+
 def fliplr(draw, value):
     if value.shape[1] < 2:
         return None
@@ -226,6 +230,45 @@ def parted(name):
     return write
 
 
+def split_at(name, dim):
+    """hsplit() and dsplit(): along the second and the third dimension."""
+    def write(draw, value):
+        parts = [each for each in (2, 3, 4) if value.shape[dim] % each == 0]
+        which = draw.choice((0, 1))
+        if not parts or value.shape[dim] < 4:
+            return None
+        return Step(f"torch.{name}({{x}}, {draw.choice(parts)})[{which}]",
+                    domain=moved(value.domain))
+
+    return write
+
+
+def unbind(draw, value):
+    dim, last = wide_dim(draw, value), draw.chance(0.5)
+    if dim is None:
+        return None
+    return Step(f"torch.unbind({{x}}, dim={dim})[{-1 if last else 0}]",
+                domain=moved(value.domain))
+
+
+def squeezed(draw, value):
+    ones = [dim for dim in range(1, value.rank) if value.shape[dim] == 1]
+    if not ones:
+        return None
+    return Step(method(draw, "squeeze", str(draw.choice(ones))), domain=moved(value.domain))
+
+
+def unsqueezed(draw, value):
+    dim = draw.integer(1, value.rank)
+    return Step(method(draw, "unsqueeze", str(dim)), domain=moved(value.domain)
+                if dim < value.rank else POSITIVE if within(value.domain, POSITIVE) else
+                value.domain)
+
+
+def adjoint(draw, value):
+    return Step(draw.choice(("torch.adjoint({x})", "{x}.adjoint()")), domain=moved(value.domain))
+
+
 def narrow(draw, value):
     dim, part = wide_dim(draw, value, 4), draw.choice((2, 3, 4))
     if dim is None:
@@ -310,6 +353,10 @@ def with_one(draw):
                                                                  draw.size(64, 512))
 
 
+def even_images(draw):
+    return (draw.choice((6, 12, 32, 64)), draw.choice((24, 48, 64)), draw.size(32, 256))
+
+
 def window(text, module):
     """Patches of images as columns."""
     def write(draw, value):
@@ -371,6 +418,7 @@ def operators():
     yield operator("torch.roll", "roll", LAYOUT, roll, any_shape, ranks=(2, 5), weight=1.5)
     yield operator("torch.flip", "flip", LAYOUT, flip, any_shape, ranks=(2, 5), weight=1.5)
     yield operator("torch.fliplr", "flip", LAYOUT, fliplr, any_shape, ranks=(2, 5), weight=0.3)
+    yield operator("torch.flipud", "flip", LAYOUT, flipud, any_shape, ranks=(2, 5), weight=0.2)
     yield operator("torch.rot90", "rotation by right angles", LAYOUT, rot90, deep, ranks=(3, 5),
                    weight=0.5)
     for name in ("torch.tile", "torch.Tensor.repeat"):
@@ -388,6 +436,16 @@ def operators():
     for name, weight in (("chunk", 1), ("split", 1), ("tensor_split", 0.3)):
         yield operator(f"torch.{name}", "split", LAYOUT, parted(name), any_shape, ranks=(2, 5),
                        weight=weight)
+    for name, dim in (("hsplit", 1), ("dsplit", 2)):
+        yield operator(f"torch.{name}", "split", LAYOUT, split_at(name, dim), even_images,
+                       ranks=(dim + 1, 5), weight=0.2)
+    yield operator("torch.unbind", "select", LAYOUT, unbind, lambda draw: (
+        draw.choice((2, 3, 4)), draw.size(512, 65536)), ranks=(3, 5), weight=0.4)
+    yield operator("torch.squeeze", "squeeze", LAYOUT, squeezed, with_one, ranks=(3, 5),
+                   weight=0.4)
+    yield operator("torch.unsqueeze", "unsqueeze", LAYOUT, unsqueezed, any_shape, ranks=(2, 4),
+                   weight=0.4)
+    yield operator("torch.adjoint", "transpose", LAYOUT, adjoint, deep, ranks=(3, 5), weight=0.2)
     yield operator("torch.narrow", "narrow", LAYOUT, narrow, any_shape, ranks=(2, 5), weight=0.7)
     yield operator("torch.select", "select", LAYOUT, select, deep, ranks=(3, 5), weight=0.5)
     yield operator("torch.Tensor.unfold", "sliding windows", LAYOUT, unfold, any_shape,

@@ -52,8 +52,13 @@ def squares(most):
     return shape
 
 
-def matrix_power(draw, value):
-    return Step(f"torch.linalg.matrix_power({{x}}, {draw.choice((2, 3))})")
+def matrix_power(name):
+    return lambda draw, value: Step(f"{name}({{x}}, {draw.choice((2, 3))})")
+
+
+def blocks(draw):
+    side = draw.size(16, 128)
+    return (draw.size(4, 32), side, side)
 
 
 def matrix_exp(name):
@@ -75,6 +80,17 @@ def sides(draw):
     return (draw.integer(4, 32), draw.size(256, 16384))
 
 
+def spectrum(name, only_square):
+    """Of small matrices; both are unique, and no worse conditioned than the matrix is."""
+    def write(draw, value):
+        high, wide = value.shape[-2:]
+        if not 2 <= min(high, wide) <= max(high, wide) <= 64 or only_square and high != wide:
+            return None
+        return Step(f"torch.linalg.{name}({{x}})", domain=ANY if only_square else NON_NEGATIVE)
+
+    return write
+
+
 def determinant(text):
     return lambda draw, value: Step(text)
 
@@ -91,9 +107,15 @@ def operators():
                    ranks=(3, 5), weight=2)
     for name in ("torch.linalg.cross", "torch.cross"):
         yield operator(name, "cross product", LINALG, cross(name), triples, ranks=(2, 4))
-    yield operator("torch.linalg.matrix_power", "matrix power", LINALG, square(matrix_power, 256),
-                   lambda draw: (lambda side: (draw.size(4, 32), side, side))(draw.size(16, 128)),
-                   ranks=(3, 5), dtypes=FLOAT32)
+    for name, weight in (("torch.linalg.matrix_power", 1), ("torch.matrix_power", 0.3)):
+        yield operator(name, "matrix power", LINALG, square(matrix_power(name), 256), blocks,
+                       ranks=(3, 5), dtypes=FLOAT32, weight=weight)
+    yield operator("torch.linalg.svdvals", "singular values", LINALG, spectrum("svdvals", False),
+                   lambda draw: (draw.size(4, 64), draw.integer(4, 32), draw.integer(4, 32)),
+                   ranks=(3, 4), dtypes=FLOAT32, weight=0.2, differentiable=False)
+    yield operator("torch.linalg.eigvalsh", "eigenvalues of symmetric matrices", LINALG,
+                   spectrum("eigvalsh", True), squares(32), ranks=(3, 4), dtypes=FLOAT32,
+                   weight=0.2, differentiable=False)
     for name in ("torch.linalg.matrix_exp", "torch.matrix_exp"):
         yield operator(name, "matrix exponential", LINALG, square(matrix_exp(name), 8), squares(8),
                        ranks=(3, 5), dtypes=FLOAT32, weight=0.5)

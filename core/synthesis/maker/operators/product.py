@@ -199,6 +199,13 @@ def outer(name):
     return write
 
 
+def addr(draw, value):
+    width, scales = draw.size(256, 8192), draw.choice(("", ", alpha=0.5", ", beta=0.5"))
+    return Step(f"torch.addr({{bias}}, {{x}}, {{other}}{scales})", None,
+                (like(value, "bias", ANY, (value.shape[0], width)),
+                 like(value, "other", ANY, (width,))))
+
+
 def kron(draw, value):
     rows, columns = draw.integer(2, 8), draw.integer(2, 8)
     if row(value) > 65536:
@@ -261,6 +268,8 @@ def operators():
     for name in ("outer", "ger"):
         yield operator(f"torch.{name}", "outer product", PRODUCT, outer(name), lambda draw: (),
                        ranks=(1, 1), weight=0.5 if name == "outer" else 0.1)
+    yield operator("torch.addr", "outer product and addition", PRODUCT, addr, lambda draw: (),
+                   ranks=(1, 1), weight=0.4)
     yield operator("torch.kron", "kronecker product", PRODUCT, kron, matrices_small, ranks=(2, 3),
                    weight=0.4)
     yield operator("torch.linalg.vecdot", "dot product along a dimension", PRODUCT, vecdot, rows,

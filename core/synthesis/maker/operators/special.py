@@ -88,6 +88,12 @@ def operators():
                         extras=(lambda draw, value, other=other: broadcast(
                             draw, value, "other", other),),
                         dtypes=FLOAT32, differentiable=not name.startswith("gamma"))
+    for name, of in (("igamma", "gammainc"), ("igammac", "gammaincc")):
+        yield templated(f"torch.{name}", BINARY[of][0], "special",
+                        (f"torch.{name}({{x}}, {{other}})", f"{{x}}.{name}({{other}})"),
+                        wanted=POSITIVE, domain=NON_NEGATIVE, weight=0.3,
+                        extras=(lambda draw, value: broadcast(draw, value, "other", POSITIVE),),
+                        dtypes=FLOAT32, differentiable=False)
     yield templated("torch.special.round", "round", "special", "torch.special.round({x})",
                     differentiable=False, weight=0.3, dtypes=FLOAT32)
     for name in ("torch.special.polygamma", "torch.polygamma"):
