@@ -13,6 +13,7 @@ import operator
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from worker.backward import core_table
 from worker.loader import flatten, shortened
@@ -51,7 +52,9 @@ def traced(task, arguments):
 
     graph = trace(forward)
     if any(writes(node) for node in graph.nodes):
-        graph = trace(torch.func.functionalize(forward, remove="mutations_and_views"))
+        from torch._subclasses.functional_tensor import dispatch_functionalize
+
+        graph = trace(dispatch_functionalize(forward))  # torch.func's cannot differentiate
     for node in list(graph.nodes):
         if node.op == "call_function" and node.target in NOTHING:
             node.replace_all_uses_with(node.args[0])
@@ -65,23 +68,59 @@ def writes(node):
 
 
 def describe(task, seed, shapes):
-    """{"graph": [names of core ATen operators in order], "graph_hash"}, and "graph_problem" where
-    there is no graph: then the hash is empty. `shapes`: of the whole task's tensors."""
+    """{"graph": [names of core ATen operators in order], "graph_hash"}; where there is no graph the
+    operators as they ran, and "graph_problem" says why. `shapes`: of the whole task's tensors."""
     try:
         graph = traced(task, task.draw(seed))
     except BaseException as error:  # tracing runs task code and reports in many ways
-        return {"graph": [], "graph_hash": "",
+        seen, arguments = Seen(), task.draw(seed)
+        with sdpa_kernel([SDPBackend.MATH]), seen:
+            task.forward(task.model, arguments)
+        return {"graph": seen.names, "graph_hash": hash_of(seen.lines, shapes),
                 "graph_problem": f"{type(error).__name__}: {shortened(error)}"}
     names = [str(node.target) for node in graph.nodes
              if node.op == "call_function" and node.target is not operator.getitem]
-    return {"graph": names, "graph_hash": hash_of(graph, shapes)}
+    return {"graph": names, "graph_hash": hash_of(lines_of(graph), shapes)}
 
 
-def hash_of(graph, shapes):
-    """Of operators, wiring, element types, ranks and attributes; sizes by their power of two.
-    Nodes are numbered from the outputs backwards, so names and the order of what is independent
-    play no part."""
-    text = [repr([[rounded(size) for size in shape] for shape in shapes])]
+def hash_of(lines, shapes):
+    shapes = repr([[rounded(size) for size in shape] for shape in shapes])
+    return hashlib.sha256("\n".join([shapes, *lines]).encode()).hexdigest()[:32]
+
+
+class Seen(TorchDispatchMode):
+    """Operators while forward() runs: their names, and a line for each as lines_of() gives."""
+
+    def __init__(self):
+        super().__init__()
+        self.names, self.lines = [], []
+        self.tensors = []  # kept, so that no two have one id
+        self.numbers = {}
+
+    def number(self, tensor):
+        if id(tensor) not in self.numbers:
+            self.numbers[id(tensor)] = f"%{len(self.tensors)}"
+            self.tensors.append(tensor)
+        return self.numbers[id(tensor)]
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        with self:
+            result = func.decompose(*args, **kwargs)
+        if result is not NotImplemented:
+            return result
+        result = func(*args, **kwargs)
+        self.names.append(str(func))
+        arguments = canonical([list(args), sorted(kwargs.items())], self.number)
+        self.lines.append(f"{func} {arguments} {canonical(result, self.number)} {type_of(result)}")
+        return result
+
+
+def lines_of(graph):
+    """A line for each node: operator, wiring, element types, ranks and attributes; sizes by their
+    power of two. Nodes are numbered from the outputs backwards, so names and the order of what is
+    independent play no part."""
+    text = []
     numbers = {}
 
     def visit(start):
@@ -100,28 +139,30 @@ def hash_of(graph, shapes):
 
     output = next(node for node in graph.nodes if node.op == "output")
     visit(output)
-    return hashlib.sha256("\n".join(text).encode()).hexdigest()[:32]
+    return text
 
 
 def line_of(node, numbers):
+    number = lambda before: f"%{numbers[before]}"  # noqa: E731
     what = {"placeholder": "input", "get_attr": "parameter", "output": "output"}.get(
         node.op) or str(node.target)
-    arguments = repr(canonical(node.args, numbers)) if node.op in ("call_function", "output") else ""
-    named = repr(sorted((key, canonical(value, numbers)) for key, value in node.kwargs.items()
+    arguments = repr(canonical(node.args, number)) if node.op in ("call_function", "output") else ""
+    named = repr(sorted((key, canonical(value, number)) for key, value in node.kwargs.items()
                         if key not in ("device", "layout", "pin_memory")))
     return f"{what} {arguments} {named} {type_of(node.meta.get('val'))}"
 
 
-def canonical(value, numbers):
-    if isinstance(value, torch.fx.Node):
-        return f"%{numbers[value]}"
+def canonical(value, number):
+    """Arguments as JSON-like values; `number(value)` names nodes and tensors."""
+    if isinstance(value, (torch.fx.Node, torch.Tensor)):
+        return number(value)
     if isinstance(value, (tuple, list)):
-        return [canonical(part, numbers) for part in value]
+        return [canonical(part, number) for part in value]
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, (int, float)):
         return rounded(value)
-    return str(value)
+    return "" if isinstance(value, (torch.device, torch.layout)) else str(value)
 
 
 def rounded(value):

@@ -211,8 +211,7 @@ class ChecksTest(FilterTest):
                 x = x.detach().requires_grad_()
                 return torch.autograd.grad(F.tanh(x), [x], grad)[0]
         """, "torch.randn(n, 24), torch.randn(n, 24)", arguments="grad, x"))
-        self.assertEqual(answer["ops"], ["torch.detach", "torch.tanh",
-                                         "torch.autograd.grad"])
+        self.assertEqual(answer["ops"], ["torch.tanh"])
         self.assertEqual([entry["op"] for entry in answer["dropped"]], ["torch.tanh"])
         self.assert_refused(answer, answer["dropped"][0])
         self.assertEqual(answer["graph"][0], "aten.tanh.default")
@@ -383,9 +382,22 @@ class GraphTest(FilterTest):
         self.assertEqual(answer["graph"].count("aten.bmm.default"), 2)
 
     def test_no_graph(self):
-        answer = self.passed(task("return x.cos() if x.sum() > 0 else x.sin()"))
-        self.assertEqual((answer["graph"], answer["graph_hash"]), ([], ""))
+        forward = "return x.cos() if x.sum() < 1e6 else x.sin()"
+        answer = self.passed(task(forward))
+        self.assertEqual(answer["graph"][0], "aten.sum.default")
+        self.assertEqual(answer["graph"][-1], "aten.cos.default")
         self.assertIn("data-dependent", answer["graph_problem"])
+        self.assertEqual(answer["graph_hash"], self.hash_of("y = x\n" + forward))
+        self.assertNotEqual(answer["graph_hash"], self.hash_of(forward.replace("x.cos", "x.sinh")))
+
+    def test_gradients_are_traced(self):
+        answer = self.passed(task("""
+            with torch.enable_grad():
+                x = x.detach().requires_grad_()
+                return torch.autograd.grad(x.atanh(), [x], grad)[0]
+        """, "torch.randn(n, 24), torch.rand(n, 24) * 0.9", arguments="grad, x"))
+        self.assertNotIn("graph_problem", answer)
+        self.assertFalse([name for name in answer["graph"] if "_." in name], answer["graph"])
 
 
 class TimesTest(FilterTest):
