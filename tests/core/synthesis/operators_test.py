@@ -116,6 +116,8 @@ class Catalogue(unittest.TestCase):
                     with FlopCounterMode(display=False) as counter:
                         result = run()
                     self.check_result(result, step)
+                    if operator.differentiable:
+                        self.derivative(run)
                     self.assertLessEqual(math.prod(value.shape[1:]), 4.2e6)
                     self.assertLessEqual(result.numel() / 2, 4.2e7, step)
                     sizes.append((run.elements() + result.numel(), counter.get_total_flops(),
@@ -150,6 +152,26 @@ class Catalogue(unittest.TestCase):
         self.check_domain(result, step)
         again = Run(step, value, "cpu", dtype_of(operator, value))()
         self.assertTrue(torch.equal(result, again), f"differs from call to call: {step}")
+        if operator.differentiable:
+            self.check_derivative(Run(step, value, "cpu", value.dtype), step)
+
+    def check_derivative(self, run, step):
+        grads = self.derivative(run)
+        self.assertTrue(all(bool(grad.isfinite().all()) for grad in grads),
+                        f"derivative not finite: {step}")
+        self.assertGreater(float(grads[0].abs().max()), 0, f"derivative vanishes: {step}")
+
+    def derivative(self, run):
+        """With respect to the value, all further inputs and all parameters, as a task asks."""
+        names = {name: each.detach().requires_grad_()
+                 if isinstance(each, torch.Tensor) and each.is_floating_point() else each
+                 for name, each in run.names.items()}
+        leaves = [each for each in names.values()
+                  if isinstance(each, torch.Tensor) and each.requires_grad]
+        leaves += list(run.module.parameters()) if run.module is not None else []
+        outcome = eval(run.text, names)
+        torch.manual_seed(2)
+        return torch.autograd.grad(outcome, leaves, torch.randn_like(outcome))
 
     def check_domain(self, result, step):
         if step.domain == INDEX:
@@ -191,6 +213,28 @@ class Catalogue(unittest.TestCase):
         for a, b in pairs:
             growth = int(b) - int(a)
             self.assertTrue(growth >= 0 and growth % 2 == 0, (a, b, first, second))
+
+    def test_what_follows_fits(self):
+        """Behind values of all ranks, with sizes of one, odd ones and small ones."""
+        values = [Value((2, *shape), dtype, domain) for shape, dtype, domain in (
+            ((1,), "float32", ANY), ((7,), "float32", ANY), ((33, 1), "float32", ANY),
+            ((1, 65), "float32", POSITIVE), ((17, 24), "bfloat16", ANY), ((3, 9), "float32", UNIT),
+            ((5, 5), "float32", ANY), ((16, 100), "float16", NON_NEGATIVE),
+            ((3, 8, 8), "float32", ANY), ((1, 4, 13), "float32", UNIT),
+            ((64, 1, 1), "float32", POSITIVE), ((48, 12, 12), "float16", ANY),
+            ((2, 3, 5, 7), "float32", ANY), ((4, 1, 6, 6), "bfloat16", POSITIVE),
+            ((9, 4), "bool", BOOLEAN), ((8, 2, 2), "bool", BOOLEAN), ((4096,), "float32", ANY),
+            ((8, 16), "int64", INDEX), ((), "float32", ANY), ((2, 3), "float32", PROBABILITY))]
+        values = [Value(value.shape, value.dtype, value.domain, 8 if value.dtype == "int64" else 0)
+                  for value in values]
+        for operator in all_operators():
+            for value in values:
+                for seed in range(2):
+                    step = operator.follow(Draw(f"{operator.name}/{value}/{seed}"), value)
+                    if step is not None:
+                        with self.subTest(operator.name, value=value, step=step):
+                            run = Run(step, value, "meta", dtype_of(operator, value))
+                            self.check_result(run(), step)
 
     def test_most_follow_what_others_leave(self):
         values = [Value((2, *shape)) for shape in ((4096,), (128, 256), (64, 48, 48), (512,),

@@ -43,7 +43,6 @@ SCALARS = {
     "div": ("{x} / <scalar>", (2.0, 3.0, 8.0)),
     "pow": ("{x} ** <scalar>", (2, 3, 2.0)),
 }
-FOLLOWING = {"add", "mul", "pow", "div", "hypot", "maximum", "minimum"}
 
 
 def write_binary(name, other_domain, texts):
@@ -97,11 +96,6 @@ def three(function, third):
         return Step(f"{start}{{first}}, {{second}}{number})", None, (first, second))
 
     return write
-
-
-def clamped(draw, value):
-    low = broadcast(draw, value, "low", ANY, 0.3)
-    return Step("torch.clamp({x}, min={low})", None, (low,))
 
 
 def ldexp(draw, value):

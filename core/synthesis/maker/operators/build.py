@@ -9,7 +9,6 @@ from maker.spec import (ANY, FLOATING, INDEX, Extra, Operator, Step, Value, with
 
 FLOAT32 = ("float32",)
 LARGEST_ROW = 4_000_000   # elements of one batch element
-SMALLEST_ROW = 1_000
 
 # -- shapes of one batch element ---------------------------------------------------------------------
 
@@ -73,11 +72,6 @@ def fill(draw, value, text, options):
         chosen = choices(draw, value) if callable(choices) else draw.choice(choices)
         text = text.replace(f"<{name}>", str(chosen))
     return text
-
-
-def last_dims(draw, value):
-    """A dimension that is not the batch, mostly the last or the one after the batch."""
-    return draw.weighted({-1: 4, 1: 2, draw.integer(1, value.rank - 1): 1})
 
 
 def wide_dim(draw, value, low=2):

@@ -189,7 +189,9 @@ def operators():
         yield operator(f"torch.nn.InstanceNorm{dims}d", "instance norm", NORMALISATION,
                        instance_norm_module(dims), SPATIAL[dims], ranks=(dims + 2, dims + 2),
                        weight=1.5 if dims == 2 else 0.7)
-    yield operator(F + "batch_norm", "batch norm", NORMALISATION, batch_norm, deep, ranks=(2, 5))
+    # Statistics that are given have no derivative.
+    yield operator(F + "batch_norm", "batch norm", NORMALISATION, batch_norm, deep, ranks=(2, 5),
+                   differentiable=False)
     yield operator(F + "instance_norm", "instance norm", NORMALISATION, instance_norm, deep,
                    ranks=(3, 5))
     yield operator(F + "local_response_norm", "local response norm", NORMALISATION,

@@ -21,8 +21,8 @@ def pool(kind, dims, module):
             kernel[-1] = other
         dilation = dilation if kind == "max" else 1
         padding = [size // 2 if pad and kind != "lp" else 0 for size in kernel]
-        if any(side + 2 * by < dilation * (size - 1) + 1 or side == 1
-               for side, by, size in zip(value.shape[2:], padding, kernel)):
+        # AvgPool3d counts no padding here, and whole images are the adaptive pools' part.
+        if any(side < dilation * (size - 1) + 1 for side, size in zip(value.shape[2:], kernel)):
             return None
         text = f"{power}, {written(kernel)}" if kind == "lp" else written(kernel)
         text += f", stride={stride}" if stride else ""

@@ -137,7 +137,8 @@ def operators():
         several = name in ("torch.std_mean", "torch.var_mean")
         yield operator(name, kind, "reduction",
                        write_reduction(name, "<correction>" if several else "", result, several,
-                                       behind), ranks=(2, 5), weight=weight)
+                                       behind), ranks=(2, 5), weight=weight,
+                       differentiable=name != "torch.aminmax")
     for name in ("argmax", "argmin"):
         yield operator(f"torch.{name}", "index of the " + ("maximum" if name == "argmax" else
                                                            "minimum"), "reduction", indexed(name),
