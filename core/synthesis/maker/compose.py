@@ -177,7 +177,8 @@ def run(step, value, dtype):
     domain = step.domain
     if not result.is_floating_point():
         domain = BOOLEAN if result.dtype == torch.bool else INDEX
-    return Value(tuple(result.shape), name, domain if result.numel() else ANY)
+    return Value(tuple(result.shape), name, domain if result.numel() else ANY,
+                 step.below if domain == INDEX else 0)
 
 
 def tensor_of(value):

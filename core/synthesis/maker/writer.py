@@ -63,7 +63,7 @@ def maker_of(extra):
 def write(chain):
     """The task's text, its sizes as numbers."""
     inputs = [("x", Extra("x", chain.start.shape, chain.start.dtype, chain.start.domain,
-                          chain.layout))]
+                          chain.layout, chain.start.below))]
     for link in chain.links:
         for extra in link.step.extras:
             if extra.name in link.extras:

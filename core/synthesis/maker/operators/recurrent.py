@@ -10,7 +10,7 @@ MOST_STEPS = 1024
 
 
 def timed(draw):
-    return (draw.size(16, 512), draw.size(32, 512))
+    return (draw.size(8, 128), draw.size(32, 512))
 
 
 def states(draw):
