@@ -26,6 +26,7 @@ Run addExport(CLI::App &app);
 Run addNcu(CLI::App &app);
 Run addProfile(CLI::App &app);
 Run addReplay(CLI::App &app);
+Run addSynthesize(CLI::App &app);
 Run addKnowledge(CLI::App &app);
 
 } // namespace cuda_agent::app

@@ -3,9 +3,9 @@
 
 #pragma once
 
-#include "core/bench/evaluation.h"
+#include "app/cuda_agent/terminal.h"
 
-#include <cstdio>
+#include "core/bench/evaluation.h"
 
 namespace cuda_agent::app {
 
@@ -13,8 +13,7 @@ namespace cuda_agent::app {
 /// with what is left. Writes to standard error while --json owns standard output.
 class EvaluationProgress {
   public:
-    explicit EvaluationProgress(bool json);
-    ~EvaluationProgress();
+    explicit EvaluationProgress(bool json) : terminal_(json ? stderr : stdout) {}
 
     /// Borrows this object.
     bench::Listener listener();
@@ -22,13 +21,9 @@ class EvaluationProgress {
     void summary(const bench::Evaluation &outcome, const std::filesystem::path &folder);
 
   private:
-    void line(const std::string &text);
     void bar(const bench::Status &status);
-    void clear();
 
-    std::FILE *out_;
-    bool terminal_;
-    bool shown_ = false; ///< a bar stands in the last line
+    Terminal terminal_;
     bench::Status status_;
     std::string doing_; ///< "1/19: loading the task"
 };

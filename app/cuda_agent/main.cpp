@@ -29,6 +29,7 @@ int main(int argc, char **argv) {
         "What the kernels of a candidate need and where their time goes");
     add(app::addNcu, "ncu", "Read a table of Nsight Compute, or compare it with a profile");
     add(app::addEvaluate, "evaluate", "Score a policy or stored candidates on a suite of tasks");
+    add(app::addSynthesize, "synthesize", "Make a set of tasks from a recipe and a seed");
     add(app::addEndpoint, "endpoint", "Test the language model that --policy endpoint asks");
     add(app::addExport, "export", "Write a candidate as a plain PyTorch extension");
     add(app::addReplay, "replay", "Show a recorded session");

@@ -3,7 +3,7 @@
 #include "core/bench/evaluation.h"
 
 #include "core/agent/best_of.h"
-#include "core/bench/deadline.h"
+#include "core/base/deadline.h"
 #include "core/device/busy.h"
 #include "core/device/cuda_driver.h"
 

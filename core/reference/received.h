@@ -3,11 +3,11 @@
 #pragma once
 
 #include "core/base/channel.h"
-#include "core/device/device.h"
+#include "core/reference/worker.h"
 
 /// Reading what the worker sent. Task code runs in the worker, so shapes, element types, sizes and
 /// descriptors are all checked before any of it is mapped. Errors: request (the task made its
-/// worker lie), machine (the memory cannot be mapped). Internal to core/reference.
+/// worker lie), machine (the memory cannot be mapped). For the rooms that have such workers.
 namespace cuda_agent::reference {
 
 struct Received {
@@ -22,5 +22,8 @@ Result<Received> receiveTensors(Message &message, const char *key, device::Devic
 
 /// A finite number that is not negative.
 Result<double> receiveAmount(const Json &object, const char *key);
+
+/// The fields of a ReferenceError in snake_case; "change_norm" and "change_max" may be absent.
+Result<ReferenceError> receiveError(const Json &entry);
 
 } // namespace cuda_agent::reference

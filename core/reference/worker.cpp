@@ -89,26 +89,6 @@ bool flagged(const Json &object, const char *key) {
     return found != object.end() && found->is_boolean() && found->get<bool>();
 }
 
-Result<ReferenceError> receiveError(const Json &entry) {
-    ReferenceError error;
-    for (const auto &[key, field] : {std::pair{"error_norm", &error.errorNorm},
-                                     {"max_error", &error.maxError},
-                                     {"oracle_norm", &error.oracleNorm},
-                                     {"max_oracle", &error.maxOracle},
-                                     {"sensitivity_norm", &error.sensitivityNorm},
-                                     {"sensitivity_max", &error.sensitivityMax}}) {
-        CUDA_AGENT_ASSIGN(value, receiveAmount(entry, key));
-        *field = value;
-    }
-    if (entry.contains("change_norm")) {
-        CUDA_AGENT_ASSIGN(norm, receiveAmount(entry, "change_norm"));
-        CUDA_AGENT_ASSIGN(largest, receiveAmount(entry, "change_max"));
-        error.changeNorm = norm;
-        error.changeMax = largest;
-    }
-    return error;
-}
-
 bool sameTypes(const std::vector<device::TensorView> &tensors, const std::vector<task::Port> &ports,
                bool shapesOnly) {
     if (tensors.size() != ports.size())

@@ -35,10 +35,12 @@ class Proposer:
         """The candidate as README.md has it, without "rejected"; or {"index", "gave_up": why} after
         many attempts."""
         why = ""
+        # Once for all attempts: what fails more often would else come up less often.
+        source = Draw(f"{self.recipe['seed']}/{index}").weighted(self.recipe["sources"])
         for attempt in range(MOST_ATTEMPTS):
             seed = f"{self.recipe['seed']}/{index}/{attempt}"
             try:
-                candidate = self.attempt(seed)
+                candidate = self.attempt(seed, source)
             except (NoTask, writer.BatchUnclear, *REFUSALS) as error:
                 why = f"{type(error).__name__}: {str(error)[:200]}"
                 continue
@@ -46,9 +48,8 @@ class Proposer:
             return {"index": index, "id": identity, "attempts": attempt + 1} | candidate
         return {"index": index, "gave_up": why}
 
-    def attempt(self, seed):
+    def attempt(self, seed, source):
         draw = Draw(seed)
-        source = draw.weighted(self.recipe["sources"])
         # Few are slow: a set of a given size then costs the fewest seconds.
         least, most = self.recipe["seconds"]
         lowest, highest = least * 1.5, most / 2

@@ -72,11 +72,29 @@ class Session:
         from maker import normal
 
         if self.screener is None:
-            self.screener = normal.Screen(self.recipe.get("fingerprints") or None)
+            self.screener = self.screen_against(self.recipe.get("against"))
         similarity, nearest = self.screener.nearest(code)
         return {"exact_hash": normal.exact_hash(code), "near_hash": normal.near_hash(code),
                 "skeleton_hash": normal.skeleton_hash(code), "similarity": similarity,
                 "nearest": nearest}
+
+    def screen_against(self, folder):
+        """Of KernelBench, or of the tasks in a folder."""
+        from maker import normal
+
+        if not folder:
+            return normal.Screen()
+        import json
+        import pathlib
+        import tempfile
+
+        tasks, _ = normal.fingerprints_of(pathlib.Path(folder))
+        if not tasks:
+            raise WorkerError("request", "--against: there are no tasks in that folder")
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump({"format": normal.FORMAT, "tasks": tasks}, file)
+            file.flush()
+            return normal.Screen(pathlib.Path(file.name))
 
     HANDLERS = {"hello": hello, "crawl": crawl, "propose": propose, "screen": screen}
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/bench/deadline.h"
+#include "core/base/deadline.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <thread>
 
-namespace cuda_agent::bench {
+namespace cuda_agent {
 
 /// Asks for a stop when its time is up, when another asks for one, or when told to. Safe to use
 /// from several threads.
@@ -50,4 +50,4 @@ class Deadline {
     std::jthread timer_;
 };
 
-} // namespace cuda_agent::bench
+} // namespace cuda_agent

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/synthesis/audit.h"
+
+#include "core/base/hash.h"
+
+#include <algorithm>
+#include <set>
+
+namespace cuda_agent::synthesis {
+
+namespace {
+
+constexpr std::size_t mostDetails = 50;
+
+Result<void> lookAtTexts(const Recipe &recipe, const TaskSet &set, Proposer &proposer, Audit &audit,
+                         const std::stop_token &stop) {
+    std::set<std::string> texts, normal, graphs;
+    for (const auto &task : set.tasks) {
+        audit.textDuplicates += texts.insert(sha256Hex(task.candidate->code)).second ? 0 : 1;
+        Candidate again = *task.candidate;
+        CUDA_AGENT_TRY(proposer.look(again, stop));
+        const auto graph = task.checked->figures.value("graph_hash", std::string());
+        const bool known = !normal.insert(again.exactHash).second ||
+                           (!graph.empty() && !graphs.insert(graph).second);
+        audit.duplicates += known ? 1 : 0;
+        audit.benchmark += again.similarity > recipe.similarity ? 1 : 0;
+    }
+    return {};
+}
+
+} // namespace
+
+Result<Audit> auditOf(const Recipe &recipe, const TaskSet &set, Filter &filter, Proposer &proposer,
+                      const std::function<void(std::size_t, std::size_t)> &done,
+                      std::stop_token stop) {
+    Audit audit;
+    CUDA_AGENT_TRY(lookAtTexts(recipe, set, proposer, audit, stop));
+    std::vector<std::pair<std::string, const Candidate *>> drawn;
+    for (const auto &task : set.tasks)
+        drawn.emplace_back(sha256Hex(fmt::format("{}/audit/{}", recipe.seed, task.candidate->id)),
+                           task.candidate);
+    std::ranges::sort(drawn);
+    drawn.resize(std::min(drawn.size(), static_cast<std::size_t>(recipe.audited)));
+    std::vector<const Candidate *> again;
+    for (const auto &[key, candidate] : drawn)
+        again.push_back(candidate);
+    CUDA_AGENT_TRY(filter.run(
+        Stage::check, again,
+        [&](const Checked &checked) -> Result<void> {
+            ++audit.run;
+            done(audit.run, again.size());
+            if (checked.outcome == Outcome::passed)
+                return {};
+            if (checked.reason == "too fast" || checked.reason == "too slow") {
+                ++audit.drifted;
+                return {};
+            }
+            ++(checked.reason == "other operators" ? audit.disagreements : audit.failures);
+            if (audit.details.size() < mostDetails)
+                audit.details.push_back(
+                    fmt::format("{}: {}: {}", checked.index, checked.reason, checked.detail));
+            return {};
+        },
+        stop));
+    return audit;
+}
+
+} // namespace cuda_agent::synthesis

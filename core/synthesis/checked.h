@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/json.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cuda_agent::synthesis {
+
+enum class Stage { check, compile };
+std::string_view nameOf(Stage stage); ///< "check", "compile"
+
+enum class Outcome {
+    passed,
+    rejected,
+    machine, ///< an infrastructure failure, says nothing of the candidate; tried again
+};
+std::string_view nameOf(Outcome outcome);
+
+/// What a stage of the filter found out about one candidate.
+struct Checked {
+    std::size_t index = 0;
+    Stage stage = Stage::check;
+    Outcome outcome = Outcome::passed;
+    std::string reason; ///< of a rejection, one of a fixed set: "raises", "memory", ...
+    std::string detail; ///< one line for a person
+    double seconds = 0; ///< median of a call: eager's, or the compiled one's; 0: not measured
+    /// What the stage measured, as README.md has it: "ops", "graph", "graph_hash", "memory_bytes",
+    /// "operations", "counted_bytes", "bitwise"; "compile_seconds".
+    Json figures = Json::object();
+    double tookSeconds = 0; ///< of a filter process
+};
+Json toJson(const Checked &checked);
+/// Errors: request.
+Result<Checked> checkedFromJson(const Json &json);
+
+} // namespace cuda_agent::synthesis

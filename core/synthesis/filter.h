@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/synthesis/candidate.h"
+#include "core/synthesis/checked.h"
+#include "core/synthesis/recipe.h"
+
+#include <functional>
+#include <stop_token>
+
+namespace cuda_agent::synthesis {
+
+/// Runs candidates in sandboxed filter processes, several on each device. Times are taken with the
+/// device alone; the rest shares it (`device::Lease`), and what candidates hold at a time stays
+/// within the device's memory by their estimates.
+class Filter {
+  public:
+    struct Options {
+        std::vector<device::Info> devices;
+        int perDevice = 1;
+        std::filesystem::path scratch; ///< for caches of compilers; emptied by whom it belongs to
+    };
+    Filter(const Recipe &recipe, Options options);
+    ~Filter();
+
+    /// Hears of each candidate that a stage has ended for. One call at a time; an error ends run().
+    using Done = std::function<Result<void>(Checked)>;
+
+    /// Takes all candidates through one stage, in any order. What a candidate does to its process,
+    /// crash, hang, flood, allocate, is its rejection, after a second try where the process had
+    /// served others. Blocks. Processes stay for the next call.
+    /// Errors: machine (processes do not start: after several in a row), stopped, those of `done`.
+    Result<void> run(Stage stage, const std::vector<const Candidate *> &candidates,
+                     const Done &done, std::stop_token stop);
+    /// {"torch", "python", "packages"} of the processes; null before the first has started.
+    Json versions() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace cuda_agent::synthesis

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/synthesis/folder.h"
+
+#include "core/base/gzip.h"
+#include "core/base/paths.h"
+#include "core/base/temporary_folder.h"
+#include "core/reference/launch.h"
+
+namespace cuda_agent::synthesis {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t parquetMemory = 4ull << 30;
+constexpr std::chrono::minutes parquetPatience{5};
+
+Result<void> checkRecipe(const fs::path &file, const Recipe &recipe) {
+    const Json mine{{"format", 1}, {"recipe", toJson(recipe)}};
+    std::error_code error;
+    if (!fs::exists(file, error))
+        return writeFileAtomically(file, mine.dump(2) + "\n");
+    CUDA_AGENT_ASSIGN(before, readJsonFile(file));
+    const auto theirs = before.value("recipe", Json::object());
+    for (const auto &[key, value] : mine["recipe"].items()) {
+        // A set may grow, and how hard it is tried says nothing of what comes out.
+        if (key == "tasks" || key == "audited" || key.ends_with("_seconds") ||
+            key == "candidates_per_process" || key.starts_with("endpoint_"))
+            continue;
+        if (theirs.value(key, Json()) != value)
+            return requestError("{} holds a synthesis with {} {}, not {}; use another --out folder",
+                                file.parent_path().string(), key, theirs.value(key, Json()).dump(),
+                                value.dump());
+    }
+    return writeFileAtomically(file, mine.dump(2) + "\n");
+}
+
+/// Makes `set.parquet` beside `set.jsonl.gz`, in a sandbox: the library is not ours.
+Result<void> writeParquet(const fs::path &folder, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(scratch, TemporaryFolder::make("cuda-agent-parquet"));
+    CUDA_AGENT_ASSIGN(policy, reference::pythonPolicy({}, scratch.path() / "cache", parquetMemory));
+    policy.name = "parquet";
+    policy.limits.wall = parquetPatience;
+    policy.mounts.push_back({shareDir() / "maker", "/tasks/maker", false});
+    policy.mounts.push_back({fs::absolute(folder / "set.jsonl.gz"), "/set.jsonl.gz", false});
+    const auto out = scratch.path() / "out";
+    fs::create_directory(out);
+    policy.mounts.push_back({out, "/out", true});
+    CUDA_AGENT_ASSIGN(record,
+                      sandbox::run(policy,
+                                   {pythonProgram().string(), "-I", "/tasks/maker/parquet_main.py",
+                                    "/set.jsonl.gz", "/out/set.parquet"},
+                                   {}, std::move(stop)));
+    if (!record.clean())
+        return machineError("set.parquet could not be written ({}): {}", record.summary(),
+                            record.standardError.substr(0, 500));
+    CUDA_AGENT_ASSIGN(bytes, readTextFile(out / "set.parquet", std::size_t{1} << 30));
+    return writeFileAtomically(folder / "set.parquet", bytes);
+}
+
+} // namespace
+
+Result<Folder> Folder::open(const fs::path &path, const Recipe &recipe) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error)
+        return requestError("cannot create {}: {}", path.string(), error.message());
+    Folder folder;
+    folder.path_ = path;
+    folder.recipe_ = recipe;
+    folder.screen_.emplace(recipe.similarity, recipe.variants);
+    CUDA_AGENT_TRY(checkRecipe(path / "synthesis.json", recipe));
+    if (fs::exists(path / "crawl.json", error)) {
+        CUDA_AGENT_ASSIGN(crawl, readJsonFile(path / "crawl.json"));
+        folder.crawl_ = crawl.value("operators", Json::array());
+    }
+    CUDA_AGENT_ASSIGN(
+        candidates, LineLog::open(path / "candidates.jsonl", [&](const Json &json) -> Result<void> {
+            CUDA_AGENT_ASSIGN(candidate, candidateFromJson(json));
+            if (candidate.index != folder.candidates_.size())
+                return requestError("candidate {} is missing", folder.candidates_.size());
+            candidate.rejected = json.value("rejected", candidate.rejected);
+            folder.take(std::move(candidate));
+            return {};
+        }));
+    folder.candidateLog_.emplace(std::move(candidates));
+    CUDA_AGENT_ASSIGN(checked,
+                      LineLog::open(path / "checked.jsonl", [&](const Json &json) -> Result<void> {
+                          CUDA_AGENT_ASSIGN(one, checkedFromJson(json));
+                          if (one.index >= folder.candidates_.size())
+                              return requestError("there is no candidate {}", one.index);
+                          folder.take(std::move(one));
+                          return {};
+                      }));
+    folder.checkedLog_.emplace(std::move(checked));
+    if (const auto measured = readJsonFile(path / "difficulty.json");
+        measured && measured->is_object())
+        for (const auto &[id, figures] : measured->items())
+            folder.difficulty_[id] = figures;
+    return folder;
+}
+
+Result<void> Folder::setCrawl(const Json &found) {
+    crawl_ = found.value("operators", Json::array());
+    return writeFileAtomically(path_ / "crawl.json", found.dump(1) + "\n");
+}
+
+void Folder::take(Candidate candidate) {
+    // Those of an earlier run say what they are refused for; the screen has to remember them.
+    screen_->look(candidate);
+    if (!candidate.rejected.empty())
+        ++rejected_[candidate.rejected];
+    candidates_.push_back(std::move(candidate));
+}
+
+void Folder::take(Checked checked) {
+    if (checked.outcome == Outcome::machine)
+        return;
+    if (checked.outcome == Outcome::rejected) {
+        ++rejected_[checked.reason];
+    } else if (checked.stage == Stage::compile) {
+        const auto check = checked_.find(checked.index);
+        const auto graph = check == checked_.end()
+                               ? std::string()
+                               : check->second.figures.value("graph_hash", std::string());
+        if (graph.empty())
+            ++withoutGraph_;
+        else if (!graphs_.insert(graph).second)
+            ++rejected_["same graph"];
+    }
+    auto &those = checked.stage == Stage::check ? checked_ : compiled_;
+    those.insert_or_assign(checked.index, std::move(checked));
+}
+
+Result<void> Folder::add(std::vector<Candidate> candidates) {
+    std::vector<Json> lines;
+    for (auto &candidate : candidates) {
+        take(std::move(candidate));
+        lines.push_back(toJson(candidates_.back()));
+    }
+    return candidateLog_->append(lines);
+}
+
+Result<void> Folder::add(Checked checked) {
+    CUDA_AGENT_TRY(checkedLog_->append(toJson(checked)));
+    take(std::move(checked));
+    return {};
+}
+
+std::vector<const Candidate *> Folder::todo(Stage stage) const {
+    std::vector<const Candidate *> todo;
+    for (const auto &candidate : candidates_) {
+        const auto check = checked_.find(candidate.index);
+        if (stage == Stage::check
+                ? candidate.rejected.empty() && check == checked_.end()
+                : check != checked_.end() && check->second.outcome == Outcome::passed &&
+                      !compiled_.contains(candidate.index))
+            todo.push_back(&candidate);
+    }
+    return todo;
+}
+
+std::vector<Entry> Folder::entries() const {
+    std::vector<Entry> entries;
+    for (const auto &candidate : candidates_) {
+        Entry entry{&candidate};
+        if (const auto found = checked_.find(candidate.index); found != checked_.end())
+            entry.checked = &found->second;
+        if (const auto found = compiled_.find(candidate.index); found != compiled_.end())
+            entry.compiled = &found->second;
+        entries.push_back(entry);
+    }
+    return entries;
+}
+
+Result<void> Folder::write(const TaskSet &set, const Audit &audit, const Json &versions,
+                           std::stop_token stop) {
+    std::string text;
+    for (const auto &task : set.tasks)
+        text += task.toJson().dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    CUDA_AGENT_TRY(writeFileAtomically(path_ / "set.jsonl.gz", gzip(text)));
+    CUDA_AGENT_TRY(writeParquet(path_, std::move(stop)));
+    const auto card = cardOf(recipe_, set, candidates_.size(), rejected_, crawl_, audit, versions);
+    CUDA_AGENT_TRY(writeFileAtomically(path_ / "card.json", card.dump(1) + "\n"));
+    return writeFileAtomically(path_ / "card.md", cardAsMarkdown(card));
+}
+
+} // namespace cuda_agent::synthesis

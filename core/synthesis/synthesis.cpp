@@ -1,0 +1,296 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/synthesis/synthesis.h"
+
+#include "core/base/deadline.h"
+#include "core/base/temporary_folder.h"
+#include "core/device/cuda_driver.h"
+#include "core/synthesis/audit.h"
+#include "core/synthesis/endpoint_composer.h"
+#include "core/synthesis/filter.h"
+#include "core/synthesis/folder.h"
+#include "core/synthesis/proposer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <thread>
+
+namespace cuda_agent::synthesis {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::size_t smallestWave = 64, largestWave = 4096;
+constexpr double firstYield = 0.5, smallestYield = 0.02;
+constexpr auto progressEvery = std::chrono::seconds(1);
+/// A set that no candidate gets into is a recipe's or a machine's fault.
+constexpr std::size_t hopeless = 2000;
+
+double since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Synthesizer {
+  public:
+    Synthesizer(const Request &request, const Listener &listener, Folder &folder, fs::path scratch,
+                std::vector<device::Info> devices, std::stop_token stop)
+        : request_(request), recipe_(request.recipe), listener_(listener), folder_(folder),
+          devices_(std::move(devices)), stop_(std::move(stop), request.seconds),
+          proposer_(recipe_, scratch, request.against),
+          filter_(recipe_, {devices_, perDevice(), scratch}), scratch_(std::move(scratch)) {}
+
+    Result<Synthesis> run() {
+        progress_.wanted = recipe_.tasks;
+        progress_.proposed = folder_.candidates().size();
+        count();
+        auto whole = steps();
+        progress_.seconds = since(start_);
+        progress_.left.reset();
+        progress_.state = whole && *whole ? "done" : "stopped";
+        tell(true);
+        if (!whole && !(whole.error().kind == ErrorKind::stopped && stop_.passed()))
+            return tl::unexpected(whole.error());
+        return Synthesis{progress_, whole && *whole};
+    }
+
+  private:
+    int perDevice() const {
+        if (request_.perDevice > 0)
+            return request_.perDevice;
+        const auto cores = std::max(1u, std::thread::hardware_concurrency());
+        return std::max(1, static_cast<int>(cores / std::max<std::size_t>(devices_.size(), 1)));
+    }
+
+    /// Whether the set is there now.
+    Result<bool> steps() {
+        enter("crawl");
+        CUDA_AGENT_TRY(crawl());
+        while (progress_.accepted < recipe_.tasks) {
+            CUDA_AGENT_TRY(propose());
+            if (!request_.proposeOnly) {
+                CUDA_AGENT_TRY(filter(Stage::check));
+                CUDA_AGENT_TRY(filter(Stage::compile));
+            } else if (progress_.proposed >= recipe_.tasks) {
+                return false;
+            }
+            if (progress_.proposed >= hopeless && progress_.accepted == 0 && !request_.proposeOnly)
+                return failedError("none of {} candidates passed; see {}", progress_.proposed,
+                                   (folder_.path() / "checked.jsonl").string());
+        }
+        enter("audit");
+        CUDA_AGENT_ASSIGN(versions, versionsOf());
+        const auto set = assemble(recipe_, folder_.entries(), folder_.difficulty());
+        const auto audited = [&](std::size_t done, std::size_t all) {
+            const std::lock_guard lock(mutex_);
+            progress_.left = done > 0 ? std::optional(since(entered_) / static_cast<double>(done) *
+                                                      static_cast<double>(all - done))
+                                      : std::nullopt;
+            tell(false);
+        };
+        CUDA_AGENT_ASSIGN(audit, auditOf(recipe_, set, filter_, proposer_, audited, stop_.token()));
+        enter("write");
+        CUDA_AGENT_TRY(folder_.write(set, audit, versions, stop_.token()));
+        return true;
+    }
+
+    Result<void> crawl() {
+        if (folder_.hasCrawl())
+            return {};
+        CUDA_AGENT_ASSIGN(found, proposer_.crawl(stop_.token()));
+        return folder_.setCrawl(found);
+    }
+
+    /// How many candidates it takes until the set is full, by what came of those before.
+    std::size_t wave() const {
+        const auto missing = static_cast<double>(recipe_.tasks - progress_.accepted);
+        const double yield =
+            progress_.accepted > 0
+                ? std::max(smallestYield, static_cast<double>(progress_.accepted) /
+                                              static_cast<double>(progress_.proposed))
+                : firstYield;
+        const auto wanted = static_cast<std::size_t>(std::ceil(missing / yield * 1.05));
+        return std::clamp(wanted, smallestWave, largestWave);
+    }
+
+    Result<void> propose() {
+        // What an earlier run has proposed and not filtered comes first.
+        if (!request_.proposeOnly &&
+            (!folder_.todo(Stage::check).empty() || !folder_.todo(Stage::compile).empty()))
+            return {};
+        enter("propose");
+        const auto from = folder_.candidates().size();
+        const auto to = from + wave();
+        std::atomic<std::size_t> done = from;
+        const auto heard = [&](std::size_t more) {
+            const std::lock_guard lock(mutex_);
+            progress_.proposed = done += more;
+            tell(false);
+        };
+        CUDA_AGENT_ASSIGN(candidates, proposer_.propose(from, to, heard, stop_.token()));
+        CUDA_AGENT_TRY(invent(candidates));
+        CUDA_AGENT_TRY(folder_.add(std::move(candidates)));
+        progress_.proposed = folder_.candidates().size();
+        count();
+        return {};
+    }
+
+    /// Has an endpoint write those candidates that are its part.
+    Result<void> invent(std::vector<Candidate> &candidates) {
+        if (!request_.endpoint)
+            return {};
+        enter("endpoint");
+        EndpointComposer composer(recipe_, *request_.endpoint, folder_.crawl());
+        for (auto &candidate : candidates) {
+            if (!composer.takes(candidate.index))
+                continue;
+            CUDA_AGENT_ASSIGN(written, composer.write(candidate.index, stop_.token()));
+            if (written.rejected.empty())
+                CUDA_AGENT_TRY(proposer_.look(written, stop_.token()));
+            candidate = std::move(written);
+        }
+        return {};
+    }
+
+    Result<void> filter(Stage stage) {
+        const auto todo = folder_.todo(stage);
+        if (todo.empty())
+            return {};
+        enter(std::string(nameOf(stage)));
+        std::size_t done = 0;
+        return filter_.run(
+            stage, todo,
+            [&](Checked checked) -> Result<void> {
+                const std::lock_guard lock(mutex_);
+                if (checked.outcome == Outcome::machine && listener_.note)
+                    listener_.note(fmt::format("candidate {}: {}", checked.index, checked.detail));
+                CUDA_AGENT_TRY(folder_.add(std::move(checked)));
+                ++done;
+                const double took = since(entered_);
+                progress_.rates[std::string(nameOf(stage))] = static_cast<double>(done) / took;
+                count();
+                estimate(todo.size() - done, took / static_cast<double>(done), stage);
+                tell(false);
+                return {};
+            },
+            stop_.token());
+    }
+
+    /// Seconds left, as if all goes on as it went so far.
+    void estimate(std::size_t waiting, double each, Stage stage) {
+        const auto rate = [&](const char *of) {
+            const auto found = progress_.rates.find(of);
+            return found == progress_.rates.end() ? 0.0 : found->second;
+        };
+        double left = static_cast<double>(waiting) * each;
+        if (stage == Stage::compile && progress_.accepted > 0 && rate("check") > 0 &&
+            progress_.accepted < recipe_.tasks) {
+            const auto missing = static_cast<double>(recipe_.tasks - progress_.accepted);
+            const auto accepted = static_cast<double>(progress_.accepted);
+            left = missing / accepted *
+                   (static_cast<double>(progress_.checked) / rate("check") +
+                    static_cast<double>(progress_.compiled) / rate("compile"));
+        }
+        progress_.left = left;
+    }
+
+    void count() {
+        progress_.checked = folder_.done(Stage::check);
+        progress_.compiled = folder_.done(Stage::compile);
+        progress_.accepted = folder_.accepted();
+        progress_.rejected = folder_.rejected();
+    }
+
+    void enter(const std::string &stage) {
+        const std::lock_guard lock(mutex_);
+        progress_.stage = stage;
+        progress_.left.reset();
+        entered_ = Clock::now();
+        tell(true);
+    }
+
+    /// The lock is held, or nobody else runs.
+    void tell(bool now) {
+        if (!now && Clock::now() - told_ < progressEvery)
+            return;
+        told_ = Clock::now();
+        progress_.seconds = since(start_);
+        (void)writeFileAtomically(folder_.path() / "progress.json",
+                                  toJson(progress_).dump(2) + "\n");
+        if (listener_.progress)
+            listener_.progress(progress_);
+    }
+
+    Result<Json> versionsOf() {
+        CUDA_AGENT_ASSIGN(versions, proposer_.versions(stop_.token()));
+        Json all{{"program", CUDA_AGENT_VERSION},
+                 {"torch", versions.value("torch", Json())},
+                 {"python", versions.value("python", Json())},
+                 {"device", devices_.front().name}};
+        if (const auto packages = versions.find("packages"); packages != versions.end())
+            all.update(*packages);
+        if (devices_.front().kind == device::Kind::cuda)
+            all["driver"] = "CUDA " + device::cuda::versionText(devices_.front().driverVersion);
+        return all;
+    }
+
+    const Request &request_;
+    const Recipe &recipe_;
+    const Listener &listener_;
+    Folder &folder_;
+    const std::vector<device::Info> devices_;
+    Deadline stop_;
+    Proposer proposer_;
+    Filter filter_;
+    fs::path scratch_;
+    std::mutex mutex_;
+    Progress progress_;
+    Clock::time_point start_ = Clock::now(), entered_ = start_, told_ = start_;
+};
+
+Result<std::vector<device::Info>> devicesOf(const Request &request) {
+    std::vector<device::Info> devices;
+    if (request.recipe.device == device::Kind::cpu || request.proposeOnly) {
+        CUDA_AGENT_ASSIGN(cpu, device::openCpu());
+        devices.push_back(cpu->info());
+        return devices;
+    }
+    for (int gpu = 0; request.gpus == 0 || gpu < request.gpus; ++gpu) {
+        auto device = device::openCuda(gpu);
+        if (!device && gpu > 0 && request.gpus == 0)
+            break;
+        if (!device)
+            return tl::unexpected(device.error());
+        devices.push_back((*device)->info());
+    }
+    return devices;
+}
+
+} // namespace
+
+Json toJson(const Progress &progress) {
+    Json json{{"state", progress.state},       {"stage", progress.stage},
+              {"wanted", progress.wanted},     {"proposed", progress.proposed},
+              {"checked", progress.checked},   {"compiled", progress.compiled},
+              {"accepted", progress.accepted}, {"rejected", progress.rejected},
+              {"seconds", progress.seconds},   {"rates", progress.rates}};
+    json["left"] = progress.left ? Json(*progress.left) : Json();
+    return json;
+}
+
+Result<Synthesis> synthesize(const Request &request, const Listener &listener,
+                             std::stop_token stop) {
+    if (request.recipe.sources.contains("endpoint") && !request.endpoint)
+        return requestError("the recipe has the source \"endpoint\"; name one with --base-url and "
+                            "--model, or take it out of [compose] sources");
+    CUDA_AGENT_ASSIGN(devices, devicesOf(request));
+    CUDA_AGENT_ASSIGN(folder, Folder::open(request.folder, request.recipe));
+    CUDA_AGENT_ASSIGN(scratch, TemporaryFolder::make("cuda-agent-synthesis"));
+    Synthesizer synthesizer(request, listener, folder, scratch.path(), std::move(devices),
+                            std::move(stop));
+    return synthesizer.run();
+}
+
+} // namespace cuda_agent::synthesis

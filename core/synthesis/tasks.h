@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/synthesis/candidate.h"
+#include "core/synthesis/checked.h"
+#include "core/synthesis/recipe.h"
+
+namespace cuda_agent::synthesis {
+
+/// A task of the set.
+struct SetTask {
+    const Candidate *candidate = nullptr;
+    const Checked *checked = nullptr, *compiled = nullptr;
+    std::string name; ///< "00042_linear_gelu"
+    int level = 1;
+    std::string split; ///< "train", "validation", "held_out", "outer"
+    Json difficulty;   ///< measured {"reward", "turns"}, or null
+    Json toJson() const;
+};
+
+/// What was accepted, and what fell away when the set was put together: "same graph".
+struct TaskSet {
+    std::vector<SetTask> tasks;
+    std::map<std::string, std::size_t> rejected;
+};
+
+/// One candidate with what the filter said of it; null where a stage has not been.
+struct Entry {
+    const Candidate *candidate = nullptr;
+    const Checked *checked = nullptr, *compiled = nullptr;
+};
+
+/// The first `recipe.tasks` of those that passed everything, in the order of `entries`, without
+/// those whose operator graph is an earlier one's, with levels and splits. `difficulty`: measured
+/// figures by id of candidate. Borrows everything.
+TaskSet assemble(const Recipe &recipe, const std::vector<Entry> &entries,
+                 const std::map<std::string, Json> &difficulty);
+
+/// 1 to 3: by the number of operators, the size of the graph, and, where it was measured, by how
+/// hard the task was for the planner.
+int levelOf(const Candidate &candidate, const Checked &checked, const Json &difficulty);
+
+} // namespace cuda_agent::synthesis
