@@ -57,7 +57,7 @@ def read(code):
 
 
 class Reader:
-    def __init__(self, tree):
+    def __init__(self, tree, needed="Model"):
         self.globals = {}
         self.statements = {}
         self.constants = {}
@@ -68,8 +68,8 @@ class Reader:
         self.steps = 0  # of the part that is read
         for statement in tree.body:
             self.declare(statement)
-        if not isinstance(self.statements.get("Model"), ast.ClassDef):
-            raise Unreadable("no class Model")
+        if needed and not isinstance(self.statements.get(needed), ast.ClassDef):
+            raise Unreadable(f"no class {needed}")
 
     def declare(self, statement):
         if isinstance(statement, ast.Import):
@@ -405,7 +405,9 @@ class Reader:
         return values[-1]
 
     def of_BinOp(self, node, scope):
-        left, right = self.evaluate(node.left, scope), self.evaluate(node.right, scope)
+        return self.joined(node, self.evaluate(node.left, scope), self.evaluate(node.right, scope))
+
+    def joined(self, node, left, right):
         if isinstance(left, Many) and isinstance(node.op, ast.Add) and isinstance(right, Many):
             return Many((left.items + right.items)[:MOST_ITEMS])
         if isinstance(left, Many) and isinstance(node.op, ast.Mult) and \

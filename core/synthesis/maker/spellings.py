@@ -20,7 +20,7 @@ SAME = {
     "adaptive_avg_pool": "adaptive_avg_pool2d", "batch_norm1d": "batch_norm",
     "batch_norm2d": "batch_norm", "batch_norm3d": "batch_norm", "instance_norm1d": "instance_norm",
     "instance_norm2d": "instance_norm", "instance_norm3d": "instance_norm",
-    "r_m_s_norm": "rms_norm", "softmin": "softmin", "softmax2d": "softmax", "l1_loss": "l1_loss",
+    "r_m_s_norm": "rms_norm", "softmax2d": "softmax",
     "m_s_e_loss": "mse_loss", "huber_loss": "smooth_l1_loss", "k_l_div_loss": "kl_div",
     "b_c_e_loss": "binary_cross_entropy", "b_c_e_with_logits_loss":
     "binary_cross_entropy_with_logits", "n_l_l_loss": "nll_loss", "l_s_t_m": "lstm",
@@ -28,7 +28,19 @@ SAME = {
     "logical_not": "bitwise_not", "greater": "gt", "less": "lt", "arctan": "atan", "arcsin": "asin",
     "arccos": "acos", "fix": "trunc", "upsample": "interpolate",
     "upsampling_nearest2d": "interpolate", "upsampling_bilinear2d": "interpolate",
-    "scaled_dot_product_attention": "attention", "multihead_attention": "multihead_attention",
+    "scaled_dot_product_attention": "attention", "cross_entropy_loss": "cross_entropy",
+    "log_sigmoid": "logsigmoid", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "arctan2": "atan2", "gammaln": "lgamma", "psi": "digamma", "modified_bessel_i0": "i0",
+    "modified_bessel_i1": "i1", "igamma": "gammainc", "igammac": "gammaincc", "rsub": "sub",
+    "l_p_pool1d": "lp_pool1d", "l_p_pool2d": "lp_pool2d", "l_p_pool3d": "lp_pool3d",
+    "trapz": "trapezoid", "moveaxis": "movedim", "tile": "repeat", "l_s_t_m_cell": "lstm_cell",
+    "g_r_u_cell": "gru_cell", "r_n_n_cell": "rnn_tanh_cell", "ger": "outer",
+    "poisson_n_l_l_loss": "poisson_nll_loss", "gaussian_n_l_l_loss": "gaussian_nll_loss",
+    "multi_label_soft_margin_loss": "multilabel_soft_margin_loss", "greater_equal": "ge",
+    "less_equal": "le", "not_equal": "ne", "chunk": "split", "tensor_split": "split",
+    "hstack": "cat", "vstack": "cat", "dstack": "cat", "column_stack": "cat", "row_stack": "cat",
+    "fliplr": "flip", "flipud": "flip", "logical_and": "bitwise_and", "logical_or": "bitwise_or",
+    "logical_xor": "bitwise_xor", "fmax": "maximum", "fmin": "minimum", "sgn": "sign",
 }
 # Operators that are written as others together, in the order in which these are evaluated.
 TOGETHER = {
