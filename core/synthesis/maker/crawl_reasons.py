@@ -31,6 +31,7 @@ CONTAINER = "container"
 LAZY = "sizes of its parameters are settled by the first call"
 SPELLED = "the same as {} in another spelling"
 REPEATED = "not deterministic where an index repeats"
+ITERATIVE = "found by iteration, takes seconds on what fills a GPU"
 OTHER_DEVICE = "moves between devices"
 FLOAT64 = "result is float64"
 CONVERTS = "only converts element types"
@@ -112,6 +113,7 @@ TABLE = {
                "torch.linalg.lstsq torch.linalg.lu_solve torch.linalg.matrix_rank "
                "torch.linalg.pinv torch.linalg.solve_triangular torch.linalg.tensorinv "
                "torch.linalg.tensorsolve",
+    ITERATIVE: "torch.linalg.svdvals torch.linalg.eigvalsh",
     NOT_UNIQUE: "torch.linalg.eigh torch.linalg.lu torch.linalg.lu_factor "
                 "torch.linalg.lu_factor_ex torch.linalg.qr torch.linalg.svd",
     COMPLEX: "stft istft torch.linalg.eig torch.linalg.eigvals torch.Tensor.cdouble "

@@ -20,7 +20,7 @@ BINARY = {
     "floor_divide": ("floored division", ANY, POSITIVE, ("{x} // {other}",), False, 0.1),
     "remainder": ("remainder", ANY, POSITIVE, ("{x} % {other}",), False, 0.1),
     "fmod": ("fmod", ANY, POSITIVE, (), False, 0.1),
-    "pow": ("power", POSITIVE, ANY, ("{x} ** {other}",), True, 1),
+    "pow": ("power", ANY, ANY, ("{x} ** {other}",), True, 1),
     "maximum": ("maximum", ANY, ANY, (), True, 1.5),
     "minimum": ("minimum", ANY, ANY, (), True, 1.5),
     "fmax": ("maximum", ANY, ANY, (), True, 0.3),
@@ -37,11 +37,11 @@ BINARY = {
 HALF_LESS = {"floor_divide", "remainder", "fmod"}  # jump where 16-bit numbers are next to a step
 
 SCALARS = {
-    "add": ("{x} + <scalar>", (0.5, 1.0, -2.0)),
+    "add": ("{x} + <scalar>", (0.5, 1.0, 2.0)),
     "sub": ("{x} - <scalar>", (0.5, 1.0)),
     "mul": ("{x} * <scalar>", (0.5, 2.0, 0.125, -1.5)),
     "div": ("{x} / <scalar>", (2.0, 3.0, 8.0)),
-    "pow": ("{x} ** <scalar>", (2, 3, 2.0)),
+    "pow": ("{x} ** <scalar>", (2, 2, 3)),
 }
 
 
@@ -50,7 +50,8 @@ def write_binary(name, other_domain, texts):
         other = broadcast(draw, value, "other", other_domain)
         text = draw.choice(texts)
         scalar, number = draw.chance(0.25), draw.choice(SCALARS.get(name, ("", (0,)))[1])
-        if scalar and name in SCALARS:
+        # Only powers of positive numbers are defined for every exponent.
+        if name in SCALARS and (scalar or name == "pow" and not within(value.domain, POSITIVE)):
             return Step(SCALARS[name][0].replace("<scalar>", str(number)), domain=scaled(
                 name, value.domain, number))
         return Step(text, None, (other,), two(name, value.domain, other_domain))

@@ -71,7 +71,7 @@ def fill(draw, value, text, options):
     for name, choices in options.items():
         chosen = choices(draw, value) if callable(choices) else draw.choice(choices)
         text = text.replace(f"<{name}>", str(chosen))
-    return text
+    return text.replace(", )", ")")
 
 
 def wide_dim(draw, value, low=2):

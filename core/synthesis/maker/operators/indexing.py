@@ -62,7 +62,8 @@ def getitem(draw, value):
 def take(draw, value):
     count = draw.size(64, 4096)
     return Step("torch.take({x}, {index})", None,
-                (indices(value, (value.shape[0], count), row(value)),), moved(value.domain))
+                (indices(value, (value.shape[0], count), value.shape[0] * row(value)),),
+                moved(value.domain))
 
 
 def condition(draw, value):
@@ -161,7 +162,7 @@ def table_lookup(text):
 
 
 def embedding_bag_function(draw, value):
-    length, mode = draw.size(4, 64), draw.choice(("sum", "mean"))
+    length, mode = draw.size(4, 32), draw.choice(("sum", "mean"))
     if not 8 <= value.shape[1] <= 4096:
         return None
     index = indices(value, (value.shape[0], length), value.shape[0])
@@ -169,7 +170,7 @@ def embedding_bag_function(draw, value):
                 moved(value.domain))
 
 
-def from_numbers(name, write, weight=1.0):
+def from_numbers(name, write, longest, weight=1.0):
     """An operator whose value is a tensor of numbers below a bound."""
     def follow(draw, value):
         if value.domain != INDEX or value.below < 2 or not 1 <= value.rank <= 3:
@@ -177,7 +178,7 @@ def from_numbers(name, write, weight=1.0):
         return write(draw, value)
 
     def starts(draw, batch, dtype):
-        return Value((batch, draw.size(16, 1024)), "int64", INDEX,
+        return Value((batch, draw.size(4, longest)), "int64", INDEX,
                      draw.choice((512, 1000, 8192, 32000, 50257)))
 
     return Operator(name, name.rsplit(".", 1)[1].lower().replace("embeddingbag", "embedding bag"),
@@ -227,5 +228,5 @@ def operators():
                    table_lookup("F.embedding({index}, {x})"), table, ranks=(2, 2), dtypes=FLOATING)
     yield operator(F + "embedding_bag", "embedding bag", "embedding", embedding_bag_function, table,
                    ranks=(2, 2), differentiable=False)
-    yield from_numbers("torch.nn.Embedding", embedding_module, 2)
-    yield from_numbers("torch.nn.EmbeddingBag", embedding_bag_module)
+    yield from_numbers("torch.nn.Embedding", embedding_module, 1024, 2)
+    yield from_numbers("torch.nn.EmbeddingBag", embedding_bag_module, 32)

@@ -106,7 +106,7 @@ def reshaped(name):
         drawn, all_in_one = splitting(draw, value), draw.chance(0.3)
         free = draw.chance(0.5)
         if all_in_one and value.rank > 2:
-            sizes = (value.shape[0], -1) if not free else (-1, row(value))
+            sizes = ("{x}.size(0)", -1) if not free else (-1, row(value))
         elif drawn is None:
             return None
         else:

@@ -80,17 +80,6 @@ def sides(draw):
     return (draw.integer(4, 32), draw.size(256, 16384))
 
 
-def spectrum(name, only_square):
-    """Of small matrices; both are unique, and no worse conditioned than the matrix is."""
-    def write(draw, value):
-        high, wide = value.shape[-2:]
-        if not 2 <= min(high, wide) <= max(high, wide) <= 64 or only_square and high != wide:
-            return None
-        return Step(f"torch.linalg.{name}({{x}})", domain=ANY if only_square else NON_NEGATIVE)
-
-    return write
-
-
 def determinant(text):
     return lambda draw, value: Step(text)
 
@@ -110,12 +99,6 @@ def operators():
     for name, weight in (("torch.linalg.matrix_power", 1), ("torch.matrix_power", 0.3)):
         yield operator(name, "matrix power", LINALG, square(matrix_power(name), 256), blocks,
                        ranks=(3, 5), dtypes=FLOAT32, weight=weight)
-    yield operator("torch.linalg.svdvals", "singular values", LINALG, spectrum("svdvals", False),
-                   lambda draw: (draw.size(4, 64), draw.integer(4, 32), draw.integer(4, 32)),
-                   ranks=(3, 4), dtypes=FLOAT32, weight=0.2, differentiable=False)
-    yield operator("torch.linalg.eigvalsh", "eigenvalues of symmetric matrices", LINALG,
-                   spectrum("eigvalsh", True), squares(32), ranks=(3, 4), dtypes=FLOAT32,
-                   weight=0.2, differentiable=False)
     for name in ("torch.linalg.matrix_exp", "torch.matrix_exp"):
         yield operator(name, "matrix exponential", LINALG, square(matrix_exp(name), 8), squares(8),
                        ranks=(3, 5), dtypes=FLOAT32, weight=0.5)

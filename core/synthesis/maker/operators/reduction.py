@@ -4,7 +4,8 @@
 
 from math import prod
 
-from maker.operators.build import (FLOAT32, NO_METHOD, any_shape, operator, row, spelled, wide_dim)
+from maker.operators.build import (FLOAT32, NO_METHOD, images, operator, row, sequences, signals,
+                                   spelled, vectors, wide_dim)
 from maker.spec import (ANY, FLOATING, INDEX, NON_NEGATIVE, POSITIVE, Step, Value, within)
 
 # name: kind, arguments with <dim>, domain of the result ("same": of the value), several dims,
@@ -120,6 +121,11 @@ def quantile(name):
     return write
 
 
+def reducible(draw):
+    """Mostly dimensions of some hundreds: statistics of very many elements hardly vary."""
+    return draw.weighted({sequences: 4, images: 2, signals: 0.5, vectors: 1})(draw)
+
+
 def small_rows(draw):
     return (draw.size(8, 64), draw.size(64, 1024))
 
@@ -127,7 +133,7 @@ def small_rows(draw):
 def operators():
     for name, (kind, arguments, result, several, differentiable, weight) in REDUCTIONS.items():
         write = write_reduction(name, arguments, result, several)
-        shape = any_shape
+        shape = reducible
         if name == "torch.prod":
             write, shape = short(write), short_vectors
         yield operator(name, kind, "reduction", write, shape, ranks=(2, 5), weight=weight,
@@ -137,11 +143,11 @@ def operators():
         several = name in ("torch.std_mean", "torch.var_mean")
         yield operator(name, kind, "reduction",
                        write_reduction(name, "<correction>" if several else "", result, several,
-                                       behind), ranks=(2, 5), weight=weight,
+                                       behind), reducible, ranks=(2, 5), weight=weight,
                        differentiable=name != "torch.aminmax")
     for name in ("argmax", "argmin"):
         yield operator(f"torch.{name}", "index of the " + ("maximum" if name == "argmax" else
-                                                           "minimum"), "reduction", indexed(name),
+                                                           "minimum"), "reduction", indexed(name), reducible,
                        ranks=(2, 5), differentiable=False, weight=0.5)
     for name in ("quantile", "nanquantile"):
         yield operator(f"torch.{name}", "quantile", "reduction", quantile(name), small_rows,
