@@ -44,7 +44,7 @@ class Loaded:
     """Holds the models on the device until drop(). Raises Rejected."""
 
     def __init__(self, path, text, overrides, device):
-        with open(path, "w", encoding="utf-8") as file:
+        with open(path, "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
         linecache.checkcache(path)  # the task before had the same name
         self.device = device

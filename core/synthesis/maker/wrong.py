@@ -21,13 +21,13 @@ def round_mantissa(tensor, bits):
 
 
 def rough(tensor):
-    """Half the precision: float32 (and double) as bfloat16 has it, types of 16 bits as an 8-bit
-    float with four significant bits."""
+    """Half the precision: float32 (and double) as bfloat16 has it, types of 16 bits with the
+    significant bits of that 8-bit float whose range is nearest: e4m3 has four, e5m2 three."""
     if not tensor.is_floating_point():
         return tensor
     if tensor.dtype in (torch.float32, torch.float64):
         return tensor.to(torch.bfloat16).to(tensor.dtype)
-    return round_mantissa(tensor, 4)
+    return round_mantissa(tensor, 3 if tensor.dtype == torch.bfloat16 else 4)
 
 
 def roughly(task, arguments):
@@ -82,10 +82,10 @@ def wrong_answers(task, arguments, right, others):
         return [output if answer is None else answer for answer, output in zip(answers, right)]
 
     inputs = [value for value in arguments if isinstance(value, torch.Tensor)]
-    for name, answer in (("zeros", each(zeros)), ("mean", each(mean)),
-                         ("identity", each(lambda output: identity(output, inputs))),
-                         ("rolled", each(rolled)), ("tail", each(tail))):
-        if answer is not None:
+    for name, make in (("zeros", zeros), ("mean", mean),
+                       ("identity", lambda output: identity(output, inputs)),
+                       ("rolled", rolled), ("tail", tail)):
+        if (answer := each(make)) is not None:
             yield name, answer
     yield "other inputs", others
     yield "half precision", roughly(task, arguments)

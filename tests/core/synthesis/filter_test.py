@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Unit tests of the filter process. By hand: <python with torch> filter_test.py
+"""Unit tests of the filter process. By hand: <python with torch> filter_test.py, on a GPU with
+CUDA_AGENT_TEST_DEVICE=cuda.
 
 Nothing hostile is loaded here: tasks that end, hang or flood their process are tried through the
 sandbox in the C++ tests.
@@ -24,10 +25,11 @@ sys.path[:0] = [str(PROGRAM.parent.parent), str(ROOT / "core" / "reference")]
 
 import torch  # noqa: E402
 
-from maker import filter_main, wrong  # noqa: E402
+from maker import dependence, filter_main, wrong  # noqa: E402
 from maker.counts import Live  # noqa: E402
 from maker.rejected import REASONS  # noqa: E402
 
+DEVICE = os.environ.get("CUDA_AGENT_TEST_DEVICE", "cpu")
 SEEDS = [101, 202, 303]
 CLASSES = ("zeros", "mean", "identity", "rolled", "tail", "other inputs", "half precision")
 
@@ -52,7 +54,7 @@ class FilterTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.session = filter_main.Session()
-        cls.ask("hello", device="cpu", memory_bytes=0)
+        cls.ask("hello", device=DEVICE, memory_bytes=0)
 
     @classmethod
     def ask(cls, request, **fields):
@@ -205,6 +207,14 @@ class ChecksTest(FilterTest):
         self.assertEqual(self.passed(task("return x.sum() + self.norm(x)", init="self.norm = "
                                           "nn.BatchNorm1d(24)"))["unused"], [])
 
+    def test_what_atomics_do_is_no_change(self):
+        noisy = mock.Mock(forward=lambda model, arguments: ([torch.ones(3) + 1e-6], True))
+        noise = [{"error_norm": 1e-6, "max_error": 1e-6, "mismatches": 0}]
+        self.assertTrue(dependence.unchanged(noisy, [], [torch.ones(3)], noise))
+        self.assertFalse(dependence.unchanged(noisy, [], [torch.ones(3) - 1e-4], noise))
+        still = [{"error_norm": 0.0, "max_error": 0.0, "mismatches": 0}]
+        self.assertFalse(dependence.unchanged(noisy, [], [torch.ones(3)], still))
+
     def test_backward(self):
         answer = self.passed(task("""
             with torch.enable_grad():
@@ -235,6 +245,7 @@ class ChecksTest(FilterTest):
 class RejectionsTest(FilterTest):
     def test_form(self):
         self.rejected("not python", "def f(:\n")
+        self.rejected("not python", "x = '\ud800\0'\n")
         for code in ("import torch\n", GOOD.replace("class Model", "class Other"),
                      GOOD.replace("get_inputs", "inputs"), task("return {'x': x}"), task("return x, 3"),
                      task("return 3.0"), task("return []"), task(inputs="3"), task(inputs=""),
