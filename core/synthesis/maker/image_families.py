@@ -94,7 +94,8 @@ IMAGE_FAMILIES = (
         "RegNetStage": conv("config, channels, out_channels, stride=stride, depth=2",
                             kind="stage")}),
     Family("mobilenet_v1", "MobileNetV1Config()", attention=(), blocks={
-        "MobileNetV1ConvLayer": conv("config, channels, out_channels, kernel_size, stride=stride")}),
+        "MobileNetV1ConvLayer": conv("config, channels, out_channels, kernel_size, "
+                                     "stride=stride")}),
     Family("mobilenet_v2", "MobileNetV2Config()", attention=(), options={
         "hidden_act": ('"relu6"', '"relu"', '"silu"')}, blocks={
         "MobileNetV2ConvLayer": conv("config, channels, channels, kernel_size, stride=stride, "
@@ -113,8 +114,8 @@ IMAGE_FAMILIES = (
         "SegformerMixMLP": conv("config, channels, channels * 4", "tokens, height, width", "mlp"),
         "SegformerLayer": conv("config, channels, 4, 0.0, 2, 4", "tokens, height, width", "layer"),
         "SegformerStage": conv("config, 2, [0.0] * 8", kind="stage")}),
-    Family("swin", "SwinConfig(embed_dim=hidden_size, image_size=image_size, patch_size=patch_size, "
-                   "window_size=window_size)", key="k_proj", options=ACTS,
+    Family("swin", "SwinConfig(embed_dim=hidden_size, image_size=image_size, "
+                   "patch_size=patch_size, window_size=window_size)", key="k_proj", options=ACTS,
            left={"SwinRelativePositionBias": LOOKUP}, blocks={
         "SwinPatchEmbeddings": patches(result="[0]"),
         "SwinEmbeddings": patches(result="[0]"),

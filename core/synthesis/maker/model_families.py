@@ -110,17 +110,18 @@ TEXT_FAMILIES = (
            blocks={"Qwen2MoeExperts": EXPERTS, "Qwen2MoeTopKRouter": ROUTER,
                    "Qwen2MoeSparseMoeBlock": MOE,
                    "Qwen2MoeDecoderLayer": Block("layer", dtypes=EXACT)}),
-    Family("olmoe", f"OlmoeConfig({GROUPED.replace(WIDE, EXPERT)}, num_experts=num_experts, {ROUTED})",
+    Family("olmoe", f"OlmoeConfig({GROUPED.replace(WIDE, EXPERT)}, num_experts=num_experts, "
+                    f"{ROUTED})",
            "causal", short=True,
            blocks={"OlmoeExperts": EXPERTS, "OlmoeTopKRouter": ROUTER,
                    "OlmoeSparseMoeBlock": MOE,
                    "OlmoeDecoderLayer": Block("layer", dtypes=EXACT)}),
-    Family("deepseek_v3", "DeepseekV3Config(hidden_size=hidden_size, num_attention_heads=num_heads, "
+    Family("deepseek_v3", f"DeepseekV3Config({HEADS}, "
            "num_key_value_heads=num_heads, intermediate_size=intermediate_size, "
-           "q_lora_rank=hidden_size // 2, kv_lora_rank=hidden_size // 4, qk_rope_head_dim=head_dim // 2, "
-           "qk_nope_head_dim=head_dim, v_head_dim=head_dim, n_group=2, topk_group=1, "
-           "n_routed_experts=num_experts, num_experts_per_tok=2, moe_intermediate_size=expert_size, "
-           'experts_implementation="batched_mm")', "causal", short=True,
+           "q_lora_rank=hidden_size // 2, kv_lora_rank=hidden_size // 4, "
+           "qk_rope_head_dim=head_dim // 2, qk_nope_head_dim=head_dim, v_head_dim=head_dim, n_group=2, topk_group=1, "
+           "n_routed_experts=num_experts, num_experts_per_tok=2, "
+           'moe_intermediate_size=expert_size, experts_implementation="batched_mm")', "causal", short=True,
            blocks={"DeepseekV3Experts": EXPERTS,
                    "DeepseekV3TopkRouter": Block("routing", "config", "hidden_states", "",
                                                  dtypes=EXACT),
@@ -168,9 +169,9 @@ TEXT_FAMILIES = (
            blocks={"PegasusDecoderLayer": Block("layer", "config, layer_idx=0", "hidden_states, "
                                                 "attention_mask=self.causal, "
                                                 "encoder_hidden_states=memory, use_cache=False")}),
-    Family("mamba", "MambaConfig(hidden_size=hidden_size, state_size=16, time_step_scale=4.0)", options={
-        "expand": ("1", "2"), "conv_kernel": ("3", "4")}, attention=(), drawn=False,
-        blocks={"MambaMixer": Block("state space", "config, layer_idx=0"),
-                "MambaBlock": Block("layer", "config, layer_idx=0",
-                                    after="self.block.mixer.init_mamba_weights()")}),
+    Family("mamba", "MambaConfig(hidden_size=hidden_size, state_size=16, time_step_scale=4.0)",
+           options={"expand": ("1", "2"), "conv_kernel": ("3", "4")}, attention=(), drawn=False,
+           blocks={"MambaMixer": Block("state space", "config, layer_idx=0"),
+                   "MambaBlock": Block("layer", "config, layer_idx=0",
+                                       after="self.block.mixer.init_mamba_weights()")}),
 )

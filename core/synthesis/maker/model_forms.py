@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a block of a model is built and called: texts that tasks of transformers are put together from.
+"""How a block of a model is built and called: texts that tasks of transformers are made of.
 
 Texts are Python over the constants of `sizes`; a task declares those constants, inputs and buffers
 that its text names. Knows neither torch nor transformers.
@@ -14,8 +14,8 @@ from typing import Optional
 @dataclass(frozen=True)
 class Block:
     """One class: arguments of its constructor and of its forward(), as text. None: found by the
-    names of the parameters. `result` picks tensors out of what forward() returns ("[0]"), None: "[0]"
-    where it returns a tuple. `after` are lines of __init__ behind it, `config` further arguments
+    names of the parameters. `result` picks tensors out of what forward() returns ("[0]"), None:
+    "[0]" where it returns a tuple. `after` are lines of __init__ behind it, `config` further arguments
     of the configuration, or the whole of another one. `dtypes`: element types a task may have."""
 
     kind: str
@@ -56,8 +56,8 @@ LEFT = (
     (r"DropPath", "identity outside of training"),
     (r"(Encoder|Decoder|Transformer|EncoderStableLayerNorm|LayerGroup)$",
      "a stack of layers; the layer is there"),
-    (r"(Head|Heads|HeadTransform|Predictions|Summary|SequenceSummary|OnlyMLMHead|DecodeHead|Projector"
-     r"|Classifier|ClassificationHead|DeepLabV3|DeepLabV3Plus|UperHead|FCNHead)$",
+    (r"(Head|Heads|HeadTransform|Predictions|Summary|SequenceSummary|OnlyMLMHead|DecodeHead"
+     r"|Projector|Classifier|ClassificationHead|DeepLabV3|DeepLabV3Plus|UperHead|FCNHead)$",
      "a whole model or head, not a block"),
     (r"FlashAttention", "needs flash_attn"),
     (r"(WordEmbedding|PositionalEmbedding|LearnedPositionalEmbedding)$",
@@ -90,7 +90,8 @@ INIT = {
 FORWARD = {
     "hidden_states": "hidden_states", "x": "hidden_states", "hidden_state": "hidden_states",
     "input": "hidden_states", "features": "hidden_states", "residual": "residual",
-    "input_tensor": "residual", "residual_states": "residual", "position_embeddings": "(self.cos, self.sin)",
+    "input_tensor": "residual", "residual_states": "residual",
+    "position_embeddings": "(self.cos, self.sin)",
     "attention_mask": "{mask}", "encoder_hidden_states": "memory", "key_value_states": "memory",
     "pixel_values": "pixel_values", "input_ids": "input_ids", "top_k_index": "top_k_index",
     "top_k_weights": "top_k_weights", "position_bias": "position_bias", "alibi": "alibi",
@@ -134,7 +135,8 @@ BUFFERS = {
     "causal": CAUSAL.format("causal"),
     "future": 'self.register_buffer("future", torch.ones(sequence_length, sequence_length, '
               'dtype=torch.bool).triu(1)[None, None])',
-    "present": 'self.register_buffer("present", (torch.arange(sequence_length)[None] % 5 > 0).long())',
+    "present": 'self.register_buffer("present", '
+               '(torch.arange(sequence_length)[None] % 5 > 0).long())',
     "positions": 'self.register_buffer("positions", torch.arange(sequence_length)[None])',
     "everywhere": 'self.register_buffer("everywhere", torch.ones(1, 1, sequence_length, '
                   'sequence_length, dtype=torch.bool))',
@@ -145,8 +147,8 @@ ROTARY = ("cos, sin = {0}(config)(torch.zeros(1), torch.arange(sequence_length)[
 # Sizes at which a task stays the same and is small.
 SMALL = {"batch_size": 2, "sequence_length": 12, "memory_length": 7, "num_heads": 4, "head_dim": 16,
          "intermediate_size": 48, "vocabulary_size": 50, "num_experts": 4, "expert_size": 24,
-         "patches": 3, "patch_size": 4, "channels": 32, "out_channels": 48, "height": 14, "width": 14,
-         "samples": 160}
+         "patches": 3, "patch_size": 4, "channels": 32, "out_channels": 48, "height": 14,
+         "width": 14, "samples": 160}
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ class Class:
     source: str
     raw: tuple          # names of parameters of constants or of memory as it is, its parts' too
     batch_norm: bool    # statistics of batches are among its buffers
+    reads: frozenset    # names of what it and its parts ask a configuration for
 
 
 @functools.lru_cache(maxsize=None)
@@ -100,7 +101,8 @@ def read_class(family, node, chain, outer, definitions):
                  forward is not None and gives_tuple(forward),
                  hash_of(family, [definitions[name] for name in used]),
                  tuple(sorted({raw for name in used for raw in raw_parameters(definitions[name])})),
-                 any("BatchNorm" in ast.unparse(definitions[name]) for name in used))
+                 any("BatchNorm" in ast.unparse(definitions[name]) for name in used),
+                 frozenset(read for name in used for read in read_of(definitions[name])))
 
 
 def method(lineage, name):
@@ -185,6 +187,18 @@ def bare(node, names):
     return ast.unparse(ast.fix_missing_locations(Strip().visit(copied)))
 
 
+def read_of(node):
+    """Names that are asked of a configuration: config.hidden_size, getattr(config, "head_dim")."""
+    found = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and ast.unparse(part.value).endswith("config"):
+            found.add(part.attr)
+        elif isinstance(part, ast.Call) and ast.unparse(part.func) == "getattr" and \
+                len(part.args) > 1 and isinstance(part.args[1], ast.Constant):
+            found.add(part.args[1].value)
+    return found
+
+
 def without_docstring(body):
     kept = [part for part in body if not (isinstance(part, ast.Expr) and
                                           isinstance(part.value, ast.Constant))]
@@ -200,6 +214,7 @@ def raw_parameters(node):
                 re.match(r"(torch\.)?nn\.Parameter\(", ast.unparse(part.value)):
             for call in ast.walk(part.value):
                 if isinstance(call, ast.Call) and ast.unparse(call.func) in RAW and (
-                        len(call.args) > 1 or not isinstance(call.args[0], (ast.Name, ast.Attribute))):
+                        len(call.args) > 1 or
+                        not isinstance(call.args[0], (ast.Name, ast.Attribute))):
                     found.add(part.targets[0].attr)
     return found

@@ -18,6 +18,11 @@ from maker.model_forms import (BUFFERS, FORWARD, INIT, INPUTS, INTEGER_INPUTS, K
                                WANTED, Block, Constant, Family, names_in, sizes)
 from maker.model_source import Class, classes
 
+# Sizes that only some classes of a family ask for, and other names for what these ask for.
+OWN_SIZES = {"intermediate_size", "vocabulary_size", "image_size", "patch_size", "num_experts",
+             "expert_size", "experts_per_token", "window_size", "channels", "out_channels"}
+SYNONYMS = {"n_inner": "intermediate_size", "num_experts": "num_local_experts",
+            "n_routed_experts": "num_local_experts", "hidden_sizes": "num_stages"}
 # Kinds that may hold an attention, whose implementation is fixed in the configuration.
 ATTENDING = ("attention", "layer", "stage", "pooler")
 
@@ -237,12 +242,22 @@ class Text:
         maker, _, rest = self.configured().partition("(")
         parts = [part for part in split(rest[:-1]) if part]
         parts += [f"{name}={text}" for name, text in self.options.items()]
+        parts = [part for part in parts if self.matters(part)]
         if self.family.attention and self.block.kind in ATTENDING:
             parts.append(f'attn_implementation="{self.attention}"')
         if len(", ".join(parts)) < 60:
             return [f"config = {maker}({', '.join(parts)})"]
         inner = textwrap.wrap(", ".join(parts), 84, break_long_words=False)
         return [f"config = {maker}("] + ["    " + line for line in inner] + [")"]
+
+    def matters(self, part):
+        """Whether the class reads a keyword of its configuration. Those of hidden sizes and heads
+        stay: configurations want them to fit each other."""
+        name, _, value = part.partition("=")
+        if name not in self.options and not names_in(value) & OWN_SIZES:
+            return True
+        reads = self.entry.found.reads
+        return name in reads or SYNONYMS.get(name) in reads
 
     def configured(self):
         if "(" in self.block.config:

@@ -95,7 +95,7 @@ class Crawl(unittest.TestCase):
     def test_a_class_of_no_known_kind_is_undecided(self):
         family = models.FAMILIES[0]
         strange = model_source.Class("LlamaOracle", ("nn.Module",), False, (), (), True, False, "",
-                                     (), False)
+                                     (), False, frozenset())
         block, reason = models.decide(family, strange)
         self.assertIsNone(block)
         self.assertIn("undecided", reason)
