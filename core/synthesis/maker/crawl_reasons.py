@@ -105,7 +105,7 @@ TABLE = {
     WHOLE: "bitwise_left_shift bitwise_right_shift gcd lcm bucketize searchsorted unravel_index "
            "hash_tensor torch.nn.functional.one_hot torch.Tensor.byte torch.Tensor.char "
            "torch.Tensor.int torch.Tensor.long torch.Tensor.short torch.Tensor.bool",
-    CONSTANT: "eq ne not_equal isfinite isinf isnan isneginf isposinf isreal isin mode nextafter",
+    CONSTANT: "heaviside eq ne not_equal isfinite isinf isnan isneginf isposinf isreal isin mode nextafter",
     UNBOUNDED: "inverse pinverse logdet lu_solve lu_unpack cholesky_inverse cholesky_solve ormqr "
                "orgqr geqrf torch.linalg.cholesky torch.linalg.cholesky_ex torch.linalg.cond "
                "torch.linalg.householder_product torch.linalg.inv torch.linalg.inv_ex "

@@ -32,7 +32,6 @@ BINARY = {
     "logaddexp2": ("log of a sum of exponentials, base 2", ANY, ANY, (), True, 0.4),
     "copysign": ("copysign", ANY, ANY, (), True, 0.4),
     "xlogy": ("x log(y)", ANY, POSITIVE, (), True, 0.5),
-    "heaviside": ("heaviside step", ANY, ANY, (), False, 0.1),
 }
 HALF_LESS = {"floor_divide", "remainder", "fmod"}  # jump where 16-bit numbers are next to a step
 

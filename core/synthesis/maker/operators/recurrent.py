@@ -39,7 +39,8 @@ def layer(name):
 
 def cell(name):
     def write(draw, value):
-        hidden, started, bias = draw.size(128, 2048), draw.chance(0.7), draw.chance(0.8)
+        # Without a state from before, the weights of the state would do nothing.
+        hidden, bias = draw.size(128, 2048), draw.chance(0.8)
         relu = draw.chance(0.3)
         if not 8 <= value.shape[-1] <= 8192:
             return None
@@ -48,11 +49,8 @@ def cell(name):
         shape = (value.shape[0], hidden)
         if name == "LSTM":
             extras = (like(value, "hidden", ANY, shape), like(value, "cell", ANY, shape))
-            return Step("{m}({x}, ({hidden}, {cell}))[0]" if started else "{m}({x})[0]", text,
-                        extras if started else (), name="cell")
-        extras = (like(value, "hidden", ANY, shape),)
-        return Step("{m}({x}, {hidden})" if started else "{m}({x})", text,
-                    extras if started else (), name="cell")
+            return Step("{m}({x}, ({hidden}, {cell}))[0]", text, extras, name="cell")
+        return Step("{m}({x}, {hidden})", text, (like(value, "hidden", ANY, shape),), name="cell")
 
     return write
 
