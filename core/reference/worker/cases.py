@@ -16,6 +16,7 @@ from .protocol import WorkerError
 from .tensors import Outgoing, contiguous, dtype_name, flat, place
 from .ways import Ways
 
+SPARE = 1 << 28  # bytes on the device that PyTorch may keep for what comes next
 CHUNK = 1 << 23  # elements a comparison looks at in one go
 SAMPLE = 1 << 20  # elements of an output that are kept to compare the next case with
 UNCONSTRAINED = 0x7FF4DEAD00000001  # device::unconstrainedBits
@@ -263,7 +264,8 @@ class Maker:
             self._free()
 
     def _free(self):
-        if self.task.device.type == "cuda":
+        if self.task.device.type == "cuda" and \
+                torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > SPARE:
             torch.cuda.empty_cache()
 
 

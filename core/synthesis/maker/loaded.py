@@ -6,8 +6,6 @@ import ast
 import linecache
 import sys
 
-import torch
-
 from maker.answers import run
 from maker.rejected import Rejected, rejection
 from worker.loader import Task
@@ -71,17 +69,10 @@ class Loaded:
             if error.restart:
                 raise
             return None
-        finally:
-            self._free()
 
     def drop(self):
         self.small = self.whole = self.compiled = None
         sys.modules.pop("task", None)
-        self._free()
-
-    def _free(self):
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
 
 
 def check_imports(source):
