@@ -359,6 +359,11 @@ bool MainWindow::open(const QString &path) {
     }
     if (info.isDir() || info.fileName() == QLatin1String("session.jsonl"))
         return openSession(path) != nullptr;
+    if (looksLikeTaskSet(path)) {
+        data_->openSet(path);
+        setPerspective(Perspective::data);
+        return true;
+    }
     return openTask(path) != nullptr;
 }
 
@@ -433,10 +438,14 @@ void MainWindow::closeEvent(QCloseEvent *event) {
     if (skillsDialog_)
         skillsDialog_->saveAll(); // nobody is left to ask
     // All are told to stop before one is waited for.
+    data_->stopSynthesis();
     for (int i = 0; i < tabs_->count(); ++i)
         static_cast<SessionView *>(tabs_->widget(i))->stop();
     while (tabs_->count() > 0)
         closeSession(tabs_->count() - 1);
+    QApplication::setOverrideCursor(Qt::BusyCursor);
+    data_->finishSynthesis();
+    QApplication::restoreOverrideCursor();
     event->accept();
 }
 

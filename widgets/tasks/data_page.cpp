@@ -4,7 +4,11 @@
 
 #include "core/base/paths.h"
 #include "widgets/base/theme.h"
+#include "widgets/synthesis/synthesis_follower.h"
+#include "widgets/synthesis/synthesis_process.h"
+#include "widgets/synthesis/synthesis_strip.h"
 #include "widgets/tasks/csv_text.h"
+#include "widgets/tasks/filter_panel.h"
 #include "widgets/tasks/python_view.h"
 
 #include <QClipboard>
@@ -35,18 +39,13 @@ namespace cuda_agent::widgets {
 namespace {
 
 constexpr int mostRecent = 10;
-
-bool isSet(const QString &path) {
-    const QFileInfo info(path);
-    const QString suffix = info.suffix().toLower();
-    return info.isDir() || suffix == QLatin1String("jsonl") || suffix == QLatin1String("ndjson") ||
-           suffix == QLatin1String("json");
-}
+const QString splitterKey = QStringLiteral("data/panes");
 
 } // namespace
 
 DataPage::DataPage(QWidget *parent)
-    : QWidget(parent), model_(new TaskSetModel(this)), filtered_(new TaskSetFilter(model_, this)) {
+    : QWidget(parent), model_(new TaskSetModel(this)), filtered_(new TaskSetFilter(model_, this)),
+      follower_(new SynthesisFollower(this)), process_(new SynthesisProcess(this)) {
     setObjectName(QStringLiteral("dataPage"));
     setAcceptDrops(true);
     makeActions();
@@ -54,13 +53,20 @@ DataPage::DataPage(QWidget *parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
     layout->addWidget(makeBar());
+    strip_ = new SynthesisStrip(follower_, process_, this);
+    strip_->hide();
+    layout->addWidget(strip_);
     splitter_ = new QSplitter(Qt::Horizontal, this);
+    panel_ = new FilterPanel(splitter_);
+    panel_->hide();
+    splitter_->addWidget(panel_);
     splitter_->addWidget(makeList());
     splitter_->addWidget(makePreview());
-    splitter_->setStretchFactor(0, 3);
-    splitter_->setStretchFactor(1, 2);
-    splitter_->setSizes({720, 520});
-    splitter_->restoreState(QSettings().value(QStringLiteral("data/splitter")).toByteArray());
+    splitter_->setStretchFactor(0, 0);
+    splitter_->setStretchFactor(1, 3);
+    splitter_->setStretchFactor(2, 2);
+    splitter_->setSizes({240, 600, 420});
+    splitter_->restoreState(QSettings().value(splitterKey).toByteArray());
     layout->addWidget(splitter_, 1);
     status_ = new QLabel(this);
     status_->setTextFormat(Qt::PlainText);
@@ -80,6 +86,18 @@ DataPage::DataPage(QWidget *parent)
     for (auto changed : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
         connect(filtered_, changed, this, &DataPage::updateCount);
     connect(filtered_, &QAbstractItemModel::modelReset, this, &DataPage::updateCount);
+    connect(filtered_, &QAbstractItemModel::columnsInserted, this, &DataPage::updateColumns);
+    connect(panel_, &FilterPanel::asked, this, &DataPage::setQuery);
+    connect(follower_, &SynthesisFollower::changed, this, &DataPage::synthesisChanged);
+    connect(process_, &SynthesisProcess::stateChanged, this, &DataPage::processChanged);
+    connect(strip_, &SynthesisStrip::reasonChosen, this, [this](const QString &reason) {
+        viewChosen_ = true;
+        if (QFileInfo(model_->path()).fileName() != QLatin1String("candidates.jsonl"))
+            showSynthesis(true);
+        TaskQuery query;
+        query.names[static_cast<std::size_t>(Facet::reason)] = reason;
+        setQuery(query);
+    });
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             &DataPage::showCurrent);
     connect(&Theme::instance(), &Theme::changed, this, &DataPage::applyTheme);
@@ -89,7 +107,8 @@ DataPage::DataPage(QWidget *parent)
 }
 
 DataPage::~DataPage() {
-    QSettings().setValue(QStringLiteral("data/splitter"), splitter_->saveState());
+    finishSynthesis(); // while all that hears of it lives
+    QSettings().setValue(splitterKey, splitter_->saveState());
 }
 
 void DataPage::applyTheme() {
@@ -99,6 +118,7 @@ void DataPage::applyTheme() {
     palette.setColor(QPalette::WindowText, Theme::instance().colors().muted);
     count_->setPalette(palette);
     set_->setPalette(palette);
+    asked_->setPalette(palette);
 }
 
 /// The sample tasks, once somebody looks.
@@ -110,6 +130,8 @@ void DataPage::showEvent(QShowEvent *event) {
 
 void DataPage::openSamples() {
     opened_ = true;
+    openSynthesis({});
+    setQuery({});
     model_->open(QString::fromStdString((shareDir() / "tasks").string()));
 }
 
@@ -122,14 +144,19 @@ void DataPage::openSet(const QString &path) {
     recent.removeAll(whole);
     recent.prepend(whole);
     settings.setValue(key, recent.mid(0, mostRecent));
-    text_->clear();
-    filtered_->setText({});
-    model_->open(whole);
+    setQuery({});
+    const bool synthesis =
+        SynthesisFollower::isSynthesis(whole) || whole == process_->request().folder;
+    openSynthesis(synthesis ? whole : QString());
+    if (!synthesis)
+        model_->open(whole);
 }
 
 void DataPage::reload() {
     const QString path = model_->path();
-    if (path.isEmpty())
+    if (!synthesis_.isEmpty())
+        showSynthesis(view_->currentIndex() == 1);
+    else if (path.isEmpty())
         openSamples();
     else
         model_->open(path);
@@ -144,34 +171,19 @@ void DataPage::loadingChanged(bool loading) {
         say(tr("Reading %1 …").arg(set_->text()));
         return;
     }
-    say(model_->problem(), !model_->problem().isEmpty());
+    if (!synthesis_.isEmpty() && model_->path().isEmpty())
+        say(tr("The set is written when the synthesis ends."));
+    else
+        say(model_->problem(), !model_->problem().isEmpty());
     fillGroups();
+    updateColumns();
+    fitColumns();
+    updatePanel();
     updateCount();
     if (!table_->currentIndex().isValid() && filtered_->rowCount() > 0)
         table_->selectRow(0);
     else
         showCurrent(); // a reset of the model says nothing about the current row
-}
-
-void DataPage::fillGroups() {
-    const QVariant before = group_->currentData();
-    const QSignalBlocker quiet(group_);
-    group_->clear();
-    group_->addItem(tr("All levels and folders"));
-    const QStringList groups = model_->groups();
-    for (const QString &name : groups)
-        group_->addItem(name.isEmpty() ? tr("(none)") : name, name);
-    group_->setEnabled(groups.size() > 1);
-    const int again = before.isValid() ? group_->findData(before) : 0;
-    group_->setCurrentIndex(std::max(again, 0));
-    filterChanged();
-}
-
-void DataPage::filterChanged() {
-    const QVariant group = group_->currentData();
-    filtered_->setGroup(group.isValid() ? std::optional(group.toString()) : std::nullopt);
-    filtered_->setText(text_->text());
-    updateCount();
 }
 
 void DataPage::updateCount() {
@@ -182,7 +194,6 @@ void DataPage::updateCount() {
     if (model_->unusable() > 0)
         text = tr("%1, %2 unusable").arg(text, QLocale().toString(model_->unusable()));
     count_->setText(text);
-    table_->setColumnHidden(TaskSetModel::problemColumn, model_->unusable() == 0);
     updateActions();
 }
 
@@ -319,9 +330,9 @@ void DataPage::askFolder() {
 
 void DataPage::askFile() {
     const QPointer<DataPage> self(this);
-    const QString file =
-        QFileDialog::getOpenFileName(this, tr("Open a task set"), QString(),
-                                     tr("Task sets (*.jsonl *.ndjson *.json *.py);;All files (*)"));
+    const QString file = QFileDialog::getOpenFileName(
+        this, tr("Open a task set"), QString(),
+        tr("Task sets (*.jsonl *.jsonl.gz *.ndjson *.json *.py);;All files (*)"));
     if (self && !file.isEmpty())
         openSet(file);
 }
@@ -363,7 +374,7 @@ bool DataPage::eventFilter(QObject *watched, QEvent *event) {
 
 void DataPage::dragEnterEvent(QDragEnterEvent *event) {
     for (const QUrl &url : event->mimeData()->urls())
-        if (url.isLocalFile() && isSet(url.toLocalFile())) {
+        if (url.isLocalFile() && looksLikeTaskSet(url.toLocalFile())) {
             event->acceptProposedAction();
             return;
         }
@@ -371,7 +382,7 @@ void DataPage::dragEnterEvent(QDragEnterEvent *event) {
 
 void DataPage::dropEvent(QDropEvent *event) {
     for (const QUrl &url : event->mimeData()->urls())
-        if (url.isLocalFile() && isSet(url.toLocalFile())) {
+        if (url.isLocalFile() && looksLikeTaskSet(url.toLocalFile())) {
             openSet(url.toLocalFile());
             event->acceptProposedAction();
             return;

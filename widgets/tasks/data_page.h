@@ -4,6 +4,7 @@
 
 #include "widgets/tasks/task_set_model.h"
 
+#include <QDateTime>
 #include <QTimer>
 #include <QWidget>
 
@@ -18,25 +19,44 @@ class QToolBar;
 
 namespace cuda_agent::widgets {
 
+class FilterPanel;
 class PythonView;
+class SynthesisFollower;
+class SynthesisProcess;
+class SynthesisStrip;
+struct SynthesisRequest;
 
-/// The Data perspective: the tasks of a folder or a JSON-lines file, with their sources. GUI
-/// thread; files are read on another one.
+/// The Data perspective: the tasks of a folder or a JSON-lines file, with their sources, what they
+/// are like and a filter; a synthesis that makes such a set, while it runs. GUI thread; files are
+/// read on another one.
 ///
-/// A JSON-lines set has one object a line: `name`, and `code` (the source) or `file` (a .py file,
-/// relative to the set); `level` groups, every other field is a column.
+/// A JSON-lines set, plain or gzip, has one object a line: `name`, and `code` (the source) or
+/// `file` (a .py file, relative to the set); `level` groups, every other field is a column. A
+/// folder of a synthesis opens as its set, or while there is none as its candidates.
 class DataPage : public QWidget {
     Q_OBJECT
   public:
     explicit DataPage(QWidget *parent = nullptr);
     ~DataPage() override;
 
-    /// A folder, a .py file or a JSON-lines file.
+    /// A folder, a .py file, a JSON-lines file or a folder of a synthesis.
     void openSet(const QString &path);
     /// The tasks that come with the program.
     void openSamples();
     /// The visible rows and columns, in their order. Says in the status line what happened.
     bool exportCsv(const QString &file);
+
+    /// Starts a synthesis and shows its folder. False, said in the status line, while one runs.
+    bool startSynthesis(const SynthesisRequest &request);
+    /// Tells a synthesis that was started here to stop; returns at once.
+    void stopSynthesis();
+    /// The same, and waits for its end.
+    void finishSynthesis();
+    SynthesisProcess &synthesis() { return *process_; }
+    SynthesisFollower &follower() { return *follower_; }
+
+    void setQuery(const TaskQuery &query);
+    const TaskQuery &query() const { return query_; }
 
     TaskSetModel &model() { return *model_; }
     TaskSetFilter &filtered() { return *filtered_; }
@@ -53,6 +73,7 @@ class DataPage : public QWidget {
     void dragEnterEvent(QDragEnterEvent *event) override;
     void dropEvent(QDropEvent *event) override;
     void showEvent(QShowEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
     bool eventFilter(QObject *watched, QEvent *event) override;
 
   private:
@@ -74,6 +95,20 @@ class DataPage : public QWidget {
     void loadingChanged(bool loading);
     void fillGroups();
     void filterChanged();
+    void applyQuery();
+    void askedChanged();
+    void showSpread();
+    void updatePanel();
+    void updateColumns();
+    bool columnWanted(int column) const;
+    QString columnKey(int column) const;
+    void askColumns(const QPoint &at);
+    void fitColumns();
+    void openSynthesis(const QString &folder);
+    void showSynthesis(bool candidates);
+    void synthesisChanged();
+    void processChanged();
+    void askSynthesis();
     void updateCount();
     void updateActions();
     void showCurrent();
@@ -83,6 +118,12 @@ class DataPage : public QWidget {
 
     TaskSetModel *model_;
     TaskSetFilter *filtered_;
+    SynthesisFollower *follower_;
+    SynthesisProcess *process_;
+    SynthesisStrip *strip_ = nullptr;
+    FilterPanel *panel_ = nullptr;
+    QComboBox *view_ = nullptr; ///< set or candidates of a synthesis
+    QLabel *asked_ = nullptr;   ///< what the filter asks for
     QTableView *table_ = nullptr;
     PythonView *source_ = nullptr;
     QLineEdit *text_ = nullptr;
@@ -97,8 +138,14 @@ class DataPage : public QWidget {
     QMenu *recent_ = nullptr;
     QAction *openFolder_ = nullptr, *openFile_ = nullptr, *samples_ = nullptr, *reload_ = nullptr;
     QAction *open_ = nullptr, *copy_ = nullptr, *export_ = nullptr, *find_ = nullptr;
+    QAction *panelAction_ = nullptr, *newSynthesis_ = nullptr, *stopSynthesis_ = nullptr;
     QTimer debounce_;
-    int shown_ = -1; ///< row of the model in the preview
+    TaskQuery query_;
+    QString fitted_;          ///< set whose columns have their widths
+    QString synthesis_;       ///< folder of the synthesis that is shown; empty for another set
+    QDateTime setTime_;       ///< of the set file that was read
+    bool viewChosen_ = false; ///< by the user
+    bool wasRunning_ = false;
     bool opened_ = false;
 };
 

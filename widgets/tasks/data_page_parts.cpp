@@ -41,6 +41,16 @@ void DataPage::makeActions() {
     copy_->setShortcutContext(Qt::WidgetShortcut); // in the source Ctrl+C copies source
     export_ = addCommand("data.exportCsv", tr("&Export List as CSV…"),
                          QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), &DataPage::askExport);
+    newSynthesis_ =
+        addCommand("data.newSynthesis", tr("&New Synthesis…"), {}, &DataPage::askSynthesis);
+    stopSynthesis_ =
+        addCommand("data.stopSynthesis", tr("S&top Synthesis"), {}, &DataPage::stopSynthesis);
+    stopSynthesis_->setEnabled(false);
+    panelAction_ =
+        addCommand("data.panel", tr("Filters and &Distributions"),
+                   QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F), &DataPage::updatePanel);
+    panelAction_->setCheckable(true);
+    panelAction_->setChecked(QSettings().value(QStringLiteral("data/panel"), true).toBool());
     find_ = addCommand("data.find", tr("Fi&lter Tasks"), QKeySequence(QKeySequence::Find),
                        &DataPage::focusFilter);
 }
@@ -60,6 +70,9 @@ QToolBar *DataPage::makeBar() {
     bar->addAction(samples_);
     bar->addAction(reload_);
     bar->addAction(export_);
+    bar->addSeparator();
+    bar->addAction(panelAction_);
+    bar->addAction(newSynthesis_);
     return bar;
 }
 
@@ -70,12 +83,14 @@ QWidget *DataPage::makeList() {
     set_->setAccessibleName(tr("Open task set"));
     set_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     text_ = new QLineEdit(page);
+    text_->setObjectName(QStringLiteral("data.text"));
     text_->setPlaceholderText(tr("Filter: words in any column"));
     text_->setAccessibleName(tr("Filter tasks"));
     text_->setClearButtonEnabled(true);
     text_->setMinimumWidth(90);
     text_->installEventFilter(this);
     group_ = new QComboBox(page);
+    group_->setObjectName(QStringLiteral("data.level"));
     group_->setAccessibleName(tr("Level or folder"));
     group_->addItem(tr("All levels and folders"));
     group_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -84,7 +99,39 @@ QWidget *DataPage::makeList() {
     count_ = new QLabel(page);
     count_->setAccessibleName(tr("Number of tasks"));
 
+    asked_ = new QLabel(page);
+    asked_->setObjectName(QStringLiteral("data.asked"));
+    asked_->setAccessibleName(tr("Filters in force"));
+    asked_->setTextFormat(Qt::RichText);
+    asked_->setWordWrap(true);
+    asked_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+    asked_->setFocusPolicy(Qt::StrongFocus);
+    asked_->hide();
+    connect(asked_, &QLabel::linkActivated, this, [this](const QString &link) {
+        TaskQuery query = query_;
+        if (link == QLatin1String("all")) {
+            query = {};
+            query.words = query_.words;
+        } else if (link == QLatin1String("name")) {
+            query.operatorName.clear();
+        } else {
+            query.clear(static_cast<Facet>(link.toInt()));
+        }
+        setQuery(query);
+    });
+    view_ = new QComboBox(page);
+    view_->setObjectName(QStringLiteral("data.view"));
+    view_->setAccessibleName(tr("Set or candidates"));
+    view_->addItems({tr("Set"), tr("Candidates")});
+    view_->hide();
+    connect(view_, &QComboBox::activated, this, [this](int index) {
+        viewChosen_ = true;
+        setQuery({});
+        showSynthesis(index == 1);
+    });
+
     table_ = new QTableView(page);
+    table_->setObjectName(QStringLiteral("data.table"));
     table_->setModel(filtered_);
     table_->setAccessibleName(tr("Tasks"));
     table_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -101,6 +148,9 @@ QWidget *DataPage::makeList() {
     table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
     table_->horizontalHeader()->setSectionsMovable(true);
     table_->horizontalHeader()->setHighlightSections(false);
+    table_->horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(table_->horizontalHeader(), &QWidget::customContextMenuRequested, this,
+            &DataPage::askColumns);
     table_->setColumnWidth(TaskSetModel::nameColumn, 190);
     table_->setColumnWidth(TaskSetModel::groupColumn, 110);
     table_->setColumnWidth(TaskSetModel::mentionsColumn, 240);
@@ -118,8 +168,12 @@ QWidget *DataPage::makeList() {
     auto *layout = new QVBoxLayout(page);
     layout->setContentsMargins(4, 2, 2, 4);
     layout->setSpacing(4);
-    layout->addWidget(set_);
+    auto *head = new QHBoxLayout;
+    head->addWidget(view_);
+    head->addWidget(set_, 1);
+    layout->addLayout(head);
     layout->addLayout(row);
+    layout->addWidget(asked_);
     layout->addWidget(table_, 1);
     return page;
 }
@@ -133,6 +187,7 @@ QWidget *DataPage::makePreview() {
     bold.setBold(true);
     heading_->setFont(bold);
     openButton_ = new QPushButton(tr("Open as Session"), page);
+    openButton_->setObjectName(QStringLiteral("data.open"));
     openButton_->setAccessibleName(tr("Open the selected task as a session"));
     connect(openButton_, &QPushButton::clicked, open_, &QAction::trigger);
     reason_ = new QLabel(page);

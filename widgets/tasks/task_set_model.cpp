@@ -4,12 +4,14 @@
 
 #include "widgets/base/text.h"
 #include "widgets/base/theme.h"
+#include "widgets/tasks/set_columns.h"
 
 #include <QLocale>
 #include <QThread>
 #include <QtConcurrent>
 
 #include <algorithm>
+#include <cmath>
 
 namespace cuda_agent::widgets {
 
@@ -27,7 +29,7 @@ void TaskSetModel::stop() {
     readers_.removeIf([](const QFuture<void> &reader) { return reader.isFinished(); });
 }
 
-void TaskSetModel::open(const QString &path) {
+void TaskSetModel::forget(const QString &path) {
     stop();
     beginResetModel();
     path_ = path;
@@ -37,7 +39,18 @@ void TaskSetModel::open(const QString &path) {
     groups_.clear();
     problem_.clear();
     unusable_ = 0;
+    facts_ = false;
     endResetModel();
+}
+
+void TaskSetModel::clear() {
+    forget({});
+    loading_ = false;
+    emit loadingChanged(false);
+}
+
+void TaskSetModel::open(const QString &path) {
+    forget(path);
     loading_ = true;
     emit loadingChanged(true);
     auto stopped = std::make_shared<std::atomic<bool>>(false);
@@ -70,6 +83,8 @@ void TaskSetModel::append(const QVector<TaskRow> &rows) {
     for (const TaskRow &row : rows) {
         ++groups_[row.group];
         unusable_ += row.problem.isEmpty() ? 0 : 1;
+        facts_ = facts_ || !row.ops.isEmpty() || !row.split.isEmpty() || !row.dtype.isEmpty() ||
+                 !row.source.isEmpty() || row.seconds > 0;
         for (auto field = row.fields.keyBegin(); field != row.fields.keyEnd(); ++field) {
             if (known_.contains(*field) || fields_.size() + fresh.size() >= mostFields)
                 continue;
@@ -82,13 +97,18 @@ void TaskSetModel::append(const QVector<TaskRow> &rows) {
     beginInsertRows({}, first, first + static_cast<int>(rows.size()) - 1);
     rows_ += rows;
     endInsertRows();
-    if (!fresh.isEmpty()) {
-        fresh.sort();
-        const int column = columnCount();
-        beginInsertColumns({}, column, column + static_cast<int>(fresh.size()) - 1);
-        fields_ += fresh;
+    for (const QString &field : fresh) {
+        const auto place = std::lower_bound(fields_.begin(), fields_.end(), field, fieldBefore);
+        const int column = fixedColumns + static_cast<int>(place - fields_.begin());
+        beginInsertColumns({}, column, column);
+        fields_.insert(place, field);
         endInsertColumns();
     }
+}
+
+int TaskSetModel::columnOf(const QString &field) const {
+    const qsizetype place = fields_.indexOf(field);
+    return place < 0 ? -1 : fixedColumns + static_cast<int>(place);
 }
 
 void TaskSetModel::finished(const QString &problem) {
@@ -127,10 +147,9 @@ QVariant TaskSetModel::data(const QModelIndex &index, int role) const {
                          .arg(row.mentions.join(QStringLiteral(", ")))
                    : data(index, Qt::DisplayRole).toString();
     }
-    const bool field = column >= fixedColumns;
-    const QVariant value = field ? row.fields.value(fields_[column - fixedColumns]) : QVariant();
-    const bool number =
-        value.typeId() == QMetaType::Double || value.typeId() == QMetaType::LongLong;
+    const QString field = fieldOf(column);
+    const QVariant value = field.isEmpty() ? QVariant() : row.fields.value(field);
+    const bool number = isNumber(value);
     if (role == Qt::TextAlignmentRole && (column == sizeColumn || number))
         return QVariant(Qt::AlignRight | Qt::AlignVCenter);
     if (role == Qt::AccessibleTextRole && column == nameColumn && !row.problem.isEmpty())
@@ -152,9 +171,8 @@ QVariant TaskSetModel::data(const QModelIndex &index, int role) const {
     default:
         break;
     }
-    if (role == Qt::DisplayRole && value.typeId() == QMetaType::Double)
-        return QLocale().toString(value.toDouble(), 'g', 6);
-    return value;
+    return role == Qt::DisplayRole ? QVariant(fieldText(field, value))
+                                   : fieldSortValue(field, value);
 }
 
 QVariant TaskSetModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -162,6 +180,8 @@ QVariant TaskSetModel::headerData(int section, Qt::Orientation orientation, int 
         return {};
     if (role == Qt::ToolTipRole && section == mentionsColumn)
         return tr("Names in the source behind torch., nn. and F.; not what it computes");
+    if (role == Qt::ToolTipRole && section >= fixedColumns)
+        return fieldMeaning(fieldOf(section));
     if (role != Qt::DisplayRole)
         return {};
     switch (section) {
@@ -176,7 +196,7 @@ QVariant TaskSetModel::headerData(int section, Qt::Orientation orientation, int 
     case problemColumn:
         return tr("Problem");
     default:
-        return fields_[section - fixedColumns];
+        return fieldTitle(fieldOf(section));
     }
 }
 
@@ -184,39 +204,52 @@ TaskSetFilter::TaskSetFilter(TaskSetModel *model, QObject *parent)
     : QSortFilterProxyModel(parent), model_(model) {
     setSourceModel(model);
     setSortRole(TaskSetModel::sortRole);
+    const auto forget = [this] { numbersOf_ = -1; };
+    connect(model, &QAbstractItemModel::modelReset, this, forget);
+    connect(model, &QAbstractItemModel::rowsInserted, this, forget);
+    connect(model, &QAbstractItemModel::columnsInserted, this, forget);
 }
 
-void TaskSetFilter::setText(const QString &text) {
-    words_ = text.toCaseFolded().split(u' ', Qt::SkipEmptyParts);
-    invalidateRowsFilter();
+const QVector<double> &TaskSetFilter::numbers(int column) const {
+    if (numbersOf_ != column || numbers_.size() != model_->rows().size()) {
+        numbers_.clear();
+        numbers_.reserve(model_->rows().size());
+        const QString field = model_->fieldOf(column);
+        for (const TaskRow &row : model_->rows()) {
+            const QVariant value =
+                column == TaskSetModel::sizeColumn ? QVariant(row.size) : row.fields.value(field);
+            numbers_ << (isNumber(value) ? value.toDouble() : TaskRow::none);
+        }
+        numbersOf_ = column;
+    }
+    return numbers_;
 }
 
-void TaskSetFilter::setGroup(const std::optional<QString> &group) {
-    group_ = group;
+void TaskSetFilter::setQuery(const TaskQuery &query) {
+    if (query == query_)
+        return;
+    query_ = query;
     invalidateRowsFilter();
 }
 
 bool TaskSetFilter::filterAcceptsRow(int row, const QModelIndex &) const {
-    const TaskRow &task = model_->row(row);
-    if (group_ && task.group != *group_)
-        return false;
-    return std::all_of(words_.begin(), words_.end(),
-                       [&](const QString &word) { return task.searchText.contains(word); });
+    return query_.accepts(model_->row(row));
 }
 
 bool TaskSetFilter::lessThan(const QModelIndex &left, const QModelIndex &right) const {
     // The frequent case without a variant's detour.
     if (left.column() == TaskSetModel::nameColumn)
         return model_->row(left.row()).sortName < model_->row(right.row()).sortName;
-    const QVariant a = left.data(TaskSetModel::sortRole), b = right.data(TaskSetModel::sortRole);
-    const auto number = [](const QVariant &value) {
-        return value.typeId() == QMetaType::Double || value.typeId() == QMetaType::LongLong;
-    };
-    if (number(a) && number(b))
-        return a.toDouble() < b.toDouble();
-    if (number(a) != number(b)) // numbers first, what is absent last
-        return number(a);
-    return a.toString() < b.toString();
+    if (left.column() == TaskSetModel::sizeColumn || left.column() >= TaskSetModel::fixedColumns) {
+        const QVector<double> &values = numbers(left.column());
+        const double a = values[left.row()], b = values[right.row()];
+        if (!std::isnan(a) && !std::isnan(b))
+            return a < b;
+        if (std::isnan(a) != std::isnan(b)) // numbers first, what is absent last
+            return std::isnan(b);
+    }
+    return left.data(TaskSetModel::sortRole).toString() <
+           right.data(TaskSetModel::sortRole).toString();
 }
 
 } // namespace cuda_agent::widgets

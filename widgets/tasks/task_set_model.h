@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "widgets/tasks/task_query.h"
 #include "widgets/tasks/task_source.h"
 
 #include <QAbstractTableModel>
@@ -33,11 +34,19 @@ class TaskSetModel : public QAbstractTableModel {
 
     /// Begins to read another set; the earlier one is forgotten.
     void open(const QString &path);
+    /// Holds nothing, and reads nothing.
+    void clear();
     const QString &path() const { return path_; }
     bool loading() const { return loading_; }
     /// Why the set could not be read whole; empty when it could.
     const QString &problem() const { return problem_; }
     const TaskRow &row(int number) const { return rows_[number]; }
+    const QVector<TaskRow> &rows() const { return rows_; }
+    /// Some task says something beyond its name, its level and its source.
+    bool hasFacts() const { return facts_; }
+    /// The column of a field, -1 when no task has it; and the other way round.
+    int columnOf(const QString &field) const;
+    QString fieldOf(int column) const { return fields_.value(column - fixedColumns); }
     int unusable() const { return unusable_; }
     /// Levels or folders, sorted.
     QStringList groups() const;
@@ -52,6 +61,7 @@ class TaskSetModel : public QAbstractTableModel {
     void loadingChanged(bool loading);
 
   private:
+    void forget(const QString &path);
     void append(const QVector<TaskRow> &rows);
     void finished(const QString &problem);
     void stop();
@@ -63,28 +73,32 @@ class TaskSetModel : public QAbstractTableModel {
     QHash<QString, int> groups_;
     QString problem_;
     bool loading_ = false;
+    bool facts_ = false;
     int unusable_ = 0;
     std::shared_ptr<std::atomic<bool>> stop_;
     QVector<QFuture<void>> readers_;
 };
 
-/// The rows whose columns hold all words of a text, of one level or folder, sorted.
+/// The rows that a query leaves, sorted.
 class TaskSetFilter : public QSortFilterProxyModel {
     Q_OBJECT
   public:
     explicit TaskSetFilter(TaskSetModel *model, QObject *parent = nullptr);
-    void setText(const QString &text);
-    /// Nothing for all; an empty group is that of tasks without one.
-    void setGroup(const std::optional<QString> &group);
+    void setQuery(const TaskQuery &query);
+    const TaskQuery &query() const { return query_; }
 
   protected:
     bool filterAcceptsRow(int row, const QModelIndex &parent) const override;
     bool lessThan(const QModelIndex &left, const QModelIndex &right) const override;
 
   private:
+    const QVector<double> &numbers(int column) const;
+
     TaskSetModel *model_;
-    QStringList words_;
-    std::optional<QString> group_;
+    TaskQuery query_;
+    /// A column's values as numbers, NaN for others: sorting asks for each of them many times.
+    mutable QVector<double> numbers_;
+    mutable int numbersOf_ = -1;
 };
 
 } // namespace cuda_agent::widgets

@@ -3,6 +3,7 @@
 #include "tests/widgets/loop_watch.h"
 #include "widgets/base/theme.h"
 #include "widgets/tasks/data_page.h"
+#include "widgets/tasks/operator_scan.h"
 #include "widgets/tasks/python_view.h"
 
 #include <QAbstractItemModelTester>
@@ -163,11 +164,12 @@ void DataTest::lines() {
     QStringList heads;
     for (int i = TaskSetModel::fixedColumns; i < model.columnCount(); ++i)
         heads << model.headerData(i, Qt::Horizontal, Qt::DisplayRole).toString();
-    QCOMPARE(heads, (QStringList{QStringLiteral("count"), QStringLiteral("eager_seconds"),
-                                 QStringLiteral("ops"), QStringLiteral("split")}));
-    QCOMPARE(model.index(0, 6).data().toString(), QStringLiteral("0.00125"));
+    QCOMPARE(heads, (QStringList{QStringLiteral("Split"), QStringLiteral("Number of operators"),
+                                 QStringLiteral("Operators"), QStringLiteral("count"),
+                                 QStringLiteral("eager_seconds")}));
+    QCOMPARE(model.index(0, 9).data().toString(), QStringLiteral("0.00125"));
     QCOMPARE(model.index(0, 7).data().toString(), QStringLiteral("conv, gelu"));
-    QCOMPARE(model.index(6, 5).data(TaskSetModel::sortRole).toLongLong(), 12345678);
+    QCOMPARE(model.index(6, 8).data(TaskSetModel::sortRole).toLongLong(), 12345678);
     QCOMPARE(*taskSource(model.path(), model.row(0)), QString::fromUtf8(task));
     QCOMPARE(*taskSource(model.path(), model.row(2)), QStringLiteral("{broken\n"));
     QVERIFY(!taskFile(model.path(), model.row(2), dir_.path()));
@@ -220,7 +222,7 @@ void DataTest::sorting() {
     QCOMPARE(filter.index(0, 0).data().toString(), QStringLiteral("1_gemm"));
     model.open(dir_.filePath(QStringLiteral("tasks.jsonl")));
     QVERIFY(loaded(model));
-    filter.sort(6); // eager_seconds, as numbers
+    filter.sort(model.columnOf(QStringLiteral("eager_seconds"))); // as numbers
     QCOMPARE(column(0).mid(0, 3), (QStringList{QStringLiteral("two"), QStringLiteral("one"),
                                                QStringLiteral("../../five, or \"so\"")}));
 }
@@ -230,17 +232,19 @@ void DataTest::filtering() {
     TaskSetFilter filter(&model);
     model.open(dir_.filePath(QStringLiteral("set")));
     QVERIFY(loaded(model));
-    filter.setText(QStringLiteral("CONV level1"));
-    QCOMPARE(filter.rowCount(), 2); // by name and by operator
-    filter.setText(QStringLiteral("sigmoid"));
-    QCOMPARE(filter.rowCount(), 1);
-    filter.setText({});
-    filter.setGroup(QStringLiteral("level1"));
-    QCOMPARE(filter.rowCount(), 2);
-    filter.setGroup(QString(QLatin1String("")));
-    QCOMPARE(filter.rowCount(), 2);
-    filter.setGroup(std::nullopt);
-    QCOMPARE(filter.rowCount(), 5);
+    const auto left = [&](const QStringList &words, const std::optional<QString> &level) {
+        TaskQuery query;
+        query.words = words;
+        query.names[static_cast<std::size_t>(Facet::level)] = level;
+        filter.setQuery(query);
+        return filter.rowCount();
+    };
+    // By name and by operator.
+    QCOMPARE(left({QStringLiteral("conv"), QStringLiteral("level1")}, {}), 2);
+    QCOMPARE(left({QStringLiteral("sigmoid")}, {}), 1);
+    QCOMPARE(left({}, QStringLiteral("level1")), 2);
+    QCOMPARE(left({}, QString(QLatin1String(""))), 2);
+    QCOMPARE(left({}, {}), 5);
 }
 
 void DataTest::anotherSetWhileReading() {
@@ -283,14 +287,15 @@ void DataTest::manyTasksDoNotBlock() {
     QCOMPARE(page.model().rowCount(), 10'000);
     QVERIFY2(watch.longest < 50, qPrintable(QString::number(watch.longest)));
     // Filtering and sorting as well.
-    auto *edit = page.findChild<QLineEdit *>();
+    auto *edit = page.findChild<QLineEdit *>(QStringLiteral("data.text"));
     QTest::keyClicks(edit, QStringLiteral("task_99"));
     QVERIFY(watch.until([&] { return page.countText() == QLatin1String("111 of 10,000"); }));
     edit->clear();
     QVERIFY(watch.until([&] { return page.filtered().rowCount() == 10'000; }));
     watch.wait(50);
     QVERIFY2(watch.longest < 50, qPrintable(QString::number(watch.longest)));
-    page.findChild<QTableView *>()->sortByColumn(6, Qt::DescendingOrder);
+    page.findChild<QTableView *>(QStringLiteral("data.table"))
+        ->sortByColumn(page.model().columnOf(QStringLiteral("eager_seconds")), Qt::DescendingOrder);
     watch.wait(50);
     QCOMPARE(page.filtered().index(0, 1).data().toString(), QStringLiteral("0"));
     qInfo("with filter and sort %.1f ms", watch.longest);
@@ -327,8 +332,8 @@ void DataTest::opensAsSession() {
     QVERIFY(QTest::qWaitForWindowActive(&page));
     QVERIFY(loaded(page.model()));
     QSignalSpy asked(&page, &DataPage::openTaskRequested);
-    auto *table = page.findChild<QTableView *>();
-    auto *edit = page.findChild<QLineEdit *>();
+    auto *table = page.findChild<QTableView *>(QStringLiteral("data.table"));
+    auto *edit = page.findChild<QLineEdit *>(QStringLiteral("data.text"));
     // By keyboard alone: filter, down to the list, Enter.
     QTest::keyClick(&page, Qt::Key_F, Qt::ControlModifier);
     QTRY_VERIFY(edit->hasFocus());
@@ -347,7 +352,7 @@ void DataTest::opensAsSession() {
     QCOMPARE(asked.size(), 2);
     QCOMPARE(asked[1][0].toString(), dir_.filePath(QStringLiteral("set/level1/10_conv.py")));
     // By the button; not for what is no task, which says why.
-    auto *button = page.findChild<QPushButton *>();
+    auto *button = page.findChild<QPushButton *>(QStringLiteral("data.open"));
     QTest::mouseClick(button, Qt::LeftButton);
     QCOMPARE(asked.size(), 3);
     for (int i = 0; i < 5; ++i)
@@ -361,7 +366,7 @@ void DataTest::opensAsSession() {
         said = said || (label->isVisible() && label->text().contains(QLatin1String("not a task")));
     QVERIFY(said);
     // One level only.
-    auto *group = page.findChild<QComboBox *>();
+    auto *group = page.findChild<QComboBox *>(QStringLiteral("data.level"));
     group->setFocus();
     QTest::keyClick(group, Qt::Key_End);
     QCOMPARE(page.filtered().rowCount(), 1);
@@ -375,7 +380,7 @@ void DataTest::opensLineAsFile() {
     QVERIFY(QTest::qWaitForWindowExposed(&page));
     QVERIFY(loaded(page.model()));
     QSignalSpy asked(&page, &DataPage::openTaskRequested);
-    auto *table = page.findChild<QTableView *>();
+    auto *table = page.findChild<QTableView *>(QStringLiteral("data.table"));
     for (int i = 0; i < page.filtered().rowCount(); ++i)
         if (page.filtered().index(i, 0).data().toString().contains(QLatin1String("five"))) {
             table->selectRow(i);
@@ -398,7 +403,12 @@ void DataTest::csvAndCopy() {
     page.show();
     QVERIFY(QTest::qWaitForWindowExposed(&page));
     QVERIFY(loaded(page.model()));
-    page.findChild<QLineEdit *>()->setText(QStringLiteral("conv2d"));
+    // A set that records its operators hides what its sources mention.
+    auto *table = page.findChild<QTableView *>(QStringLiteral("data.table"));
+    QVERIFY(table->isColumnHidden(TaskSetModel::mentionsColumn));
+    table->setColumnHidden(TaskSetModel::mentionsColumn, false);
+    table->setColumnHidden(TaskSetModel::sizeColumn, false);
+    page.findChild<QLineEdit *>(QStringLiteral("data.text"))->setText(QStringLiteral("conv2d"));
     QTRY_COMPARE(page.filtered().rowCount(), 3);
     const QString out = dir_.filePath(QStringLiteral("out.csv"));
     QVERIFY(page.exportCsv(out));
@@ -406,18 +416,18 @@ void DataTest::csvAndCopy() {
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QString size = QString::number(task.size());
     const QString mentioned = QStringLiteral("\"Conv2d, gelu, norm, relu\"");
-    QCOMPARE(QString::fromUtf8(file.readAll()).split(u'\n'),
-             (QStringList{
-                 QStringLiteral(
-                     "Name,Level / folder,Mentions,Size,Problem,count,eager_seconds,ops,split"),
-                 QStringLiteral("\"../../five, or \"\"so\"\"\",,%1,%2,,12345678,20,,")
-                     .arg(mentioned, size),
-                 QStringLiteral("one,1,%1,%2,,,0.00125,\"conv, gelu\",train").arg(mentioned, size),
-                 QStringLiteral("two,2,%1,%2,,,1e-05,,").arg(mentioned, size), QString()}));
+    QCOMPARE(
+        QString::fromUtf8(file.readAll()).split(u'\n'),
+        (QStringList{
+            QStringLiteral("Name,Level / folder,Mentions,Size,Problem,Split,Number of operators,"
+                           "Operators,count,eager_seconds"),
+            QStringLiteral("\"../../five, or \"\"so\"\"\",,%1,%2,,,,,12345678,20")
+                .arg(mentioned, size),
+            QStringLiteral("one,1,%1,%2,,train,2,\"conv, gelu\",,0.00125").arg(mentioned, size),
+            QStringLiteral("two,2,%1,%2,,,,,,1e-05").arg(mentioned, size), QString()}));
     QSignalSpy problem(&page, &DataPage::problem);
     QVERIFY(!page.exportCsv(dir_.filePath(QStringLiteral("no/folder/out.csv"))));
     QCOMPARE(problem.size(), 1);
-    auto *table = page.findChild<QTableView *>();
     table->selectRow(1);
     page.findChild<QAction *>(QStringLiteral("data.copy"))->trigger();
     QVERIFY(QGuiApplication::clipboard()->text().startsWith(QLatin1String("one\t1\tConv2d, gelu")));
