@@ -511,4 +511,6 @@ class ProcessTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if DEVICE == "cuda" and not torch.cuda.is_available():
+        sys.exit(77)
     unittest.main()
