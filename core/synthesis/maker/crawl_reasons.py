@@ -49,9 +49,8 @@ RULES = (
     (r"batch_norm_.+", INTERNAL),
     (r"sym_.*", "about symbolic sizes"),
     (r".*_window$", ONLY_MAKES),
-    (r"(rand|randn|randint|randperm|bernoulli|normal|poisson|binomial|multinomial)(_like)?", RANDOM),
-    (r"(Feature|Alpha|FeatureAlpha)?Dropout[123]?d?|(feature_|alpha_|feature_alpha_)?dropout[123]?d?",
-     RANDOM),
+    (r"rand(n|int|perm)?(_like)?|bernoulli|normal|poisson|binomial|multinomial", RANDOM),
+    (r"(Feature)?(Alpha)?Dropout[123]?d?|(feature_)?(alpha_)?dropout[123]?d?", RANDOM),
     (r"FractionalMaxPool.*|fractional_max_pool.*|RReLU|rrelu|gumbel_softmax|(svd|pca)_lowrank",
      RANDOM),
     (r"(empty|zeros|ones|full)(_like|_permuted|_strided|_quantized)?|new(_.*)?", ONLY_MAKES),
@@ -105,7 +104,8 @@ TABLE = {
     WHOLE: "bitwise_left_shift bitwise_right_shift gcd lcm bucketize searchsorted unravel_index "
            "hash_tensor torch.nn.functional.one_hot torch.Tensor.byte torch.Tensor.char "
            "torch.Tensor.int torch.Tensor.long torch.Tensor.short torch.Tensor.bool",
-    CONSTANT: "heaviside eq ne not_equal isfinite isinf isnan isneginf isposinf isreal isin mode nextafter",
+    CONSTANT: "heaviside eq ne not_equal isfinite isinf isnan isneginf isposinf isreal isin mode "
+              "nextafter",
     UNBOUNDED: "inverse pinverse logdet lu_solve lu_unpack cholesky_inverse cholesky_solve ormqr "
                "orgqr geqrf torch.linalg.cholesky torch.linalg.cholesky_ex torch.linalg.cond "
                "torch.linalg.householder_product torch.linalg.inv torch.linalg.inv_ex "

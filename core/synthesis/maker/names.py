@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One name for each public operator of PyTorch, however a task spells its call.
 
-A module is named by its class, "torch.nn.Conv2d"; a function as torch.overrides.resolve_name() tells
-it, a method as the function of the same name, a dunder method as the function that it stands for:
-x + y, x.add(y) and torch.add(x, y) are all "torch.add".
+A module is named by its class, "torch.nn.Conv2d"; a function as torch.overrides.resolve_name()
+tells it, a method as the function of the same name, a dunder method as the function that it stands
+for: x + y, x.add(y) and torch.add(x, y) are all "torch.add".
 """
 
 from functools import lru_cache

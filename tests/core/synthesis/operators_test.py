@@ -19,8 +19,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from maker.operators.catalogue import all_operators
 from maker.record import Recorder
-from maker.spec import (ANY, BOOLEAN, FAMILIES, FLOATING, INDEX, NON_NEGATIVE, POSITIVE, PROBABILITY,
-                        UNIT, Draw, Value, within)
+from maker.spec import (ANY, BOOLEAN, FAMILIES, FLOATING, INDEX, NON_NEGATIVE, POSITIVE,
+                        PROBABILITY, UNIT, Draw, Value, within)
 
 torch.set_num_threads(1)
 SEEDS = 6

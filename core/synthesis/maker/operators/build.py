@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tables of operators are made with: shapes to begin with, choices within texts, inputs that
-broadcast, and guards. All of it draws the same number of times whatever the batch is."""
+"""What the tables of operators are made with: shapes to begin with, choices within texts, inputs
+that broadcast, and guards. All of it draws the same number of times whatever the batch is."""
 
 from math import prod
 
@@ -10,7 +10,7 @@ from maker.spec import (ANY, FLOATING, INDEX, Extra, Operator, Step, Value, with
 FLOAT32 = ("float32",)
 LARGEST_ROW = 4_000_000   # elements of one batch element
 
-# -- shapes of one batch element ---------------------------------------------------------------------
+# -- shapes of one batch element -------------------------------------------------------------------
 
 
 def rest(high, *sizes):
@@ -62,12 +62,12 @@ def ranked(*kinds):
     return lambda draw: draw.choice(kinds)(draw)
 
 
-# -- texts -------------------------------------------------------------------------------------------
+# -- texts -----------------------------------------------------------------------------------------
 
 
 def fill(draw, value, text, options):
-    """`text` with its <names> replaced by draws: an option is a list of choices, or a function of the
-    draw and the value. All are drawn, in their order, whether `text` has them or not."""
+    """`text` with its <names> replaced by draws: an option is a list of choices, or a function of
+    the draw and the value. All are drawn, in their order, whether `text` has them or not."""
     for name, choices in options.items():
         chosen = choices(draw, value) if callable(choices) else draw.choice(choices)
         text = text.replace(f"<{name}>", str(chosen))
@@ -75,7 +75,7 @@ def fill(draw, value, text, options):
 
 
 def wide_dim(draw, value, low=2):
-    """A dimension other than the batch that has at least `low` elements; None where there is none."""
+    """A dimension other than the batch that has at least `low` elements, or None."""
     dims = [dim for dim in range(1, value.rank) if value.shape[dim] >= low]
     if not dims:
         return None
@@ -91,7 +91,7 @@ def row(value):
     return prod(value.shape[1:])
 
 
-# -- further inputs ----------------------------------------------------------------------------------
+# -- further inputs --------------------------------------------------------------------------------
 
 
 def broadcast(draw, value, name="other", domain=ANY, same=2.0):
@@ -119,7 +119,7 @@ def indices(value, shape, below, name="index"):
     return Extra(name, tuple(shape), "int64", INDEX, "contiguous", below)
 
 
-# -- operators ---------------------------------------------------------------------------------------
+# -- operators -------------------------------------------------------------------------------------
 
 
 def operator(name, kind, family, write, shape=any_shape, *, ranks=(1, 5), wanted=ANY,
@@ -167,7 +167,7 @@ NO_METHOD = frozenset(f"torch.{name}" for name in (
 
 
 def called(name, arguments=""):
-    """Texts that call `name`, one of torch.X (a function and a method of it), torch.nn.functional.X,
+    """Texts that call `name`, one of torch.X (a function and its method), torch.nn.functional.X,
     torch.special.X, ... with arguments behind the value."""
     behind = ", " + arguments if arguments else ""
     if name.startswith("torch.nn.functional."):

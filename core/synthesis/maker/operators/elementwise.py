@@ -20,8 +20,8 @@ def positive(domain):
     return POSITIVE
 
 
-# name: kind, wanted domain, domain of the result (or a function of the domain), arguments with their
-# choices. Aliases follow the name.
+# name: kind, wanted domain, domain of the result (or a function of the domain), arguments with
+# their choices. Aliases follow the name.
 UNARY = {
     "abs absolute": ("abs", ANY, lambda domain: domain if domain in (POSITIVE, UNIT) else
                      NON_NEGATIVE, "", {}),

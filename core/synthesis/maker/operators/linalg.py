@@ -113,4 +113,5 @@ def operators():
                    solve("torch.linalg.solve({matrix}, {x})"), sides, ranks=(3, 3), dtypes=FLOAT32,
                    weight=0.5, differentiable=False)
     yield operator("torch.linalg.vander", "vandermonde matrix", LINALG, vander,
-                   lambda draw: (draw.size(1024, 65536),), ranks=(2, 4), dtypes=FLOAT32, weight=0.4)
+                   lambda draw: (draw.size(1024, 65536),), ranks=(2, 4), dtypes=FLOAT32, weight=0.4,
+                   differentiable=False)

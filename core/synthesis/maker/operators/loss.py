@@ -8,8 +8,8 @@ from maker.spec import ANY, FLOATING, NON_NEGATIVE, POSITIVE, PROBABILITY, UNIT,
 
 F = "torch.nn.functional."
 
-# function: module, kind, wanted domain, domains of the targets, arguments, domain where reduction is
-# none.
+# function: module, kind, wanted domain, domains of the targets, arguments, domain where reduction
+# is none.
 PLAIN = {
     "l1_loss": ("L1Loss", "l1 loss", ANY, (ANY,), ("",), NON_NEGATIVE),
     "mse_loss": ("MSELoss", "mean squared error", ANY, (ANY,), ("",), NON_NEGATIVE),

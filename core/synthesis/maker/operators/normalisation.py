@@ -160,7 +160,8 @@ def normalize(draw, value):
 
 
 def renorm(draw, value):
-    p, dim, most = draw.choice((1, 2)), draw.integer(0, value.rank - 1), draw.choice((0.5, 1.0, 5.0))
+    p, most = draw.choice((1, 2)), draw.choice((0.5, 1.0, 5.0))
+    dim = draw.integer(0, value.rank - 1)
     return Step(f"torch.renorm({{x}}, {p}, {dim}, {most})", None, (), value.domain
                 if value.domain != PROBABILITY else POSITIVE)
 

@@ -234,7 +234,8 @@ def multi_dot(draw, value):
 
 def operators():
     rows = ranked(features, sequences)
-    yield operator("torch.nn.Linear", "linear", PRODUCT, linear_module, rows, ranks=(2, 5), weight=5)
+    yield operator("torch.nn.Linear", "linear", PRODUCT, linear_module, rows, ranks=(2, 5),
+                   weight=5)
     yield operator(F + "linear", "linear", PRODUCT, linear, rows, ranks=(2, 5), weight=3)
     yield operator("torch.matmul", "matrix product", PRODUCT, matmul,
                    ranked(features, sequences, matrices), ranks=(2, 5), weight=4)

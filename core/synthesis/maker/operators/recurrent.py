@@ -89,5 +89,5 @@ def operators():
                                  ("GRU", "gru_cell", "gru cell"),
                                  ("RNN", "rnn_tanh_cell", "rnn cell"),
                                  ("RNN", "rnn_relu_cell", "rnn cell")):
-        yield operator(f"torch.{function}", kind, "recurrent", cell_function(name, function), states,
-                       ranks=(2, 2), weight=0.4, dtypes=FLOATING)
+        yield operator(f"torch.{function}", kind, "recurrent", cell_function(name, function),
+                       states, ranks=(2, 2), weight=0.4, dtypes=FLOATING)

@@ -24,7 +24,7 @@ REDUCTIONS = {
     "torch.norm": ("vector norm", "<p>", NON_NEGATIVE, False, True, 1.5),
     "torch.linalg.vector_norm": ("vector norm", "<ord>", NON_NEGATIVE, True, True, 1.5),
     "torch.linalg.norm": ("vector norm", "<ord>", NON_NEGATIVE, False, True, 0.7),
-    "torch.prod": ("product of elements", "", ANY, False, True, 0.3),
+    "torch.prod": ("product of elements", "", ANY, False, False, 0.3),
 }
 
 # name: kind, texts, domain; results that are one of several.
@@ -64,7 +64,8 @@ def write_reduction(name, arguments, result, several, behind=""):
     def write(draw, value):
         drawn = dims(draw, value, several)
         argument = draw.choice(OPTIONS.get(arguments, ("",)))
-        keep, method = draw.chance(0.4), draw.chance(0.3) and name.count(".") == 1 and name not in NO_METHOD
+        keep, method = draw.chance(0.4), draw.chance(0.3)
+        method = method and name.count(".") == 1 and name not in NO_METHOD
         if drawn is None or overflows(value, drawn):
             return None
         dim = drawn[0] if len(drawn) == 1 else drawn
@@ -99,7 +100,7 @@ def short_vectors(draw):
 
 
 def short(write):
-    """For last dimensions of at most 64 elements: a product of more vanishes or grows without end."""
+    """For last dimensions of at most 64 elements: a product of more vanishes or overflows."""
     def shorter(draw, value):
         if value.shape[-1] > 64:
             return None
@@ -150,8 +151,8 @@ def operators():
                                        behind), reducible, ranks=(2, 5), weight=weight,
                        differentiable=name != "torch.aminmax")
     for name in ("argmax", "argmin"):
-        yield operator(f"torch.{name}", "index of the " + ("maximum" if name == "argmax" else
-                                                           "minimum"), "reduction", indexed(name), reducible,
+        kind = "index of the " + ("maximum" if name == "argmax" else "minimum")
+        yield operator(f"torch.{name}", kind, "reduction", indexed(name), reducible,
                        ranks=(2, 5), differentiable=False, weight=0.5)
     for name in ("quantile", "nanquantile"):
         yield operator(f"torch.{name}", "quantile", "reduction", quantile(name), small_rows,
