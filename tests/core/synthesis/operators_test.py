@@ -38,8 +38,14 @@ def tensor(value, device, generator=None):
     swap = getattr(value, "layout", "") == "transposed"
     if swap:
         shape[-1], shape[-2] = shape[-2], shape[-1]
+    with torch.device(device):
+        made = drawn(value, shape, generator).to(dtype)
+    return made.transpose(-1, -2) if swap else made
+
+
+def drawn(value, shape, generator):
     uniform = torch.rand(shape, generator=generator)
-    made = {
+    return {
         ANY: lambda: torch.randn(shape, generator=generator),
         POSITIVE: lambda: uniform + 0.1,
         NON_NEGATIVE: lambda: uniform,
@@ -47,15 +53,14 @@ def tensor(value, device, generator=None):
         PROBABILITY: lambda: torch.softmax(uniform, -1),
         BOOLEAN: lambda: uniform > 0.5,
         INDEX: lambda: torch.randint(0, value.below, shape, generator=generator),
-    }[value.domain]().to(dtype)
-    return made.transpose(-1, -2) if swap else made
+    }[value.domain]()
 
 
 class Run:
     """A step behind a value, on one device."""
 
     def __init__(self, step, value, device, dtype):
-        generator = None if device == "meta" else torch.Generator().manual_seed(1)
+        generator = None if device == "meta" else torch.Generator(device).manual_seed(1)
         self.names = {"torch": torch, "nn": nn, "F": F, "math": math, "x": tensor(value, device,
                                                                                  generator)}
         for extra in step.extras:
