@@ -114,7 +114,7 @@ class Catalogue(unittest.TestCase):
             with self.subTest(operator.name):
                 drawn = [started(operator, seed, 2) for seed in range(SEEDS)]
                 steps = [(value, step) for value, step in drawn if step is not None]
-                self.assertGreaterEqual(len(steps), SEEDS // 3, "does not follow its own start")
+                self.assertGreaterEqual(len(steps), SEEDS // 2, "does not follow its own start")
                 sizes = []
                 for number, (value, step) in enumerate(steps):
                     run = Run(step, value, "meta", dtype_of(operator, value))

@@ -22,6 +22,10 @@ def model_width(draw):
     return (length, draw.choice((128, 256, 384, 512, 768, 1024)))
 
 
+def narrow_width(draw):
+    return (draw.size(32, 512), draw.choice((128, 192, 256, 384, 512)))
+
+
 def head_count(draw, width):
     """Heads of a width that divide a model's width."""
     fitting = [count for count in (1, 2, 4, 6, 8, 12, 16) if width % count == 0 and
@@ -131,8 +135,8 @@ def operators():
     yield operator("torch.nn.TransformerDecoderLayer", "transformer decoder layer", "attention",
                    layer("TransformerDecoderLayer", True), model_width, ranks=(3, 3), weight=1.5)
     yield operator("torch.nn.TransformerEncoder", "transformer encoder", "attention", encoder,
-                   model_width, ranks=(3, 3))
+                   narrow_width, ranks=(3, 3))
     yield operator("torch.nn.TransformerDecoder", "transformer decoder", "attention", decoder,
-                   model_width, ranks=(3, 3))
-    yield operator("torch.nn.Transformer", "transformer", "attention", transformer, model_width,
+                   narrow_width, ranks=(3, 3))
+    yield operator("torch.nn.Transformer", "transformer", "attention", transformer, narrow_width,
                    ranks=(3, 3))

@@ -23,7 +23,7 @@ def vectors(draw):
 
 
 def features(draw):
-    return (draw.size(1024, 16384),)
+    return (draw.size(1024, 8192),)
 
 
 def sequences(draw):
@@ -74,9 +74,9 @@ def fill(draw, value, text, options):
     return text.replace(", )", ")")
 
 
-def wide_dim(draw, value, low=2):
-    """A dimension other than the batch that has at least `low` elements, or None."""
-    dims = [dim for dim in range(1, value.rank) if value.shape[dim] >= low]
+def wide_dim(draw, value, low=2, high=LARGEST_ROW):
+    """A dimension other than the batch that has from `low` to `high` elements, or None."""
+    dims = [dim for dim in range(1, value.rank) if low <= value.shape[dim] <= high]
     if not dims:
         return None
     return draw.weighted({dims[-1]: 4, dims[0]: 2, draw.choice(dims): 1})

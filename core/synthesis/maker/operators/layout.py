@@ -376,12 +376,13 @@ def window(text, module):
 def fold(text, module):
     """Sums patches that overlap into an image."""
     def write(draw, value):
-        kernel = draw.choice((2, 3, 4))
-        stride = draw.choice((1, kernel))
-        area = value.shape[2]
+        area, kernels = value.shape[2], [kernel for kernel in (2, 3, 4)
+                                         if value.shape[1] % (kernel * kernel) == 0]
         rows = [each for each in divisors(area, 512) if each > 1 and area // each > 1]
-        if value.shape[1] % (kernel * kernel) or not rows:
+        if not kernels or not rows:
             return None
+        kernel = draw.choice(kernels)
+        stride = draw.choice((1, kernel))
         high = rows[len(rows) // 2]
         size = tuple((count - 1) * stride + kernel for count in (high, area // high))
         arguments = f"{size}, {kernel}" + (f", stride={stride}" if stride > 1 else "")

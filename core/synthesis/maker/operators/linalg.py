@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """torch.linalg and what belongs to it. Products are in product.py, vector norms in reduction.py."""
 
-from maker.operators.build import FLOAT32, broadcast, like, operator, row, sequences, spelled
+from maker.operators.build import FLOAT32, like, operator, row, sequences, spelled
 from maker.spec import ANY, NON_NEGATIVE, Step
 
 LINALG = "linalg"
@@ -21,11 +21,11 @@ def threes(value):
 
 def cross(name):
     def write(draw, value):
-        dims, other = threes(value), broadcast(draw, value, "other", ANY, 20)
-        if not dims or other.shape != value.shape:
+        dims = threes(value)
+        if not dims:
             return None
         return Step(f"{name}({{x}}, {{other}}, dim={spelled(draw, value, dims[-1])})", None,
-                    (other,))
+                    (like(value),))
 
     return write
 

@@ -4,7 +4,7 @@
 
 from math import prod
 
-from maker.operators.build import (broadcast, features, images, like, operator, ranked, rest, row,
+from maker.operators.build import (features, images, like, operator, ranked, rest, row,
                                    sequences)
 from maker.spec import ANY, Extra, Step
 
@@ -176,6 +176,8 @@ def einsum(draw, value):
 
 def tensordot(draw, value):
     count = draw.integer(1, value.rank - 1)
+    if prod(value.shape[value.rank - count:]) > MOST * 2:
+        count = 1
     inner, out = value.shape[value.rank - count:], draw.size(16, 512)
     if prod(inner) > MOST * 2 or prod(inner) < 8:
         return None
@@ -214,16 +216,17 @@ def kron(draw, value):
 
 
 def vecdot(draw, value):
-    other = broadcast(draw, value, "other", ANY, 4)
-    if value.shape[-1] < 8 or other.shape[-1:] != value.shape[-1:]:
+    form = draw.weighted({"same": 3, "row": 1, "vector": 1})
+    if value.shape[-1] < 8:
         return None
-    return Step("torch.linalg.vecdot({x}, {other})", None, (other,))
+    shape = {"same": value.shape, "row": value.shape[1:], "vector": value.shape[-1:]}[form]
+    return Step("torch.linalg.vecdot({x}, {other})", None, (like(value, "other", ANY, shape),))
 
 
 def multi_dot(draw, value):
     first, second = draw.size(64, 1024), draw.size(16, 1024)
     third = draw.chance(0.4)
-    if not 8 <= value.shape[-1] <= 4096:
+    if not 8 <= value.shape[-1] <= MOST:
         return None
     extras = (like(value, "first", ANY, (value.shape[-1], first)),
               like(value, "second", ANY, (first, second)),

@@ -18,8 +18,8 @@ SCANS = {
 
 def scan(name, behind, result, longest):
     def write(draw, value):
-        dim, method = wide_dim(draw, value), draw.chance(0.3)
-        if dim is None or value.shape[dim] > longest:
+        dim, method = wide_dim(draw, value, 2, longest), draw.chance(0.3)
+        if dim is None:
             return None
         start = f"{{x}}.{name}(" if method else f"torch.{name}({{x}}, "
         after = value.domain if result == "same" and value.domain in (ANY, NON_NEGATIVE) else ANY

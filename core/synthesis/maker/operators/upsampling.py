@@ -52,11 +52,12 @@ def fixed(name):
 
 def shuffle(text, module, down):
     def write(draw, value):
-        factor = draw.choice((2, 2, 3, 4))
-        fits = all(side % factor == 0 for side in value.shape[2:]) if down else \
-            value.shape[1] % (factor * factor) == 0
-        if not fits or row(value) < 64:
+        fitting = [factor for factor in (2, 3, 4) if (
+            all(side % factor == 0 for side in value.shape[2:]) if down else
+            value.shape[1] % (factor * factor) == 0)]
+        if not fitting or row(value) < 64:
             return None
+        factor = draw.choice(fitting)
         if module:
             return Step("{m}({x})", f"{text}({factor})", domain=value.domain, name="shuffle")
         return Step(f"{text}({{x}}, {factor})", domain=value.domain)
@@ -66,9 +67,11 @@ def shuffle(text, module, down):
 
 def channel_shuffle(text, module):
     def write(draw, value):
-        groups = draw.choice((2, 3, 4, 8))
-        if value.shape[1] % groups or value.shape[1] == groups:
+        fitting = [groups for groups in (2, 3, 4, 8) if value.shape[1] % groups == 0 and
+                   value.shape[1] > groups]
+        if not fitting:
             return None
+        groups = draw.choice(fitting)
         if module:
             return Step("{m}({x})", f"{text}({groups})", domain=value.domain, name="shuffle")
         return Step(f"{text}({{x}}, {groups})", domain=value.domain)
