@@ -16,7 +16,8 @@ LLAMA = GROUPED + ", head_dim=head_dim"
 WIDE, EXPERT = "intermediate_size=intermediate_size", "intermediate_size=expert_size"
 PLAIN = HEADS + ", intermediate_size=intermediate_size"
 # Queries and keys turned by a family's rotary embedding.
-ROTATE = Block("rotary embedding", "config", "query, key", "")
+ROTATE = Block("rotary embedding", "config", "query, key", "",
+               after="del self.block.original_inv_freq  # for sequences that grow")
 
 
 GATED = {"hidden_act": ('"silu"', '"gelu"', '"gelu_pytorch_tanh"', '"silu"')}
@@ -119,13 +120,17 @@ TEXT_FAMILIES = (
     Family("deepseek_v3", f"DeepseekV3Config({HEADS}, "
            "num_key_value_heads=num_heads, intermediate_size=intermediate_size, "
            "q_lora_rank=hidden_size // 2, kv_lora_rank=hidden_size // 4, "
-           "qk_rope_head_dim=head_dim // 2, qk_nope_head_dim=head_dim, v_head_dim=head_dim, n_group=2, topk_group=1, "
-           "n_routed_experts=num_experts, num_experts_per_tok=2, "
-           'moe_intermediate_size=expert_size, experts_implementation="batched_mm")', "causal", short=True,
+           "qk_rope_head_dim=head_dim // 2, qk_nope_head_dim=head_dim, v_head_dim=head_dim, "
+           "n_group=2, topk_group=1, n_routed_experts=num_experts, num_experts_per_tok=2, "
+           'moe_intermediate_size=expert_size, experts_implementation="batched_mm")',
+           "causal", short=True,
            blocks={"DeepseekV3Experts": EXPERTS,
-                   "DeepseekV3TopkRouter": Block("routing", "config", "hidden_states", "",
-                                                 dtypes=EXACT),
-                   "DeepseekV3MoE": MOE}),
+                   "DeepseekV3TopkRouter": Block(
+                       "routing", "config", "hidden_states", "[:2]", dtypes=EXACT,
+                       after="self.block.e_score_correction_bias.normal_(std=0.1)"),
+                   "DeepseekV3MoE": Block(
+                       "mixture of experts", "config", "hidden_states", dtypes=EXACT,
+                       after="self.block.gate.e_score_correction_bias.normal_(std=0.1)")}),
     bert("bert", "BertConfig", "Bert"),
     bert("roberta", "RobertaConfig", "Roberta"),
     bert("electra", "ElectraConfig", "Electra"),

@@ -15,8 +15,9 @@ from typing import Optional
 class Block:
     """One class: arguments of its constructor and of its forward(), as text. None: found by the
     names of the parameters. `result` picks tensors out of what forward() returns ("[0]"), None:
-    "[0]" where it returns a tuple. `after` are lines of __init__ behind it, `config` further arguments
-    of the configuration, or the whole of another one. `dtypes`: element types a task may have."""
+    "[0]" where it returns a tuple. `after` are lines of __init__ behind it, `config` further
+    arguments of the configuration, or the whole of another one. `dtypes`: element types a task may
+    have."""
 
     kind: str
     make: Optional[str] = None
@@ -146,7 +147,7 @@ ROTARY = ("cos, sin = {0}(config)(torch.zeros(1), torch.arange(sequence_length)[
 
 # Sizes at which a task stays the same and is small.
 SMALL = {"batch_size": 2, "sequence_length": 12, "memory_length": 7, "num_heads": 4, "head_dim": 16,
-         "intermediate_size": 48, "vocabulary_size": 50, "num_experts": 4, "expert_size": 24,
+         "intermediate_size": 48, "vocabulary_size": 50, "num_experts": 8, "expert_size": 24,
          "patches": 3, "patch_size": 4, "channels": 32, "out_channels": 48, "height": 14,
          "width": 14, "samples": 160}
 

@@ -156,7 +156,7 @@ class Reader:
         return self.inline(node, [instance, *positional], keywords, {})
 
     def inline(self, node, positional, keywords, closed):
-        """The value that a function of the text returns, its lines added to those that are there."""
+        """The value that a function of the text returns; its lines join those that are there."""
         if self.depth >= MOST_DEPTH:
             return self.emit("deep", positional, keywords)
         scope = dict(closed)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values that reading.py follows through a text, and what can be told of them without running it."""
+"""Values that reading.py follows through a text, and what can be told of them unrun."""
 
 import ast
 import math
@@ -72,7 +72,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Line:
-    """`operands`: Results; `arguments`: (keyword or "", Number or Plain), and those of the module."""
+    """`operands`: Results; `arguments`: (keyword or "", Number or Plain), the module's, too."""
 
     name: str
     operands: tuple
@@ -112,7 +112,8 @@ def plain_parts(word, value, depth=0):
     if isinstance(value, (Number, Plain)):
         return [(word, value)]
     if isinstance(value, Many):
-        return [part for item in value.items[:MOST_ROUNDS] for part in plain_parts(word, item, depth + 1)]
+        return [part for item in value.items[:MOST_ROUNDS]
+                for part in plain_parts(word, item, depth + 1)]
     if isinstance(value, Dotted):
         return [(word, Plain(value.name))]
     if isinstance(value, Layer):

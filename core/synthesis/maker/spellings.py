@@ -74,7 +74,7 @@ def canonical(name):
 
 
 def sequence(names):
-    """Canonical operators in the order of evaluation, compounds taken apart, silent ones left out."""
+    """Canonical operators in order of evaluation, compounds taken apart, without silent ones."""
     found = []
     for name in names:
         if name not in SILENT:

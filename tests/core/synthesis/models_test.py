@@ -146,10 +146,10 @@ class Tasks(unittest.TestCase):
                     self.assertIsInstance(outputs, (torch.Tensor, tuple))
                     again = tensors(model(*inputs))
                     for one, other in zip(tensors(outputs), again):
+                        self.assertTrue(one.is_floating_point())
                         self.assertTrue(torch.equal(one, other))  # NaN is unequal to itself
                         self.assertTrue(torch.isfinite(one).all())
-                        if one.is_floating_point():
-                            self.assertGreater(one.float().std(), 1e-3)
+                        self.assertGreater(one.float().std(), 1e-3)
                     floats = {value.dtype for value in (*inputs, *model.parameters())
                               if value.is_floating_point()}
                     self.assertLessEqual(floats, {getattr(torch, task.dtype)})
@@ -167,9 +167,12 @@ class Tasks(unittest.TestCase):
                         else value.flip(-1)
                     outputs = model(*inputs[:place], changed, *inputs[place + 1:])
                     self.assertGreater(distance(right, tensors(outputs)), 1e-4, f"input {place}")
-                for name, parameter in model.named_parameters():
+                state = [*model.named_parameters(), *((name, buffer) for name, buffer
+                         in model.named_buffers() if buffer.is_floating_point()
+                         and buffer.isfinite().all())]
+                for name, parameter in state:
                     before = parameter.data.clone()
-                    parameter.data += 0.5 * parameter.abs().mean() * torch.randn_like(parameter)
+                    parameter.data += 2 * parameter.abs().mean() * torch.rand_like(parameter)
                     outputs = tensors(model(*inputs))
                     parameter.data.copy_(before)
                     self.assertGreater(distance(right, outputs), 3e-6, name)
