@@ -593,6 +593,14 @@
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::BarChart</name>
+    <message>
+        <source>%1: %2</source>
+        <comment>name of a bar, its count</comment>
+        <translation>%1：%2</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::BudgetDialog</name>
     <message>
         <source>Budget of a Session</source>
@@ -1338,6 +1346,80 @@ Press Run, or Check after an edit: every turn that compiles adds its messages.</
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::CrawlDialog</name>
+    <message>
+        <source>Operators That the Crawl Found</source>
+        <translation>爬取找到的算子</translation>
+    </message>
+    <message>
+        <source>Filter: words in any column</source>
+        <translation>筛选：任意列中的词</translation>
+    </message>
+    <message>
+        <source>Filter operators</source>
+        <translation>筛选算子</translation>
+    </message>
+    <message>
+        <source>Kept or dropped</source>
+        <translation>保留或舍弃</translation>
+    </message>
+    <message>
+        <source>Kept and dropped</source>
+        <translation>保留的和舍弃的</translation>
+    </message>
+    <message>
+        <source>Kept</source>
+        <translation>保留</translation>
+    </message>
+    <message>
+        <source>Dropped</source>
+        <translation>舍弃</translation>
+    </message>
+    <message>
+        <source>Operators</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>Reading %1 …</source>
+        <translation>正在读取 %1 …</translation>
+    </message>
+    <message>
+        <source>%1 shown; of %2 found %3 are kept and %4 dropped</source>
+        <translation>显示 %1 个；找到的 %2 个中保留 %3 个，舍弃 %4 个</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::CrawlModel</name>
+    <message>
+        <source>kept</source>
+        <translation>保留</translation>
+    </message>
+    <message>
+        <source>dropped</source>
+        <translation>舍弃</translation>
+    </message>
+    <message>
+        <source>Operator</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>Kept</source>
+        <translation>保留</translation>
+    </message>
+    <message>
+        <source>Source</source>
+        <translation>来源</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <translation>族</translation>
+    </message>
+    <message>
+        <source>Reason</source>
+        <translation>原因</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::DataPage</name>
     <message>
         <source>Status</source>
@@ -1392,10 +1474,6 @@ Open a folder of tasks in KernelBench form, or a JSON-lines file.</source>
     <message>
         <source>Open a task set</source>
         <translation>打开任务集</translation>
-    </message>
-    <message>
-        <source>Task sets (*.jsonl *.ndjson *.json *.py);;All files (*)</source>
-        <translation>任务集 (*.jsonl *.ndjson *.json *.py);;所有文件 (*)</translation>
     </message>
     <message>
         <source>Export the visible tasks as CSV</source>
@@ -1484,6 +1562,59 @@ Open a folder of tasks in KernelBench form, or a JSON-lines file.</source>
     <message>
         <source>No sets yet</source>
         <translation>暂无任务集</translation>
+    </message>
+    <message>
+        <source>The set is written when the synthesis ends.</source>
+        <translation>合成结束时写出任务集。</translation>
+    </message>
+    <message>
+        <source>Task sets (*.jsonl *.jsonl.gz *.ndjson *.json *.py);;All files (*)</source>
+        <translation>任务集 (*.jsonl *.jsonl.gz *.ndjson *.json *.py);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>&amp;New Synthesis…</source>
+        <translation>新建合成(&amp;N)…</translation>
+    </message>
+    <message>
+        <source>S&amp;top Synthesis</source>
+        <translation>停止合成(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Filters and &amp;Distributions</source>
+        <translation>筛选与分布(&amp;D)</translation>
+    </message>
+    <message>
+        <source>Filters in force</source>
+        <translation>生效的筛选</translation>
+    </message>
+    <message>
+        <source>Set or candidates</source>
+        <translation>任务集或候选</translation>
+    </message>
+    <message>
+        <source>Set</source>
+        <translation>任务集</translation>
+    </message>
+    <message>
+        <source>Candidates</source>
+        <translation>候选</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <comment>a filter, its value</comment>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>Operator: %1</source>
+        <translation>算子：%1</translation>
+    </message>
+    <message>
+        <source>Clear all</source>
+        <translation>全部清除</translation>
+    </message>
+    <message>
+        <source>A synthesis is running already, in %1. Stop it first.</source>
+        <translation>已有合成正在 %1 中运行。请先停止它。</translation>
     </message>
 </context>
 <context>
@@ -1852,6 +1983,53 @@ Press Run, or open a session.</source>
     <message>
         <source>%1 is not a text: it is shown in part and cannot be edited.</source>
         <translation>%1 不是文本：仅部分显示，且不能修改。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::FilterPanel</name>
+    <message>
+        <source>Filters and distributions</source>
+        <translation>筛选与分布</translation>
+    </message>
+    <message>
+        <source>Name of an operator</source>
+        <translation>算子名称</translation>
+    </message>
+    <message>
+        <source>any</source>
+        <translation>任意</translation>
+    </message>
+    <message>
+        <source>Operator</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>Fewest operators</source>
+        <translation>最少算子数</translation>
+    </message>
+    <message>
+        <source>Most operators</source>
+        <translation>最多算子数</translation>
+    </message>
+    <message>
+        <source>Operators</source>
+        <translation>算子数</translation>
+    </message>
+    <message>
+        <source>Shortest eager time in milliseconds</source>
+        <translation>最短 eager 时间（毫秒）</translation>
+    </message>
+    <message>
+        <source>Longest eager time in milliseconds</source>
+        <translation>最长 eager 时间（毫秒）</translation>
+    </message>
+    <message>
+        <source>Eager, ms</source>
+        <translation>eager，毫秒</translation>
+    </message>
+    <message>
+        <source>%1 (and %2 more)</source>
+        <translation>%1（另有 %2 个）</translation>
     </message>
 </context>
 <context>
@@ -2872,6 +3050,21 @@ Press Run: each verdict adds a point.</source>
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::RejectionsModel</name>
+    <message>
+        <source>Reason</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>Candidates</source>
+        <translation>候选</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>占比</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::RooflinePane</name>
     <message>
         <source>Roofline and profile</source>
@@ -3226,6 +3419,121 @@ Press Run: each correct candidate is timed and adds a point.</source>
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::SetColumns</name>
+    <message>
+        <source>Split</source>
+        <translation>划分</translation>
+    </message>
+    <message>
+        <source>train, validation, held_out (combinations that training never sees) or outer (operators that training never sees)</source>
+        <translation>train、validation、held_out（训练从未见过的组合）或 outer（训练从未见过的算子）</translation>
+    </message>
+    <message>
+        <source>Outcome</source>
+        <translation>结果</translation>
+    </message>
+    <message>
+        <source>Reason</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>Why the candidate is no task</source>
+        <translation>该候选为何没有成为任务</translation>
+    </message>
+    <message>
+        <source>Stage</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>How far the candidate came</source>
+        <translation>该候选走到了哪一步</translation>
+    </message>
+    <message>
+        <source>Operators that forward() calls, one for each call</source>
+        <translation>forward() 调用的算子，每次调用一个</translation>
+    </message>
+    <message>
+        <source>Operators</source>
+        <translation>算子数</translation>
+    </message>
+    <message>
+        <source>Source</source>
+        <translation>来源</translation>
+    </message>
+    <message>
+        <source>Dtype</source>
+        <translation>数据类型</translation>
+    </message>
+    <message>
+        <source>Backward</source>
+        <translation>反向</translation>
+    </message>
+    <message>
+        <source>The task computes gradients as well</source>
+        <translation>该任务还计算梯度</translation>
+    </message>
+    <message>
+        <source>Eager (ms)</source>
+        <translation>eager（毫秒）</translation>
+    </message>
+    <message>
+        <source>Milliseconds a call of PyTorch&apos;s eager mode takes</source>
+        <translation>PyTorch eager 模式一次调用的毫秒数</translation>
+    </message>
+    <message>
+        <source>Compiled (ms)</source>
+        <translation>编译后（毫秒）</translation>
+    </message>
+    <message>
+        <source>Milliseconds a call of torch.compile&apos;s model takes</source>
+        <translation>torch.compile 的模型一次调用的毫秒数</translation>
+    </message>
+    <message>
+        <source>Compiled over eager</source>
+        <translation>编译相对 eager</translation>
+    </message>
+    <message>
+        <source>How many times as fast as eager torch.compile&apos;s model is</source>
+        <translation>torch.compile 的模型是 eager 的多少倍快</translation>
+    </message>
+    <message>
+        <source>Estimated (ms)</source>
+        <translation>估计（毫秒）</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>At most in use beside inputs and parameters</source>
+        <translation>除输入和参数外最多占用</translation>
+    </message>
+    <message>
+        <source>Operations</source>
+        <translation>运算次数</translation>
+    </message>
+    <message>
+        <source>Arithmetic operations a call</source>
+        <translation>每次调用的算术运算次数</translation>
+    </message>
+    <message>
+        <source>Difficulty</source>
+        <translation>难度</translation>
+    </message>
+    <message>
+        <source>Detail</source>
+        <translation>详情</translation>
+    </message>
+    <message>
+        <source>Bytes moved</source>
+        <translation>搬运字节数</translation>
+    </message>
+    <message>
+        <source>Operator names</source>
+        <translation>算子名称</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::SkillsDialog</name>
     <message>
         <source>Skills of the Agent</source>
@@ -3340,6 +3648,342 @@ Press Run: each correct candidate is timed and adds a point.</source>
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::StageBar</name>
+    <message>
+        <source>Progress of the synthesis</source>
+        <translation>合成的进度</translation>
+    </message>
+    <message>
+        <source>%1 of %2 accepted</source>
+        <translation>已接受 %1 / %2</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SynthesisDialog</name>
+    <message>
+        <source>New Synthesis</source>
+        <translation>新建合成</translation>
+    </message>
+    <message>
+        <source>a recipe, such as set.toml</source>
+        <translation>配方，例如 set.toml</translation>
+    </message>
+    <message>
+        <source>where the set and all that leads to it go</source>
+        <translation>任务集及其产生过程的存放位置</translation>
+    </message>
+    <message>
+        <source>as the recipe says</source>
+        <translation>按配方</translation>
+    </message>
+    <message>
+        <source>the recipe&apos;s</source>
+        <translation>按配方</translation>
+    </message>
+    <message>
+        <source>as many as the recipe says</source>
+        <translation>按配方的数量</translation>
+    </message>
+    <message>
+        <source>Browse…</source>
+        <translation>浏览…</translation>
+    </message>
+    <message>
+        <source>&amp;Recipe</source>
+        <translation>配方(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Choose a recipe</source>
+        <translation>选择配方</translation>
+    </message>
+    <message>
+        <source>&amp;Folder</source>
+        <translation>文件夹(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Choose a folder</source>
+        <translation>选择文件夹</translation>
+    </message>
+    <message>
+        <source>&amp;Device</source>
+        <translation>设备(&amp;D)</translation>
+    </message>
+    <message>
+        <source>&amp;Seed</source>
+        <translation>种子(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Tasks</source>
+        <translation>任务数(&amp;T)</translation>
+    </message>
+    <message>
+        <source>St&amp;art</source>
+        <translation>开始(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Choose a recipe and a folder.</source>
+        <translation>请选择配方和文件夹。</translation>
+    </message>
+    <message>
+        <source>There is no file %1.</source>
+        <translation>没有文件 %1。</translation>
+    </message>
+    <message>
+        <source>%1 is a file; choose a folder.</source>
+        <translation>%1 是文件；请选择文件夹。</translation>
+    </message>
+    <message>
+        <source>The synthesis in this folder is gone on with.</source>
+        <translation>将继续此文件夹中的合成。</translation>
+    </message>
+    <message>
+        <source>This folder holds other files; an empty one is better.</source>
+        <translation>此文件夹中有其他文件；最好选择空文件夹。</translation>
+    </message>
+    <message>
+        <source>Choose a Recipe</source>
+        <translation>选择配方</translation>
+    </message>
+    <message>
+        <source>Recipes (*.toml);;All files (*)</source>
+        <translation>配方 (*.toml);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Choose a Folder</source>
+        <translation>选择文件夹</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SynthesisProcess</name>
+    <message>
+        <source>%1 cannot be started: %2</source>
+        <translation>无法启动 %1：%2</translation>
+    </message>
+    <message>
+        <source>The synthesis was ended by a signal.</source>
+        <translation>合成被信号终止。</translation>
+    </message>
+    <message>
+        <source>The synthesis ended with exit code %1.</source>
+        <translation>合成以退出码 %1 结束。</translation>
+    </message>
+    <message>
+        <source>The set is not whole. Start the synthesis again with the same folder to go on.</source>
+        <translation>任务集不完整。用同一文件夹再次开始合成即可继续。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SynthesisStrip</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>%1 min</source>
+        <translation>%1 分钟</translation>
+    </message>
+    <message>
+        <source>%1 h %2 min</source>
+        <translation>%1 小时 %2 分钟</translation>
+    </message>
+    <message>
+        <source>State of the synthesis</source>
+        <translation>合成的状态</translation>
+    </message>
+    <message>
+        <source>Candidates so far</source>
+        <translation>目前的候选</translation>
+    </message>
+    <message>
+        <source>Speed and time left</source>
+        <translation>速度与剩余时间</translation>
+    </message>
+    <message>
+        <source>Error</source>
+        <translation>错误</translation>
+    </message>
+    <message>
+        <source>Synthesis</source>
+        <translation>合成</translation>
+    </message>
+    <message>
+        <source>Candidates that became no tasks, by reason</source>
+        <translation>没有成为任务的候选，按原因</translation>
+    </message>
+    <message>
+        <source>What the crawl found, kept and dropped</source>
+        <translation>爬取找到、保留和舍弃的内容</translation>
+    </message>
+    <message>
+        <source>Stops the synthesis; started again with the same folder it goes on from where it was</source>
+        <translation>停止合成；用同一文件夹再次开始时会从停下处继续</translation>
+    </message>
+    <message>
+        <source>Rejections by reason</source>
+        <translation>按原因的拒绝数</translation>
+    </message>
+    <message>
+        <source>Synthesis is stopping</source>
+        <translation>合成正在停止</translation>
+    </message>
+    <message>
+        <source>The folder of the synthesis is gone</source>
+        <translation>合成的文件夹已不存在</translation>
+    </message>
+    <message>
+        <source>Synthesis is starting</source>
+        <translation>合成正在启动</translation>
+    </message>
+    <message>
+        <source>Synthesis that has not begun</source>
+        <translation>尚未开始的合成</translation>
+    </message>
+    <message>
+        <source>Synthesis is done</source>
+        <translation>合成已完成</translation>
+    </message>
+    <message>
+        <source>Synthesis was stopped</source>
+        <translation>合成已停止</translation>
+    </message>
+    <message>
+        <source>Synthesis not heard of for %1</source>
+        <translation>合成已有 %1 没有消息</translation>
+    </message>
+    <message>
+        <source>Synthesis is running</source>
+        <translation>合成正在运行</translation>
+    </message>
+    <message>
+        <source>Synthesis is running: %1</source>
+        <translation>合成正在运行：%1</translation>
+    </message>
+    <message>
+        <source>%1 proposed</source>
+        <translation>已提出 %1</translation>
+    </message>
+    <message>
+        <source>%1 checked</source>
+        <translation>已检查 %1</translation>
+    </message>
+    <message>
+        <source>%1 compiled</source>
+        <translation>已编译 %1</translation>
+    </message>
+    <message>
+        <source>%1 of %2 accepted</source>
+        <translation>已接受 %1 / %2</translation>
+    </message>
+    <message>
+        <source>%1 rejected</source>
+        <translation>已拒绝 %1</translation>
+    </message>
+    <message>
+        <source>%1 proposed/s</source>
+        <translation>每秒提出 %1</translation>
+    </message>
+    <message>
+        <source>%1 checked/s</source>
+        <translation>每秒检查 %1</translation>
+    </message>
+    <message>
+        <source>%1 compiled/s</source>
+        <translation>每秒编译 %1</translation>
+    </message>
+    <message>
+        <source>%1 accepted/s</source>
+        <translation>每秒接受 %1</translation>
+    </message>
+    <message>
+        <source>%1 left</source>
+        <translation>剩余 %1</translation>
+    </message>
+    <message>
+        <source>ran for %1</source>
+        <translation>运行了 %1</translation>
+    </message>
+    <message>
+        <source>Rejections</source>
+        <translation>拒绝</translation>
+    </message>
+    <message>
+        <source>Operators…</source>
+        <translation>算子…</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>%1 timed</source>
+        <translation>已计时 %1</translation>
+    </message>
+    <message>
+        <source>%1 timed/s</source>
+        <translation>每秒计时 %1</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TaskQuery</name>
+    <message>
+        <source>Outcome</source>
+        <translation>结果</translation>
+    </message>
+    <message>
+        <source>Reason</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>Number of operators</source>
+        <translation>算子数</translation>
+    </message>
+    <message>
+        <source>Level or folder</source>
+        <translation>级别或文件夹</translation>
+    </message>
+    <message>
+        <source>Split</source>
+        <translation>划分</translation>
+    </message>
+    <message>
+        <source>Source</source>
+        <translation>来源</translation>
+    </message>
+    <message>
+        <source>Dtype</source>
+        <translation>数据类型</translation>
+    </message>
+    <message>
+        <source>Operator family</source>
+        <translation>算子族</translation>
+    </message>
+    <message>
+        <source>Eager time</source>
+        <translation>eager 时间</translation>
+    </message>
+    <message>
+        <source>Compiled over eager</source>
+        <translation>编译相对 eager</translation>
+    </message>
+    <message>
+        <source>%1 to %2</source>
+        <comment>an interval</comment>
+        <translation>%1 至 %2</translation>
+    </message>
+    <message>
+        <source>below %1</source>
+        <translation>低于 %1</translation>
+    </message>
+    <message>
+        <source>%1 or more</source>
+        <translation>%1 及以上</translation>
+    </message>
+    <message>
+        <source>(none)</source>
+        <translation>（无）</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::TaskSetModel</name>
     <message>
         <source>Names in the source behind torch., nn. and F.; not what it computes:
@@ -3433,6 +4077,10 @@ Press Run: each correct candidate is timed and adds a point.</source>
     <message>
         <source>not a task: has no %1</source>
         <translation>不是任务：没有 %1</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>等待中</translation>
     </message>
 </context>
 <context>

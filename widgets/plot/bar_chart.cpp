@@ -33,6 +33,7 @@ BarChart::BarChart(const QString &accessibleName, Kind kind, QWidget *parent)
     });
     QCustomPlot &plot = canvas();
     if (kind == Kind::names) {
+        plot.setMinimumSize(40, 10); // of one row
         plot.axisRect()->setMinimumMargins(QMargins(2, 2, 2, 2));
         for (QCPAxis *axis : {plot.xAxis, plot.xAxis2, plot.yAxis2})
             axis->setVisible(false);

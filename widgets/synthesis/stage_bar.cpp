@@ -27,16 +27,18 @@ QSize StageBar::minimumSizeHint() const {
 
 QColor StageBar::color(int stage) {
     const Colors &colors = Theme::instance().colors();
-    switch (stage) {
-    case 0:
+    if (stage == 0)
         return colors.border;
-    case 1:
-        return colors.series[5];
-    case 2:
-        return colors.series[0];
-    default:
+    if (stage + 1 == stages)
         return colors.good;
-    }
+    // Deeper with each step between.
+    const double part = 0.3 + 0.35 * (stage - 1);
+    const QColor &full = colors.series[0];
+    const auto mix = [part](int of, int over) {
+        return static_cast<int>(part * of + (1 - part) * over);
+    };
+    return {mix(full.red(), colors.base.red()), mix(full.green(), colors.base.green()),
+            mix(full.blue(), colors.base.blue())};
 }
 
 void StageBar::display(const SynthesisProgress &progress) {
@@ -54,16 +56,16 @@ void StageBar::paintEvent(QPaintEvent *) {
     QPainterPath frame;
     frame.addRoundedRect(whole, 4, 4);
     painter.fillPath(frame, colors.panel);
-    const double counts[] = {progress_.proposed, progress_.checked, progress_.compiled,
-                             progress_.accepted};
+    const double counts[stages] = {progress_.proposed, progress_.checked, progress_.timed,
+                                   progress_.compiled, progress_.accepted};
     const double greatest =
-        std::max({1.0, progress_.wanted, *std::max_element(counts, counts + 4)});
+        std::max({1.0, progress_.wanted, *std::max_element(counts, counts + stages)});
     painter.setClipPath(frame);
-    for (int stage = 0; stage < 4; ++stage) {
+    for (int stage = 0; stage < stages; ++stage) {
         QRectF part = whole;
         part.setWidth(whole.width() * counts[stage] / greatest);
         // Each later stage is a little lower, so that bars of one length can all be seen.
-        part.setTop(whole.top() + stage * whole.height() * 0.14);
+        part.setTop(whole.top() + stage * whole.height() * 0.12);
         painter.fillRect(part, color(stage));
     }
     painter.setClipping(false);

@@ -8,8 +8,8 @@
 
 namespace cuda_agent::widgets {
 
-/// How far a synthesis is: what was proposed, checked, compiled and accepted as bars over each
-/// other, and a mark at what is wanted. GUI thread.
+/// How far a synthesis is: what was proposed, checked, timed, compiled and accepted as bars over
+/// each other, and a mark at what is wanted. GUI thread.
 class StageBar : public QWidget {
     Q_OBJECT
   public:
@@ -17,7 +17,8 @@ class StageBar : public QWidget {
     void display(const SynthesisProgress &progress);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
-    /// Colour of a stage, 0 proposed to 3 accepted.
+    static constexpr int stages = 5;
+    /// Colour of a stage, 0 proposed to 4 accepted.
     static QColor color(int stage);
 
   protected:

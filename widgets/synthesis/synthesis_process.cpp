@@ -12,6 +12,7 @@ namespace cuda_agent::widgets {
 namespace {
 
 constexpr qsizetype mostErrors = 16 << 10;
+constexpr int incomplete = 1; ///< exit code: the asked-for thing does not hold
 constexpr int signalsInTurn[] = {SIGINT, SIGTERM, SIGKILL};
 
 QString cudaAgent() {
@@ -114,6 +115,9 @@ void SynthesisProcess::ended() {
         const QList<QByteArray> lines = errors_.split('\n');
         for (auto line = lines.rbegin(); line != lines.rend() && error_.isEmpty(); ++line)
             error_ = QString::fromUtf8(*line).trimmed().left(2000);
+        if (error_.isEmpty() && process_.exitCode() == incomplete)
+            error_ = tr("The set is not whole. Start the synthesis again with the same folder to "
+                        "go on.");
         if (error_.isEmpty())
             error_ = process_.exitStatus() == QProcess::CrashExit
                          ? tr("The synthesis was ended by a signal.")

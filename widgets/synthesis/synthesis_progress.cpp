@@ -35,6 +35,7 @@ std::optional<SynthesisProgress> SynthesisProgress::parse(const QByteArray &text
     result.wanted = countOf(json, "wanted");
     result.proposed = countOf(json, "proposed");
     result.checked = countOf(json, "checked");
+    result.timed = countOf(json, "timed");
     result.compiled = countOf(json, "compiled");
     result.accepted = countOf(json, "accepted");
     result.seconds = countOf(json, "seconds");

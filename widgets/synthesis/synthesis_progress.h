@@ -24,7 +24,7 @@ struct SynthesisProgress {
 
     State state = State::running;
     QString stage;
-    double wanted = 0, proposed = 0, checked = 0, compiled = 0, accepted = 0;
+    double wanted = 0, proposed = 0, checked = 0, timed = 0, compiled = 0, accepted = 0;
     QVector<Rejection> rejected;                            ///< most frequent first
     double seconds = 0;                                     ///< that it ran
     double left = std::numeric_limits<double>::quiet_NaN(); ///< seconds; NaN unknown

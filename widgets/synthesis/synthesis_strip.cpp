@@ -68,9 +68,9 @@ SynthesisStrip::SynthesisStrip(SynthesisFollower *follower, SynthesisProcess *pr
       counts_(newLabel(this, tr("Candidates so far"))),
       rates_(newLabel(this, tr("Speed and time left"))), error_(newLabel(this, tr("Error"))),
       bar_(new StageBar(this)),
-      detailsButton_(newButton(this, "synthesis.rejections", tr("Re&jections"))),
-      crawlButton_(newButton(this, "synthesis.operators", tr("Op&erators…"))),
-      stopButton_(newButton(this, "synthesis.stop", tr("S&top"))), details_(makeDetails()) {
+      detailsButton_(newButton(this, "synthesis.rejections", tr("Rejections"))),
+      crawlButton_(newButton(this, "synthesis.operators", tr("Operators…"))),
+      stopButton_(newButton(this, "synthesis.stop", tr("Stop"))), details_(makeDetails()) {
     setAccessibleName(tr("Synthesis"));
     QFont bold = state_->font();
     bold.setBold(true);
@@ -170,6 +170,13 @@ void SynthesisStrip::showRejections(bool shown) {
     detailsButton_->setChecked(shown);
 }
 
+void SynthesisStrip::setRoomy(bool roomy) {
+    if (roomy == roomy_)
+        return;
+    roomy_ = roomy;
+    refresh();
+}
+
 void SynthesisStrip::openCrawl() {
     if (crawl_) {
         crawl_->raise();
@@ -224,8 +231,9 @@ void SynthesisStrip::refresh() {
             rejected += each.count;
         QStringList parts{part(0, tr("%1 proposed").arg(number(progress->proposed))),
                           part(1, tr("%1 checked").arg(number(progress->checked))),
-                          part(2, tr("%1 compiled").arg(number(progress->compiled))),
-                          part(3, tr("%1 of %2 accepted")
+                          part(2, tr("%1 timed").arg(number(progress->timed))),
+                          part(3, tr("%1 compiled").arg(number(progress->compiled))),
+                          part(4, tr("%1 of %2 accepted")
                                       .arg(number(progress->accepted), number(progress->wanted)))};
         parts << tr("%1 rejected").arg(number(rejected)).replace(u' ', QLatin1String("&nbsp;"));
         counts_->setText(parts.join(QLatin1String("&nbsp;&nbsp; ")));
@@ -238,6 +246,7 @@ void SynthesisStrip::refresh() {
             };
             rate(&SynthesisProgress::proposed, tr("%1 proposed/s"));
             rate(&SynthesisProgress::checked, tr("%1 checked/s"));
+            rate(&SynthesisProgress::timed, tr("%1 timed/s"));
             rate(&SynthesisProgress::compiled, tr("%1 compiled/s"));
             rate(&SynthesisProgress::accepted, tr("%1 accepted/s"));
             if (std::isfinite(progress->left))
@@ -273,8 +282,8 @@ void SynthesisStrip::refresh() {
     bar_->setVisible(progress.has_value());
     counts_->setVisible(progress.has_value());
     const bool rejected = progress && !progress->rejected.isEmpty();
-    detailsButton_->setVisible(rejected);
-    details_->setVisible(rejected && detailsButton_->isChecked());
+    detailsButton_->setVisible(rejected && roomy_);
+    details_->setVisible(rejected && roomy_ && detailsButton_->isChecked());
     crawlButton_->setVisible(follower_->files().crawl);
     stopButton_->setVisible(running);
     stopButton_->setEnabled(!stopping);

@@ -30,6 +30,8 @@ class SynthesisStrip : public QWidget {
     QString countsText() const;
     QString ratesText() const;
     void showRejections(bool shown);
+    /// Where there is little room the rejections are hidden.
+    void setRoomy(bool roomy);
 
   signals:
     /// Candidates that were rejected for this reason are to be shown.
@@ -50,6 +52,7 @@ class SynthesisStrip : public QWidget {
     BarChart *chart_ = nullptr;
     QWidget *details_;
     QPointer<CrawlDialog> crawl_;
+    bool roomy_ = true;
 };
 
 } // namespace cuda_agent::widgets

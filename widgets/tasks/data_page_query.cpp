@@ -3,6 +3,7 @@
 // The filter of the page, its distributions and its columns.
 #include "widgets/tasks/data_page.h"
 
+#include "widgets/synthesis/synthesis_strip.h"
 #include "widgets/tasks/filter_panel.h"
 #include "widgets/tasks/set_columns.h"
 
@@ -19,7 +20,8 @@ namespace cuda_agent::widgets {
 
 namespace {
 
-constexpr int panelRoom = 640; ///< narrower pages have none for the panel
+constexpr int panelRoom = 800; ///< narrower pages have none for the panel
+constexpr int stripRoom = 560; ///< lower ones for the rejections
 constexpr std::size_t level = static_cast<std::size_t>(Facet::level);
 const QString columnsKey = QStringLiteral("data/columns");
 const QString panelKey = QStringLiteral("data/panel");
@@ -122,6 +124,7 @@ void DataPage::resizeEvent(QResizeEvent *event) {
     QWidget::resizeEvent(event);
     if ((event->oldSize().width() >= panelRoom) != (event->size().width() >= panelRoom))
         updatePanel();
+    strip_->setRoomy(height() >= stripRoom);
 }
 
 // --- columns ----------------------------------------------------------------------------------
@@ -143,6 +146,8 @@ bool DataPage::columnWanted(int column) const {
         return wish.toBool();
     // Where a set says what its tasks compute, what their source mentions says less.
     const bool recorded = model_->columnOf(QStringLiteral("ops")) >= 0;
+    if (column == TaskSetModel::groupColumn && model_->hasFacts())
+        return model_->groups() != QStringList{QString()}; // candidates have no level yet
     if (column == TaskSetModel::mentionsColumn || column == TaskSetModel::sizeColumn)
         return !recorded;
     return column < TaskSetModel::fixedColumns || fieldShown(model_->fieldOf(column));
@@ -160,6 +165,8 @@ void DataPage::fitColumns() {
         return;
     fitted_ = model_->path();
     const int letter = fontMetrics().averageCharWidth();
+    const QStringList words{QStringLiteral("split"), QStringLiteral("source"),
+                            QStringLiteral("data_source"), QStringLiteral("outcome")};
     for (int column = TaskSetModel::fixedColumns; column < filtered_->columnCount(); ++column) {
         const QString field = model_->fieldOf(column);
         const QString title =
@@ -167,6 +174,7 @@ void DataPage::fitColumns() {
         const int wide = field == QLatin1String("ops") || field == QLatin1String("detail")
                              ? 34 * letter
                          : field == QLatin1String("reason") ? 18 * letter
+                         : words.contains(field)            ? 14 * letter
                                                             : 10 * letter;
         table_->setColumnWidth(column, std::max(wide, fontMetrics().horizontalAdvance(title) + 28));
     }

@@ -45,13 +45,13 @@ const auto &columns() {
          {QStringLiteral("stage"), QT_TRANSLATE_NOOP("cuda_agent::widgets::SetColumns", "Stage"),
           QT_TRANSLATE_NOOP("cuda_agent::widgets::SetColumns", "How far the candidate came"),
           Kind::plain, true},
-         {operatorCountField,
-          QT_TRANSLATE_NOOP("cuda_agent::widgets::SetColumns", "Number of operators"),
+         {operatorCountField, QT_TRANSLATE_NOOP("cuda_agent::widgets::SetColumns", "Operators"),
           QT_TRANSLATE_NOOP("cuda_agent::widgets::SetColumns",
                             "Operators that forward() calls, one for each call"),
           Kind::plain, true},
-         {QStringLiteral("ops"), QT_TRANSLATE_NOOP("cuda_agent::widgets::SetColumns", "Operators"),
-          nullptr, Kind::plain, true},
+         {QStringLiteral("ops"),
+          QT_TRANSLATE_NOOP("cuda_agent::widgets::SetColumns", "Operator names"), nullptr,
+          Kind::plain, true},
          {QStringLiteral("data_source"),
           QT_TRANSLATE_NOOP("cuda_agent::widgets::SetColumns", "Source"), nullptr, Kind::plain,
           true},
@@ -108,6 +108,14 @@ const Column *find(const QString &field) {
     return nullptr;
 }
 
+/// "relu, linear" of "torch.relu, torch.nn.functional.linear".
+QString shortNames(const QString &names) {
+    QStringList parts = names.split(QStringLiteral(", "));
+    for (QString &part : parts)
+        part = part.mid(part.lastIndexOf(u'.') + 1);
+    return parts.join(QStringLiteral(", "));
+}
+
 QString digits(double value) {
     return QLocale().toString(value, 'g', 4);
 }
@@ -139,10 +147,12 @@ bool fieldShown(const QString &field) {
     return field != QLatin1String("graph") && field != QLatin1String("graph_hash") &&
            field != QLatin1String("kinds") && field != QLatin1String("families") &&
            field != QLatin1String("index") && field != QLatin1String("id") &&
-           field != QLatin1String("small");
+           field != QLatin1String("small") && field != QLatin1String("took_seconds");
 }
 
 QString fieldText(const QString &field, const QVariant &value) {
+    if (field == QLatin1String("ops"))
+        return shortNames(value.toString());
     if (!isNumber(value))
         return value.toString();
     const Column *column = find(field);

@@ -17,6 +17,7 @@ QString fieldTitle(const QString &field);
 QString fieldMeaning(const QString &field);
 /// Fields that few people look at are hidden until somebody wants them.
 bool fieldShown(const QString &field);
+/// What a cell shows: rounded, with units, operators without their modules.
 QString fieldText(const QString &field, const QVariant &value);
 /// What is sorted by and exported: in the unit of the title.
 QVariant fieldSortValue(const QString &field, const QVariant &value);

@@ -145,6 +145,8 @@ QVariant TaskSetModel::data(const QModelIndex &index, int role) const {
         return column == mentionsColumn
                    ? tr("Names in the source behind torch., nn. and F.; not what it computes:\n%1")
                          .arg(row.mentions.join(QStringLiteral(", ")))
+               : column >= fixedColumns && !isNumber(row.fields.value(fieldOf(column)))
+                   ? row.fields.value(fieldOf(column)).toString()
                    : data(index, Qt::DisplayRole).toString();
     }
     const QString field = fieldOf(column);

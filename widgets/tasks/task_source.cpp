@@ -118,8 +118,12 @@ QHash<qint64, CandidateOutcome> outcomesBeside(const QString &candidates,
         known.reason = textOf(json, "reason");
         known.detail = textOf(json, "detail").left(2000);
         for (const auto &[key, value] : json.items())
-            if (value.is_number() && key != "index")
-                known.figures[QString::fromStdString(key).left(80)] = fieldValue(value);
+            if (value.is_number() && key != "index") {
+                // Times of a call are those of what the stage ran.
+                const bool compiled = key == "seconds" && known.stage == QLatin1String("compile");
+                known.figures[compiled ? QStringLiteral("compile_seconds")
+                                       : QString::fromStdString(key).left(80)] = fieldValue(value);
+            }
     }
     return outcomes;
 }

@@ -7,6 +7,8 @@
 #include "widgets/shell/main_window.h"
 #include "widgets/shell/session_view.h"
 #include "widgets/shell/welcome_page.h"
+#include "widgets/synthesis/synthesis_process.h"
+#include "widgets/tasks/data_page.h"
 
 #include <QAbstractButton>
 #include <QAbstractItemModelTester>
@@ -229,6 +231,37 @@ class ShellTest : public QObject {
         delete second;
         QVERIFY(model.action(1) == nullptr);
         QCOMPARE(model.flags(model.index(1, 0)), Qt::NoItemFlags);
+    }
+
+    void closingStopsASynthesis() {
+        const QString program = folder_.filePath(QStringLiteral("fake"));
+        const QString out = folder_.filePath(QStringLiteral("made"));
+        QFile file(program);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("#!/bin/bash\nmkdir -p \"$4\"\n"
+                   "trap 'touch \"$4/heard\"; exit 130' INT\ntouch \"$4/up\"\n"
+                   "while true; do sleep 0.05; done\n");
+        file.close();
+        QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        MainWindow window;
+        window.show();
+        window.data().synthesis().setProgram(program);
+        QVERIFY(window.data().startSynthesis({QStringLiteral("r.toml"), out, {}, {}, 0}));
+        QTRY_VERIFY(QFileInfo::exists(out + QStringLiteral("/up")));
+        QVERIFY(window.close());
+        QCOMPARE(window.data().synthesis().state(), SynthesisProcess::State::idle);
+        QVERIFY(QFileInfo::exists(out + QStringLiteral("/heard")));
+    }
+
+    void opensSetsInTheDataPerspective() {
+        QFile file(folder_.filePath(QStringLiteral("some.jsonl")));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("{\"name\": \"a\", \"code\": \"x\"}\n");
+        file.close();
+        MainWindow window;
+        QVERIFY(window.open(file.fileName()));
+        QCOMPARE(window.perspective(), MainWindow::Perspective::data);
+        QTRY_COMPARE(window.data().model().rowCount(), 1);
     }
 };
 

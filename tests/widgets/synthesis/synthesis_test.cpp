@@ -57,7 +57,7 @@ namespace {
 
 const QByteArray running =
     R"({"state": "running", "stage": "filter", "wanted": 100, "proposed": 400, "checked": 300,
-        "compiled": 120, "accepted": 60, "rejected": {"too_fast": 20, "unused_input": 90},
+        "timed": 200, "compiled": 120, "accepted": 60, "rejected": {"too_fast": 20, "unused_input": 90},
         "seconds": 30, "left": 40})";
 
 using Rejections = QVector<SynthesisProgress::Rejection>;
@@ -91,6 +91,7 @@ void SynthesisTest::progress() {
     QCOMPARE(read->state, SynthesisProgress::State::running);
     QCOMPARE(read->stage, QStringLiteral("filter"));
     QCOMPARE(read->wanted, 100.0);
+    QCOMPARE(read->timed, 200.0);
     QCOMPARE(read->accepted, 60.0);
     QCOMPARE(read->left, 40.0);
     QCOMPARE(read->rejected,
@@ -330,6 +331,10 @@ void SynthesisTest::lastWords() {
     QVERIFY(process.start(request));
     QTRY_COMPARE(process.state(), SynthesisProcess::State::idle);
     QVERIFY(process.error().contains(QLatin1String("exit code 7")));
+    process.setProgram(program(QStringLiteral("short"), "exit 1\n"));
+    QVERIFY(process.start(request));
+    QTRY_COMPARE(process.state(), SynthesisProcess::State::idle);
+    QVERIFY(process.error().contains(QLatin1String("not whole")));
     process.setProgram(program(QStringLiteral("killed"), "kill -9 $$\n"));
     QVERIFY(process.start(request));
     QTRY_VERIFY(process.error().contains(QLatin1String("by a signal")));

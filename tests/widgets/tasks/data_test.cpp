@@ -164,8 +164,8 @@ void DataTest::lines() {
     QStringList heads;
     for (int i = TaskSetModel::fixedColumns; i < model.columnCount(); ++i)
         heads << model.headerData(i, Qt::Horizontal, Qt::DisplayRole).toString();
-    QCOMPARE(heads, (QStringList{QStringLiteral("Split"), QStringLiteral("Number of operators"),
-                                 QStringLiteral("Operators"), QStringLiteral("count"),
+    QCOMPARE(heads, (QStringList{QStringLiteral("Split"), QStringLiteral("Operators"),
+                                 QStringLiteral("Operator names"), QStringLiteral("count"),
                                  QStringLiteral("eager_seconds")}));
     QCOMPARE(model.index(0, 9).data().toString(), QStringLiteral("0.00125"));
     QCOMPARE(model.index(0, 7).data().toString(), QStringLiteral("conv, gelu"));
@@ -419,8 +419,8 @@ void DataTest::csvAndCopy() {
     QCOMPARE(
         QString::fromUtf8(file.readAll()).split(u'\n'),
         (QStringList{
-            QStringLiteral("Name,Level / folder,Mentions,Size,Problem,Split,Number of operators,"
-                           "Operators,count,eager_seconds"),
+            QStringLiteral("Name,Level / folder,Mentions,Size,Problem,Split,Operators,"
+                           "Operator names,count,eager_seconds"),
             QStringLiteral("\"../../five, or \"\"so\"\"\",,%1,%2,,,,,12345678,20")
                 .arg(mentioned, size),
             QStringLiteral("one,1,%1,%2,,train,2,\"conv, gelu\",,0.00125").arg(mentioned, size),

@@ -207,7 +207,7 @@ void SetTest::columns() {
         cells << model.index(0, i).data().toString().replace(QChar(0x202f), u' ');
     }
     QCOMPARE(titles.join(u'|'),
-             QStringLiteral("Split|Number of operators|Operators|Source|Dtype|Backward|Eager (ms)|"
+             QStringLiteral("Split|Operators|Operator names|Source|Dtype|Backward|Eager (ms)|"
                             "Compiled (ms)|Compiled over eager|Memory|Operations|alpha|zeta"));
     QCOMPARE(cells.join(u'|'), QString::fromUtf8("train|2|a, b|torch|bf16|yes|1.25|0.625|2.00×|"
                                                  "2.50 MB|3.2 G|2|1"));
@@ -463,7 +463,8 @@ void SetTest::writeFolder(const QString &name, const QByteArray &state) {
     QVERIFY(put(folder + QStringLiteral("/progress.json"),
                 "{\"state\": \"" + state +
                     "\", \"stage\": \"filter\", \"wanted\": 3000, \"proposed\": 9000, "
-                    "\"checked\": 6400, \"compiled\": 2600, \"accepted\": 2310, \"rejected\": "
+                    "\"checked\": 6400, \"timed\": 3900, \"compiled\": 2600, \"accepted\": 2310, "
+                    "\"rejected\": "
                     "{\"too_fast\": 1800, \"not_deterministic\": 230, \"unused_input\": 610, "
                     "\"weak_check\": 420, \"duplicate\": 950, \"out_of_memory\": 80}, "
                     "\"seconds\": 412, \"left\": 190}"));
@@ -493,7 +494,7 @@ void SetTest::writeFolder(const QString &name, const QByteArray &state) {
             continue;
         const bool good = i % 3 == 0;
         const Json check{{"index", i},
-                         {"stage", "check"},
+                         {"stage", good ? "time" : "check"},
                          {"outcome", good ? "passed" : "rejected"},
                          {"reason", good ? "" : "too_fast"},
                          {"detail", good ? "" : "0.2 ms a call"},
@@ -501,8 +502,8 @@ void SetTest::writeFolder(const QString &name, const QByteArray &state) {
         checked += QByteArray::fromStdString(check.dump()) + '\n';
         if (good)
             checked += "{\"index\": " + QByteArray::number(i) +
-                       ", \"stage\": \"compile\", \"outcome\": \"passed\", \"reason\": \"\", "
-                       "\"compile_seconds\": 0.001}\n";
+                       ", \"stage\": \"compile\", \"outcome\": \"passed\", "
+                       "\"seconds\": 0.001, \"took_seconds\": 7.5}\n";
     }
     QVERIFY(put(folder + QStringLiteral("/candidates.jsonl"), candidates + "{\"index\": 400, \"i"));
     QVERIFY(put(folder + QStringLiteral("/checked.jsonl"), checked + "{\"inde"));
@@ -660,7 +661,7 @@ void SetTest::screenshots() {
             QCoreApplication::installTranslator(&chinese);
         writeFolder(QStringLiteral("pictures"), "running");
         for (const bool synthesis : {false, true}) {
-            for (const QSize size : {QSize(1280, 800), QSize(700, 480)}) {
+            for (const QSize size : {QSize(1280, 800), QSize(1500, 1500), QSize(700, 480)}) {
                 DataPage page;
                 page.openSet(synthesis ? path(QStringLiteral("pictures"))
                                        : path(QStringLiteral("set.jsonl.gz")));
