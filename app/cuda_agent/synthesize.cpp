@@ -55,9 +55,9 @@ Result<synthesis::Request> requestOf(const Options &options) {
 }
 
 std::string textOf(const synthesis::Progress &progress) {
-    auto text = fmt::format("{} of {} tasks; {}: {} proposed, {} checked, {} compiled",
+    auto text = fmt::format("{} of {} tasks; {}: {} proposed, {} checked, {} timed, {} compiled",
                             progress.accepted, progress.wanted, progress.stage, progress.proposed,
-                            progress.checked, progress.compiled);
+                            progress.checked, progress.timed, progress.compiled);
     if (const auto rate = progress.rates.find(progress.stage); rate != progress.rates.end())
         text += fmt::format(", {:.1f} a second", rate->second);
     if (progress.left)

@@ -47,20 +47,20 @@ Result<Audit> auditOf(const Recipe &recipe, const TaskSet &set, Filter &filter, 
         again.push_back(candidate);
     CUDA_AGENT_TRY(filter.run(
         Stage::check, again,
-        [&](const Checked &checked) -> Result<void> {
+        [&](const Checked &checked) -> Result<bool> {
             ++audit.run;
             done(audit.run, again.size());
             if (checked.outcome == Outcome::passed)
-                return {};
+                return true;
             if (checked.reason == "too fast" || checked.reason == "too slow") {
                 ++audit.drifted;
-                return {};
+                return true;
             }
             ++(checked.reason == "other operators" ? audit.disagreements : audit.failures);
             if (audit.details.size() < mostDetails)
                 audit.details.push_back(
                     fmt::format("{}: {}: {}", checked.index, checked.reason, checked.detail));
-            return {};
+            return true;
         },
         stop));
     return audit;

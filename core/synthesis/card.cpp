@@ -87,7 +87,7 @@ Json cardOf(const Recipe &recipe, const TaskSet &set, std::size_t proposed,
         ++levels[std::to_string(task.level)];
         ++splits[task.split];
         ++dtypes[task.candidate->dtype];
-        ++times[timeClass(task.checked->seconds)];
+        ++times[timeClass(task.timed->seconds)];
         ++numbers[fmt::format("{} operator{}", ops.size(), ops.size() == 1 ? "" : "s")];
         for (const auto &name : std::set<std::string>(ops.begin(), ops.end()))
             ++operators[name];
@@ -98,7 +98,7 @@ Json cardOf(const Recipe &recipe, const TaskSet &set, std::size_t proposed,
         fromThree += ops.size() >= 3 ? 1 : 0;
         blocks += task.candidate->source == "transformers" ? 1 : 0;
         if (task.compiled->seconds > 0) {
-            logs += std::log(task.checked->seconds / task.compiled->seconds);
+            logs += std::log(task.timed->seconds / task.compiled->seconds);
             ++sped;
         }
     }

@@ -10,8 +10,10 @@
 
 namespace cuda_agent::synthesis {
 
-enum class Stage { check, compile };
-std::string_view nameOf(Stage stage); ///< "check", "compile"
+/// In this order. `check`: whether it is fit; `time`: of eager PyTorch; `compile`: torch.compile.
+enum class Stage { check, time, compile };
+inline constexpr Stage stages[]{Stage::check, Stage::time, Stage::compile};
+std::string_view nameOf(Stage stage); ///< "check", "time", "compile"
 
 enum class Outcome {
     passed,
@@ -27,7 +29,7 @@ struct Checked {
     Outcome outcome = Outcome::passed;
     std::string reason; ///< of a rejection, one of a fixed set: "raises", "memory", ...
     std::string detail; ///< one line for a person
-    double seconds = 0; ///< median of a call: eager's, or the compiled one's; 0: not measured
+    double seconds = 0; ///< median of a call, eager (time) or compiled (compile); 0: not measured
     /// What the stage measured, as README.md has it: "ops", "graph", "graph_hash", "memory_bytes",
     /// "operations", "counted_bytes", "bitwise"; "compile_seconds".
     Json figures = Json::object();

@@ -64,9 +64,16 @@ class Budget {
     std::uint64_t left_, all_;
 };
 
+/// What the processes of one device have between them.
+struct Shared {
+    explicit Shared(std::uint64_t bytes) : budget(bytes) {}
+    Budget budget;
+    std::mutex timing; ///< one times at a time
+};
+
 struct Slot {
     const device::Info &device;
-    Budget &budget;
+    Shared &shared;
     fs::path cache;
     std::optional<MakerProcess> process = {};
     int served = 0;
@@ -99,7 +106,7 @@ std::string reasonOf(Ended::Kind kind) {
 struct Filter::State {
     const Recipe recipe;
     const Options options;
-    std::vector<std::unique_ptr<Budget>> budgets = {};
+    std::vector<std::unique_ptr<Shared>> shared = {};
     std::vector<std::unique_ptr<Slot>> slots = {};
     mutable std::mutex mutex = {};
     Json versions = {};
@@ -176,7 +183,7 @@ struct Filter::State {
                        const std::stop_token &stop) {
         device::Share share(slot.device, stop);
         CUDA_AGENT_TRY(share.take());
-        CUDA_AGENT_ASSIGN(loaded, load(slot, candidate, stop));
+        CUDA_AGENT_ASSIGN(loaded, load(slot, candidate, candidate.small, stop));
         if (loaded.rejection || !loaded.machine.empty())
             return std::move(loaded);
         std::mt19937_64 random(std::random_device{}());
@@ -198,23 +205,35 @@ struct Filter::State {
              {"graph", "graph_hash", "memory_bytes", "operations", "counted_bytes", "bitwise"})
             if (const auto found = step.answer.find(key); found != step.answer.end())
                 checked.figures[key] = *found;
+        if (const auto found = step.answer.find("seconds"); found != step.answer.end())
+            checked.figures["parts"] = *found;
         step.rejection = std::move(*decided);
-        if (step.rejection)
+        return std::move(step);
+    }
+
+    Result<Step> time(Slot &slot, const Candidate &candidate, Checked &checked,
+                      const std::stop_token &stop) {
+        CUDA_AGENT_ASSIGN(loaded, load(slot, candidate, {}, stop));
+        if (loaded.rejection || !loaded.machine.empty())
+            return std::move(loaded);
+        CUDA_AGENT_ASSIGN(step, timed(slot, {{"request", "time"}}, checked, stop));
+        if (step.rejection || !step.machine.empty())
             return std::move(step);
-        return time(slot, {{"request", "time"}}, checked, stop);
+        if (checked.seconds < recipe.leastSeconds)
+            step.rejection = {"too fast", fmt::format("{:.3g} ms", checked.seconds * 1e3)};
+        else if (checked.seconds > recipe.mostSeconds)
+            step.rejection = {"too slow", fmt::format("{:.3g} ms", checked.seconds * 1e3)};
+        return std::move(step);
     }
 
     Result<Step> compile(Slot &slot, const Candidate &candidate, Checked &checked,
                          const std::stop_token &stop) {
-        device::Share share(slot.device, stop);
-        CUDA_AGENT_TRY(share.take());
-        CUDA_AGENT_ASSIGN(loaded, load(slot, candidate, stop));
+        CUDA_AGENT_ASSIGN(loaded, load(slot, candidate, {}, stop));
         if (loaded.rejection || !loaded.machine.empty())
             return std::move(loaded);
         CUDA_AGENT_ASSIGN(step,
                           ask(slot, {{"request", "compile"}, {"seed", std::random_device{}()}},
                               recipe.compileSeconds, stop));
-        share.leave();
         if (step.rejection || !step.machine.empty())
             return std::move(step);
         auto decided = decideCompile(step.answer);
@@ -227,23 +246,26 @@ struct Filter::State {
             checked.figures["compile_seconds"] = *found;
         if (step.rejection)
             return std::move(step);
-        return time(slot, {{"request", "time"}, {"compiled", true}}, checked, stop);
+        return timed(slot, {{"request", "time"}, {"compiled", true}}, checked, stop);
     }
 
-    Result<Step> load(Slot &slot, const Candidate &candidate, const std::stop_token &stop) {
+    Result<Step> load(Slot &slot, const Candidate &candidate,
+                      const std::map<std::string, std::string> &small,
+                      const std::stop_token &stop) {
         return ask(slot,
                    {{"request", "load"},
                     {"id", candidate.id},
                     {"code", candidate.code},
-                    {"small", candidate.small},
+                    {"small", small},
                     {"backward", candidate.backward}},
                    recipe.loadSeconds, stop);
     }
 
-    /// Times of calls, with the device alone.
-    Result<Step> time(Slot &slot, Json request, Checked &checked, const std::stop_token &stop) {
+    /// Times of calls, alone among those who ask for the device.
+    Result<Step> timed(Slot &slot, Json request, Checked &checked, const std::stop_token &stop) {
         request["calls"] = recipe.timedCalls;
         request["longest"] = recipe.mostSeconds * (recipe.timedCalls + 1);
+        const std::lock_guard turn(slot.shared.timing);
         const auto lease = device::Lease::take(slot.device, stop);
         if (!lease)
             return tl::unexpected(lease.error());
@@ -263,11 +285,20 @@ struct Filter::State {
             return std::move(step);
         }
         checked.seconds = medianOf(std::move(seconds));
-        if (checked.stage == Stage::check && checked.seconds < recipe.leastSeconds)
-            step.rejection = {"too fast", fmt::format("{:.3g} ms", checked.seconds * 1e3)};
-        else if (checked.stage == Stage::check && checked.seconds > recipe.mostSeconds)
-            step.rejection = {"too slow", fmt::format("{:.3g} ms", checked.seconds * 1e3)};
         return std::move(step);
+    }
+
+    Result<Step> go(Slot &slot, const Candidate &candidate, Checked &checked,
+                    const std::stop_token &stop) {
+        switch (checked.stage) {
+        case Stage::check:
+            return check(slot, candidate, checked, stop);
+        case Stage::time:
+            return time(slot, candidate, checked, stop);
+        case Stage::compile:
+            break;
+        }
+        return compile(slot, candidate, checked, stop);
     }
 
     /// Errors: machine (no process starts), stopped.
@@ -277,9 +308,9 @@ struct Filter::State {
             overhead + static_cast<std::uint64_t>(
                            static_cast<double>(candidate.estimatedBytes) *
                            (candidate.dtype == "float32" ? oracleFactor : oracleFactorOfHalves));
-        CUDA_AGENT_TRY(slot.budget.take(bytes, stop));
+        CUDA_AGENT_TRY(slot.shared.budget.take(bytes, stop));
         auto checked = tried(slot, candidate, stage, stop);
-        slot.budget.give(bytes);
+        slot.shared.budget.give(bytes);
         return checked;
     }
 
@@ -294,9 +325,7 @@ struct Filter::State {
             checked = {};
             checked.index = candidate.index;
             checked.stage = stage;
-            CUDA_AGENT_ASSIGN(step, stage == Stage::check
-                                        ? check(slot, candidate, checked, stop)
-                                        : compile(slot, candidate, checked, stop));
+            CUDA_AGENT_ASSIGN(step, go(slot, candidate, checked, stop));
             checked.tookSeconds = since(start);
             const bool lost = step.processLost || !slot.process->alive();
             if (lost || stranger) {
@@ -329,11 +358,11 @@ Filter::Filter(const Recipe &recipe, Options options)
     : state_(new State{recipe, std::move(options)}) {
     int number = 0;
     for (const auto &device : state_->options.devices) {
-        state_->budgets.push_back(std::make_unique<Budget>(
+        state_->shared.push_back(std::make_unique<Shared>(
             static_cast<std::uint64_t>(memoryShare * static_cast<double>(device.memoryBytes))));
         for (int i = 0; i < state_->options.perDevice; ++i)
             state_->slots.push_back(std::make_unique<Slot>(
-                Slot{device, *state_->budgets.back(),
+                Slot{device, *state_->shared.back(),
                      state_->options.scratch / fmt::format("filter-{}", number++)}));
     }
 }
@@ -377,9 +406,12 @@ Result<void> Filter::run(Stage stage, const std::vector<const Candidate *> &cand
             const std::lock_guard lock(mutex);
             if (failure)
                 return;
-            if (auto heard = done(std::move(*checked)); !heard) {
-                failure = heard.error();
+            const auto more = done(std::move(*checked));
+            if (!more) {
+                failure = more.error();
                 ended.request_stop();
+            } else if (!*more) {
+                next = candidates.size();
             }
         }
     };

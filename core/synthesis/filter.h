@@ -11,9 +11,10 @@
 
 namespace cuda_agent::synthesis {
 
-/// Runs candidates in sandboxed filter processes, several on each device. Times are taken with the
-/// device alone; the rest shares it (`device::Lease`), and what candidates hold at a time stays
-/// within the device's memory by their estimates.
+/// Runs candidates in sandboxed filter processes, several on each device. Checks share the device
+/// with others of this user (`device::Lease`); eager times are taken with the device alone, one at
+/// a time; compiled times one at a time, while other processes compile. What candidates hold at a
+/// time stays within the device's memory by their estimates.
 class Filter {
   public:
     struct Options {
@@ -24,13 +25,14 @@ class Filter {
     Filter(const Recipe &recipe, Options options);
     ~Filter();
 
-    /// Hears of each candidate that a stage has ended for. One call at a time; an error ends run().
-    using Done = std::function<Result<void>(Checked)>;
+    /// Hears of each candidate that a stage has ended for; false: begin with no further one. One
+    /// call at a time; an error ends run().
+    using Done = std::function<Result<bool>(Checked)>;
 
-    /// Takes all candidates through one stage, in any order. What a candidate does to its process,
-    /// crash, hang, flood, allocate, is its rejection, after a second try where the process had
-    /// served others. Blocks. Processes stay for the next call.
-    /// Errors: machine (processes do not start: after several in a row), stopped, those of `done`.
+    /// Takes all candidates through one stage, begun in their order. What a candidate does to its
+    /// process, crash, hang, flood, allocate, is its rejection, after a second try where the
+    /// process had served others. Blocks. Processes stay for the next call. Errors: machine
+    /// (processes do not start: after several in a row), stopped, those of `done`.
     Result<void> run(Stage stage, const std::vector<const Candidate *> &candidates,
                      const Done &done, std::stop_token stop);
     /// {"torch", "python", "packages"} of the processes; null before the first has started.

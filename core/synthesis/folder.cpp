@@ -120,17 +120,21 @@ void Folder::take(Checked checked) {
     if (checked.outcome == Outcome::rejected) {
         ++rejected_[checked.reason];
     } else if (checked.stage == Stage::compile) {
-        const auto check = checked_.find(checked.index);
-        const auto graph = check == checked_.end()
-                               ? std::string()
-                               : check->second.figures.value("graph_hash", std::string());
+        const auto *check = find(Stage::check, checked.index);
+        const auto graph =
+            check ? check->figures.value("graph_hash", std::string()) : std::string();
         if (graph.empty())
             ++withoutGraph_;
         else if (!graphs_.insert(graph).second)
             ++rejected_["same graph"];
     }
-    auto &those = checked.stage == Stage::check ? checked_ : compiled_;
+    auto &those = outcomes_.at(static_cast<std::size_t>(checked.stage));
     those.insert_or_assign(checked.index, std::move(checked));
+}
+
+const Checked *Folder::find(Stage stage, std::size_t index) const {
+    const auto found = of(stage).find(index);
+    return found == of(stage).end() ? nullptr : &found->second;
 }
 
 Result<void> Folder::add(std::vector<Candidate> candidates) {
@@ -150,27 +154,25 @@ Result<void> Folder::add(Checked checked) {
 
 std::vector<const Candidate *> Folder::todo(Stage stage) const {
     std::vector<const Candidate *> todo;
-    for (const auto &candidate : candidates_) {
-        const auto check = checked_.find(candidate.index);
-        if (stage == Stage::check
-                ? candidate.rejected.empty() && check == checked_.end()
-                : check != checked_.end() && check->second.outcome == Outcome::passed &&
-                      !compiled_.contains(candidate.index))
+    const auto ready = [&](const Candidate &candidate) {
+        if (stage == Stage::check)
+            return candidate.rejected.empty();
+        const auto before = static_cast<Stage>(static_cast<int>(stage) - 1);
+        const auto *outcome = find(before, candidate.index);
+        return outcome && outcome->outcome == Outcome::passed;
+    };
+    for (const auto &candidate : candidates_)
+        if (ready(candidate) && !find(stage, candidate.index))
             todo.push_back(&candidate);
-    }
     return todo;
 }
 
 std::vector<Entry> Folder::entries() const {
     std::vector<Entry> entries;
-    for (const auto &candidate : candidates_) {
-        Entry entry{&candidate};
-        if (const auto found = checked_.find(candidate.index); found != checked_.end())
-            entry.checked = &found->second;
-        if (const auto found = compiled_.find(candidate.index); found != compiled_.end())
-            entry.compiled = &found->second;
-        entries.push_back(entry);
-    }
+    for (const auto &candidate : candidates_)
+        entries.push_back({&candidate, find(Stage::check, candidate.index),
+                           find(Stage::time, candidate.index),
+                           find(Stage::compile, candidate.index)});
     return entries;
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/line_log.h"
 #include "core/synthesis/card.h"
 
+#include <array>
 #include <deque>
 #include <set>
 #include <stop_token>
@@ -33,9 +34,7 @@ class Folder {
 
     /// Those that a stage is still to be done for.
     std::vector<const Candidate *> todo(Stage stage) const;
-    std::size_t done(Stage stage) const {
-        return (stage == Stage::check ? checked_ : compiled_).size();
-    }
+    std::size_t done(Stage stage) const { return of(stage).size(); }
     /// Those that passed all stages, each operator graph once.
     std::size_t accepted() const { return graphs_.size() + withoutGraph_; }
     const std::map<std::string, std::size_t> &rejected() const { return rejected_; }
@@ -60,7 +59,10 @@ class Folder {
     Json crawl_;
     std::optional<Screen> screen_;
     std::deque<Candidate> candidates_;
-    std::map<std::size_t, Checked> checked_, compiled_;
+    using Outcomes = std::map<std::size_t, Checked>; ///< by index
+    const Outcomes &of(Stage stage) const { return outcomes_.at(static_cast<std::size_t>(stage)); }
+    const Checked *find(Stage stage, std::size_t index) const;
+    std::array<Outcomes, std::size(stages)> outcomes_;
     std::set<std::string> graphs_;
     std::size_t withoutGraph_ = 0;
     std::map<std::string, std::size_t> rejected_;

@@ -71,8 +71,8 @@ class Synthesizer {
         while (progress_.accepted < recipe_.tasks) {
             CUDA_AGENT_TRY(propose());
             if (!request_.proposeOnly) {
-                CUDA_AGENT_TRY(filter(Stage::check));
-                CUDA_AGENT_TRY(filter(Stage::compile));
+                for (const auto stage : stages)
+                    CUDA_AGENT_TRY(filter(stage));
             } else if (progress_.proposed >= recipe_.tasks) {
                 return false;
             }
@@ -118,7 +118,7 @@ class Synthesizer {
     Result<void> propose() {
         // What an earlier run has proposed and not filtered comes first.
         if (!request_.proposeOnly &&
-            (!folder_.todo(Stage::check).empty() || !folder_.todo(Stage::compile).empty()))
+            std::ranges::any_of(stages, [&](Stage stage) { return !folder_.todo(stage).empty(); }))
             return {};
         enter("propose");
         const auto from = folder_.candidates().size();
@@ -162,7 +162,7 @@ class Synthesizer {
         std::size_t done = 0;
         return filter_.run(
             stage, todo,
-            [&](Checked checked) -> Result<void> {
+            [&](Checked checked) -> Result<bool> {
                 const std::lock_guard lock(mutex_);
                 if (checked.outcome == Outcome::machine && listener_.note)
                     listener_.note(fmt::format("candidate {}: {}", checked.index, checked.detail));
@@ -173,7 +173,8 @@ class Synthesizer {
                 count();
                 estimate(todo.size() - done, took / static_cast<double>(done), stage);
                 tell(false);
-                return {};
+                // Those begun are the first, so the set is that of its recipe.
+                return stage != Stage::compile || progress_.accepted < recipe_.tasks;
             },
             stop_.token());
     }
@@ -186,11 +187,12 @@ class Synthesizer {
         };
         double left = static_cast<double>(waiting) * each;
         if (stage == Stage::compile && progress_.accepted > 0 && rate("check") > 0 &&
-            progress_.accepted < recipe_.tasks) {
+            rate("time") > 0 && progress_.accepted < recipe_.tasks) {
             const auto missing = static_cast<double>(recipe_.tasks - progress_.accepted);
             const auto accepted = static_cast<double>(progress_.accepted);
             left = missing / accepted *
                    (static_cast<double>(progress_.checked) / rate("check") +
+                    static_cast<double>(progress_.timed) / rate("time") +
                     static_cast<double>(progress_.compiled) / rate("compile"));
         }
         progress_.left = left;
@@ -198,8 +200,9 @@ class Synthesizer {
 
     void count() {
         progress_.checked = folder_.done(Stage::check);
+        progress_.timed = folder_.done(Stage::time);
         progress_.compiled = folder_.done(Stage::compile);
-        progress_.accepted = folder_.accepted();
+        progress_.accepted = std::min(folder_.accepted(), recipe_.tasks);
         progress_.rejected = folder_.rejected();
     }
 
@@ -273,9 +276,10 @@ Result<std::vector<device::Info>> devicesOf(const Request &request) {
 Json toJson(const Progress &progress) {
     Json json{{"state", progress.state},       {"stage", progress.stage},
               {"wanted", progress.wanted},     {"proposed", progress.proposed},
-              {"checked", progress.checked},   {"compiled", progress.compiled},
-              {"accepted", progress.accepted}, {"rejected", progress.rejected},
-              {"seconds", progress.seconds},   {"rates", progress.rates}};
+              {"checked", progress.checked},   {"timed", progress.timed},
+              {"compiled", progress.compiled}, {"accepted", progress.accepted},
+              {"rejected", progress.rejected}, {"seconds", progress.seconds},
+              {"rates", progress.rates}};
     json["left"] = progress.left ? Json(*progress.left) : Json();
     return json;
 }

@@ -112,7 +112,7 @@ Json SetTask::toJson() const {
               {"families", candidate->families},
               {"dtype", candidate->dtype},
               {"backward", candidate->backward},
-              {"seconds", checked->seconds},
+              {"seconds", timed->seconds},
               {"compile_seconds", compiled->seconds}};
     for (const auto *key : {"memory_bytes", "operations", "counted_bytes", "graph", "graph_hash"})
         json[key] = figures.value(key, Json());
@@ -127,8 +127,10 @@ TaskSet assemble(const Recipe &recipe, const std::vector<Entry> &entries,
     for (const auto &entry : entries) {
         if (set.tasks.size() == recipe.tasks)
             break;
-        if (!entry.checked || !entry.compiled || entry.checked->outcome != Outcome::passed ||
-            entry.compiled->outcome != Outcome::passed)
+        const auto passed = [](const Checked *stage) {
+            return stage && stage->outcome == Outcome::passed;
+        };
+        if (!passed(entry.checked) || !passed(entry.timed) || !passed(entry.compiled))
             continue;
         const auto graph = entry.checked->figures.value("graph_hash", std::string());
         if (!graph.empty() && !graphs.insert(graph).second) {
@@ -138,6 +140,7 @@ TaskSet assemble(const Recipe &recipe, const std::vector<Entry> &entries,
         SetTask task;
         task.candidate = entry.candidate;
         task.checked = entry.checked;
+        task.timed = entry.timed;
         task.compiled = entry.compiled;
         task.name = nameOf(task);
         if (const auto found = difficulty.find(entry.candidate->id); found != difficulty.end())

@@ -11,7 +11,7 @@ namespace cuda_agent::synthesis {
 /// A task of the set.
 struct SetTask {
     const Candidate *candidate = nullptr;
-    const Checked *checked = nullptr, *compiled = nullptr;
+    const Checked *checked = nullptr, *timed = nullptr, *compiled = nullptr;
     std::string name; ///< "00042_linear_gelu"
     int level = 1;
     std::string split; ///< "train", "validation", "held_out", "outer"
@@ -28,7 +28,7 @@ struct TaskSet {
 /// One candidate with what the filter said of it; null where a stage has not been.
 struct Entry {
     const Candidate *candidate = nullptr;
-    const Checked *checked = nullptr, *compiled = nullptr;
+    const Checked *checked = nullptr, *timed = nullptr, *compiled = nullptr;
 };
 
 /// The first `recipe.tasks` of those that passed everything, in the order of `entries`, without
