@@ -201,7 +201,8 @@ class Text:
     def declared(self, body):
         """The constants that the body names, and those that these are made of."""
         used = names_in(re.sub(r"\b\w+=(?!=)", "", body))  # without keywords of calls
-        if "hidden_size" in used and not used & {"num_heads", "head_dim"}:
+        if "hidden_size" in used and not used & {"num_heads", "head_dim"} and \
+                "config = " not in body:  # configurations want heads that fit
             self.constants["hidden_size"] = self.constants["plain_hidden_size"]
         needed = [name for name in self.constants if name in used]
         for name in needed:

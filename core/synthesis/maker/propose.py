@@ -96,7 +96,7 @@ class Proposer:
         entry = Draw(seed + "/which").choice(families)
 
         def write(batch):
-            return entry.write(Draw(seed + "/block"), batch)
+            return entry.write(Draw(seed + "/block"), batch, host=device == "cpu")
 
         device = self.recipe["device"]
         batch = compose.choose_batch(
@@ -105,7 +105,7 @@ class Proposer:
         task = write(batch)
         return self.candidate(task.code, source="transformers", ops=list(task.ops),
                               kinds=[entry.kind], families=["transformers " + entry.family],
-                              dtype=task.dtype, backward=False)
+                              dtype=task.dtype, backward=False, small=task.small)
 
     def margin(self, dtype):
         """The oracle holds the same in double."""
@@ -120,11 +120,10 @@ class Proposer:
             raise NoTask("too large")
         if not finite_sizes(outputs):
             raise NoTask("no tensors come out")
-        small = Draw(code).integer(2, 4)
-        return fields | {"code": code, "small": {writer.BATCH: str(small)}
-                         if f"\n{writer.BATCH} = " in code else {},
-                         "estimated_seconds": estimate.seconds,
-                         "estimated_bytes": estimate.memory}
+        small = {writer.BATCH: str(Draw(code).integer(2, 4))} \
+            if f"\n{writer.BATCH} = " in code else {}
+        return {"small": small} | fields | {"code": code, "estimated_seconds": estimate.seconds,
+                                            "estimated_bytes": estimate.memory}
 
 
 def finite_sizes(outputs):
