@@ -203,7 +203,10 @@ class Text:
         used = names_in(re.sub(r"\b\w+=(?!=)", "", body))  # without keywords of calls
         if "hidden_size" in used and not used & {"num_heads", "head_dim"} and \
                 "config = " not in body:  # configurations want heads that fit
-            self.constants["hidden_size"] = self.constants["plain_hidden_size"]
+            plain = self.constants["plain_hidden_size"]
+            if self.block.kind not in ("normalisation", "activation"):  # weights grow by its square
+                plain = Constant(str(min(2048, int(plain.text))), plain.small)
+            self.constants["hidden_size"] = plain
         needed = [name for name in self.constants if name in used]
         for name in needed:
             needed += [other for other in names_in(self.constants[name].text)
