@@ -141,9 +141,13 @@ def numbers_of_repeat(again, right):
     """Two answers of one model, which mostly are the same."""
     if same_bits(right, again):
         return [{"error_norm": 0.0, "max_error": 0.0, "mismatches": 0} for _ in right]
-    oracle = [output.double().contiguous() if output.is_floating_point()
-              else output.to(torch.int64).contiguous() for output in right]
-    return all_numbers(again, oracle)
+    return all_numbers(again, as_oracle(right))
+
+
+def as_oracle(outputs):
+    """Outputs in the form of an oracle, to hold others against."""
+    return [output.double().contiguous() if output.is_floating_point()
+            else output.to(torch.int64).contiguous() for output in outputs]
 
 
 def all_numbers(outputs, oracle):

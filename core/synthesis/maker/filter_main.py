@@ -116,7 +116,7 @@ class Session:
         from maker.timed import compiled
 
         loaded, self.seed = self._task(), request["seed"]
-        loaded.compiled, body = compiled(loaded.whole, request["seed"])
+        loaded.compiled, body = compiled(loaded, request["seed"])
         return body
 
     def drop(self, _):

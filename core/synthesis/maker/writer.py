@@ -85,10 +85,12 @@ def write(chain):
         first = [f"{name} = {name}.detach().requires_grad_()" for name in wanted]
         leaves = ", ".join(["x0"] + wanted[1:])
         body = [*first, "x0 = x", *body]
-        if modules:
+        if modules:  # a model that is only run is loaded without derivatives
+            body.insert(0, "self.requires_grad_()")
             leaves += ", *self.parameters()"
+        # The result, too: the gradients of what is linear do not depend on its inputs.
         body = ["with torch.enable_grad():", *("    " + line for line in body),
-                f"    return torch.autograd.grad(x, [{leaves}], grad)"]
+                f"    return [x.detach(), *torch.autograd.grad(x, [{leaves}], grad)]"]
         names = ["grad", *names]
     else:
         body.append("return x")
