@@ -32,7 +32,7 @@ QColor StageBar::color(int stage) {
     if (stage + 1 == stages)
         return colors.good;
     // Deeper with each step between.
-    const double part = 0.3 + 0.35 * (stage - 1);
+    const double part = 0.45 + 0.275 * (stage - 1);
     const QColor &full = colors.series[0];
     const auto mix = [part](int of, int over) {
         return static_cast<int>(part * of + (1 - part) * over);

@@ -84,7 +84,10 @@ DataPage::DataPage(QWidget *parent)
     connect(group_, &QComboBox::currentIndexChanged, this, &DataPage::filterChanged);
     connect(model_, &TaskSetModel::loadingChanged, this, &DataPage::loadingChanged);
     for (auto changed : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
-        connect(filtered_, changed, this, &DataPage::updateCount);
+        connect(filtered_, changed, this, [this] {
+            if (!applying_)
+                updateCount();
+        });
     connect(filtered_, &QAbstractItemModel::modelReset, this, &DataPage::updateCount);
     connect(filtered_, &QAbstractItemModel::columnsInserted, this, &DataPage::updateColumns);
     connect(panel_, &FilterPanel::asked, this, &DataPage::setQuery);

@@ -146,6 +146,7 @@ class DataPage : public QWidget {
     QDateTime setTime_;       ///< of the set file that was read
     bool viewChosen_ = false; ///< by the user
     bool wasRunning_ = false;
+    bool applying_ = false; ///< the filter is being changed
     bool opened_ = false;
 };
 

@@ -78,7 +78,15 @@ void DataPage::applyQuery() {
         const auto &name = query_.names[level];
         group_->setCurrentIndex(name ? std::max(group_->findData(*name), 0) : 0);
     }
+    applying_ = true; // rows go and come in many stretches
     filtered_->setQuery(query_);
+    applying_ = false;
+    if (!model_->loading()) {
+        if (!table_->currentIndex().isValid() && filtered_->rowCount() > 0)
+            table_->selectRow(0);
+        else
+            showCurrent();
+    }
     askedChanged();
     showSpread();
     updateCount();

@@ -59,7 +59,8 @@ void DataPage::processChanged() {
     const auto state = process_->state();
     stopSynthesis_->setEnabled(state == SynthesisProcess::State::running);
     newSynthesis_->setEnabled(state == SynthesisProcess::State::idle);
-    if (state == SynthesisProcess::State::idle && !process_->error().isEmpty() && !isVisible())
+    const bool shown = isVisible() && synthesis_ == process_->request().folder;
+    if (state == SynthesisProcess::State::idle && !process_->error().isEmpty() && !shown)
         emit problem(process_->error()); // else the strip says it
 }
 

@@ -15,6 +15,12 @@
 
 namespace cuda_agent::widgets {
 
+namespace {
+
+constexpr int mostStretches = 1000;
+
+} // namespace
+
 TaskSetModel::TaskSetModel(QObject *parent) : QAbstractTableModel(parent) {}
 
 TaskSetModel::~TaskSetModel() {
@@ -231,7 +237,11 @@ void TaskSetFilter::setQuery(const TaskQuery &query) {
     if (query == query_)
         return;
     query_ = query;
-    invalidateRowsFilter();
+    // Rows that leave or come in thousands of stretches, each told to the view, take seconds.
+    if (model_->rowCount() > mostStretches)
+        invalidate();
+    else
+        invalidateRowsFilter();
 }
 
 bool TaskSetFilter::filterAcceptsRow(int row, const QModelIndex &) const {

@@ -114,4 +114,62 @@ inline bool put(const QString &path, const QByteArray &text) {
     return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
 }
 
+/// The folder of a synthesis with 400 candidates; false when it cannot be written.
+inline bool madeFolder(const QString &folder, const QByteArray &state) {
+    bool written = true;
+    written = written && (put(folder + QStringLiteral("/synthesis.json"), "{\"format\": 1}"));
+    written =
+        written &&
+        (put(folder + QStringLiteral("/progress.json"),
+             "{\"state\": \"" + state +
+                 "\", \"stage\": \"filter\", \"wanted\": 3000, \"proposed\": 9000, "
+                 "\"checked\": 6400, \"timed\": 3900, \"compiled\": 2600, \"accepted\": 2310, "
+                 "\"rejected\": "
+                 "{\"too_fast\": 1800, \"not_deterministic\": 230, \"unused_input\": 610, "
+                 "\"weak_check\": 420, \"duplicate\": 950, \"out_of_memory\": 80}, "
+                 "\"seconds\": 412, \"left\": 190}"));
+    written = written &&
+              (put(folder + QStringLiteral("/crawl.json"),
+                   "{\"operators\": [{\"name\": \"torch.relu\", \"source\": \"torch\", \"family\": "
+                   "\"activation\", \"kept\": true, \"reason\": \"\"}, {\"name\": \"torch.rand\", "
+                   "\"source\": \"torch\", \"family\": \"random\", \"kept\": false, \"reason\": "
+                   "\"random\"}]}"));
+    QByteArray candidates, checked;
+    for (int i = 0; i < 400; ++i) {
+        Json row{{"index", i},
+                 {"id", "c" + std::to_string(i)},
+                 {"source", i % 2 ? "torch" : "composed"},
+                 {"ops", {"torch.relu", "torch.nn.functional.linear"}},
+                 {"kinds", {"a"}},
+                 {"families", {"activation", "gemm"}},
+                 {"dtype", "fp32"},
+                 {"backward", false},
+                 {"code", madeSource(i)},
+                 {"small", Json::object()},
+                 {"estimated_seconds", 0.004},
+                 {"rejected", nullptr}};
+        if (i % 10 == 9)
+            row["rejected"] = "duplicate";
+        candidates += QByteArray::fromStdString(row.dump()) + '\n';
+        if (i % 10 == 9 || i >= 300)
+            continue;
+        const bool good = i % 3 == 0;
+        const Json check{{"index", i},
+                         {"stage", good ? "time" : "check"},
+                         {"outcome", good ? "passed" : "rejected"},
+                         {"reason", good ? "" : "too_fast"},
+                         {"detail", good ? "" : "0.2 ms a call"},
+                         {"seconds", 0.002 + 1e-4 * i}};
+        checked += QByteArray::fromStdString(check.dump()) + '\n';
+        if (good)
+            checked += "{\"index\": " + QByteArray::number(i) +
+                       ", \"stage\": \"compile\", \"outcome\": \"passed\", "
+                       "\"seconds\": 0.001, \"took_seconds\": 7.5}\n";
+    }
+    written = written && (put(folder + QStringLiteral("/candidates.jsonl"),
+                              candidates + "{\"index\": 400, \"i"));
+    written = written && (put(folder + QStringLiteral("/checked.jsonl"), checked + "{\"inde"));
+    return written;
+}
+
 } // namespace cuda_agent::widgets
