@@ -7,6 +7,7 @@
 
 #include <QCoreApplication>
 #include <QLocale>
+#include <QSet>
 
 #include <array>
 #include <cmath>
@@ -144,10 +145,12 @@ QString fieldMeaning(const QString &field) {
 bool fieldShown(const QString &field) {
     if (const Column *column = find(field))
         return column->shown;
-    return field != QLatin1String("graph") && field != QLatin1String("graph_hash") &&
-           field != QLatin1String("kinds") && field != QLatin1String("families") &&
-           field != QLatin1String("index") && field != QLatin1String("id") &&
-           field != QLatin1String("small") && field != QLatin1String("took_seconds");
+    static const QSet<QString> rarely{
+        QStringLiteral("graph"),        QStringLiteral("kinds"),
+        QStringLiteral("families"),     QStringLiteral("index"),
+        QStringLiteral("id"),           QStringLiteral("small"),
+        QStringLiteral("took_seconds"), QStringLiteral("estimated_bytes")};
+    return !rarely.contains(field) && !field.endsWith(QLatin1String("_hash"));
 }
 
 QString fieldText(const QString &field, const QVariant &value) {
