@@ -26,8 +26,8 @@ constexpr int mostStartFailures = 3;
 constexpr double memoryShare = 0.85;             ///< of a device, for candidates
 constexpr std::uint64_t overhead = 768ull << 20; ///< of a process on a GPU: its context
 constexpr std::uint64_t hostBytes = 12ull << 30; ///< of a process
-/// The oracle holds inputs and results in double beside the task's own.
-constexpr double oracleFactor = 3, oracleFactorOfHalves = 5;
+/// A check holds other inputs and several results beside the task's own.
+constexpr double checkFactor = 3;
 
 double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -228,7 +228,7 @@ struct Filter::State {
 
     Result<Step> compile(Slot &slot, const Candidate &candidate, Checked &checked,
                          const std::stop_token &stop) {
-        CUDA_AGENT_ASSIGN(loaded, load(slot, candidate, {}, stop));
+        CUDA_AGENT_ASSIGN(loaded, load(slot, candidate, candidate.small, stop));
         if (loaded.rejection || !loaded.machine.empty())
             return std::move(loaded);
         CUDA_AGENT_ASSIGN(step,
@@ -305,9 +305,8 @@ struct Filter::State {
     Result<Checked> one(Slot &slot, const Candidate &candidate, Stage stage,
                         const std::stop_token &stop) {
         const auto bytes =
-            overhead + static_cast<std::uint64_t>(
-                           static_cast<double>(candidate.estimatedBytes) *
-                           (candidate.dtype == "float32" ? oracleFactor : oracleFactorOfHalves));
+            overhead +
+            static_cast<std::uint64_t>(static_cast<double>(candidate.estimatedBytes) * checkFactor);
         CUDA_AGENT_TRY(slot.shared.budget.take(bytes, stop));
         auto checked = tried(slot, candidate, stage, stop);
         slot.shared.budget.give(bytes);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -66,8 +67,10 @@ class Synthesizer {
 
     /// Whether the set is there now.
     Result<bool> steps() {
-        enter("crawl");
-        CUDA_AGENT_TRY(crawl());
+        // The crawl takes a core for a minute and is wanted at the end, or by an endpoint.
+        auto crawled = std::async(std::launch::async, [this] { return crawl(); });
+        if (request_.endpoint)
+            CUDA_AGENT_TRY(crawled.get());
         while (progress_.accepted < recipe_.tasks) {
             CUDA_AGENT_TRY(propose());
             if (!request_.proposeOnly) {
@@ -80,6 +83,8 @@ class Synthesizer {
                 return failedError("none of {} candidates passed; see {}", progress_.proposed,
                                    (folder_.path() / "checked.jsonl").string());
         }
+        if (crawled.valid())
+            CUDA_AGENT_TRY(crawled.get());
         enter("audit");
         CUDA_AGENT_ASSIGN(versions, versionsOf());
         const auto set = assemble(recipe_, folder_.entries(), folder_.difficulty());
@@ -99,7 +104,8 @@ class Synthesizer {
     Result<void> crawl() {
         if (folder_.hasCrawl())
             return {};
-        CUDA_AGENT_ASSIGN(found, proposer_.crawl(stop_.token()));
+        Proposer crawler(recipe_, scratch_ / "crawl", request_.against);
+        CUDA_AGENT_ASSIGN(found, crawler.crawl(stop_.token()));
         return folder_.setCrawl(found);
     }
 

@@ -18,7 +18,7 @@ from maker.spec import ANY, BOOLEAN, FLOATING, INDEX, Value, is_prime, within
 
 FIRST, SECOND = 8, 16  # batches that the costs are taken at
 MOST_TRIES = 25        # operators that are tried behind a value
-SMALLEST_RESULT = 64   # elements of a result, so that there is something to do and to compare
+SMALLEST_RESULT = 64   # elements of a result, or as many as the batch has: something to compare
 
 
 class NoTask(Exception):
@@ -128,7 +128,8 @@ class Grower:
             taken.add(name)
             link.extras[extra.name] = name
         link.result = run(step, value, value.dtype)
-        if link.result is None or math.prod(link.result.shape) < SMALLEST_RESULT:
+        if link.result is None or \
+                math.prod(link.result.shape) < min(SMALLEST_RESULT, self.batch):
             return None
         return link
 
