@@ -12,6 +12,9 @@
 
 namespace cuda_agent::synthesis {
 
+/// Why a candidate is refused that is no Python at all.
+inline constexpr const char *notPython = "not python";
+
 /// A task that was proposed. Figures that were estimated say so; nothing of it has been run.
 struct Candidate {
     std::size_t index = 0;

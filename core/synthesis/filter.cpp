@@ -216,6 +216,11 @@ struct Filter::State {
         CUDA_AGENT_ASSIGN(loaded, load(slot, candidate, {}, stop));
         if (loaded.rejection || !loaded.machine.empty())
             return std::move(loaded);
+        // Inputs, and all that a first call does, before anybody waits.
+        CUDA_AGENT_ASSIGN(warm, ask(slot, {{"request", "time"}, {"calls", 1}, {"longest", 0}},
+                                    recipe.checkSeconds, stop));
+        if (warm.rejection || !warm.machine.empty())
+            return std::move(warm);
         CUDA_AGENT_ASSIGN(step, timed(slot, {{"request", "time"}}, checked, stop));
         if (step.rejection || !step.machine.empty())
             return std::move(step);

@@ -80,7 +80,9 @@ Result<Folder> Folder::open(const fs::path &path, const Recipe &recipe) {
             CUDA_AGENT_ASSIGN(candidate, candidateFromJson(json));
             if (candidate.index != folder.candidates_.size())
                 return requestError("candidate {} is missing", folder.candidates_.size());
-            candidate.rejected = json.value("rejected", candidate.rejected);
+            // What the screen has refused it refuses again, and remembers.
+            if (!candidate.id.empty() && candidate.rejected != notPython)
+                candidate.rejected.clear();
             folder.take(std::move(candidate));
             return {};
         }));
@@ -107,7 +109,6 @@ Result<void> Folder::setCrawl(const Json &found) {
 }
 
 void Folder::take(Candidate candidate) {
-    // Those of an earlier run say what they are refused for; the screen has to remember them.
     screen_->look(candidate);
     if (!candidate.rejected.empty())
         ++rejected_[candidate.rejected];

@@ -44,7 +44,10 @@ Result<MakerProcess> Proposer::start(int number, std::stop_token stop) {
         return machineError("{}", refusal->message);
     if (const auto *ended = std::get_if<Ended>(&answer))
         return machineError("the proposer did not start: {}", ended->what);
-    versions_ = std::get<Json>(answer);
+    {
+        const std::lock_guard lock(*mutex_);
+        versions_ = std::get<Json>(answer);
+    }
     return std::move(process);
 }
 
@@ -77,9 +80,19 @@ Result<std::vector<Candidate>> Proposer::propose(std::size_t from, std::size_t t
     const std::size_t portions = (to - from + portion - 1) / portion;
     const auto wanted =
         std::min<std::size_t>(portions, std::max(1u, std::thread::hardware_concurrency()));
-    while (processes_.size() < wanted) {
-        CUDA_AGENT_ASSIGN(process, start(static_cast<int>(processes_.size()), stop));
-        processes_.push_back(std::move(process));
+    // Each takes seconds to import PyTorch, so all start at once.
+    using Started = std::optional<MakerProcess>;
+    const auto known = processes_.size();
+    if (known < wanted) {
+        const auto make = [&](std::size_t i) -> Result<Started> {
+            CUDA_AGENT_ASSIGN(process, start(static_cast<int>(known + i), stop));
+            return Started(std::move(process));
+        };
+        CUDA_AGENT_ASSIGN(
+            started,
+            parallelResults<Started>(wanted - known, static_cast<unsigned>(wanted - known), make));
+        for (auto &process : started)
+            processes_.push_back(std::move(*process));
     }
     std::mutex mutex;
     std::vector<MakerProcess *> idle;
@@ -125,7 +138,7 @@ Result<void> Proposer::look(Candidate &candidate, std::stop_token stop) {
     CUDA_AGENT_ASSIGN(
         answer, ask(processes_.front(), {{"request", "screen"}, {"code", candidate.code}}, stop));
     if (const auto problem = answer.find("problem"); problem != answer.end()) {
-        candidate.rejected = "not python";
+        candidate.rejected = notPython;
         candidate.detail = problem->get<std::string>();
         return {};
     }

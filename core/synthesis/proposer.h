@@ -6,6 +6,9 @@
 #include "core/synthesis/maker_process.h"
 #include "core/synthesis/recipe.h"
 
+#include <functional>
+#include <mutex>
+
 namespace cuda_agent::synthesis {
 
 /// Proposer processes: they run what we have written alone, see no GPU and need none.
@@ -37,6 +40,7 @@ class Proposer {
     std::filesystem::path scratch_, against_;
     std::vector<MakerProcess> processes_;
     Json versions_;
+    std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>(); ///< of `versions_`
 };
 
 } // namespace cuda_agent::synthesis
