@@ -34,6 +34,8 @@ class Proposer:
     def propose(self, index):
         """The candidate as README.md has it, without "rejected"; or {"index", "gave_up": why} after
         many attempts."""
+        if not self.recipe["sources"]:
+            return {"index": index, "gave_up": "the recipe has no source but the endpoint"}
         why = ""
         # Once for all attempts: what fails more often would else come up less often.
         source = Draw(f"{self.recipe['seed']}/{index}").weighted(self.recipe["sources"])
