@@ -60,8 +60,14 @@ Result<Candidate> candidateFromJson(const Json &json) {
 }
 
 void Screen::look(Candidate &candidate) {
-    if (!candidate.rejected.empty())
+    if (!candidate.rejected.empty()) {
+        // Refused by an earlier look: what was remembered then is remembered again.
+        if (candidate.rejected == "near duplicate" || candidate.rejected == "many variants") {
+            exact_.insert(candidate.exactHash);
+            near_.insert(candidate.nearHash);
+        }
         return;
+    }
     const auto refuse = [&](const char *reason, std::string detail) {
         candidate.rejected = reason;
         candidate.detail = std::move(detail);

@@ -27,15 +27,33 @@ Json partOf(const Json &object, const char *key) {
     return found == object.end() ? Json() : *found;
 }
 
-/// Text of one line of ASCII, from a process that is not trusted.
+/// One line of ASCII of a text from a process that is not trusted.
+std::string lineOf(const Json &value) {
+    auto text = value.get<std::string>().substr(0, 200);
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return text;
+}
+
 std::string textAt(const Json &object, const char *key) {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_string())
         return "?";
-    auto text = found->get<std::string>().substr(0, 200);
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return text;
+    return lineOf(*found);
+}
+
+/// What is kept of an answer and read again later has to be of its type.
+Result<void> checkFigures(const Json &answer) {
+    for (const auto *key : {"memory_bytes", "operations", "counted_bytes"})
+        if (answer.contains(key))
+            CUDA_AGENT_TRY(reference::receiveAmount(answer, key));
+    const auto isText = [](const Json &value) { return value.is_string(); };
+    if (answer.contains("graph_hash") && !isText(answer["graph_hash"]))
+        return requestError("its process sent a bad 'graph_hash'");
+    if (answer.contains("graph") &&
+        (!answer["graph"].is_array() || !std::ranges::all_of(answer["graph"], isText)))
+        return requestError("its process sent a bad 'graph'");
+    return {};
 }
 
 /// How one answer's output differs from the expected one.
@@ -151,7 +169,7 @@ std::vector<std::string> operatorsOf(const Candidate &candidate, const Json &ans
     if (const auto found = answer.find("ops"); found != answer.end() && found->is_array())
         for (const auto &name : *found)
             if (name.is_string())
-                names.push_back(name.get<std::string>().substr(0, 200));
+                names.push_back(lineOf(name));
     return names;
 }
 
@@ -159,6 +177,7 @@ Result<std::optional<Rejection>> decideCheck(const Candidate &candidate, const J
     const auto reject = [](const char *reason, std::string detail) {
         return std::optional<Rejection>({reason, std::move(detail)});
     };
+    CUDA_AGENT_TRY(checkFigures(answer));
     CUDA_AGENT_ASSIGN(outputs, listAt(answer, "outputs"));
     CUDA_AGENT_ASSIGN(small, judgedSmall(*outputs, "small_elements"));
     CUDA_AGENT_ASSIGN(whole, judgedWhole(*outputs));

@@ -56,6 +56,11 @@ std::string taskIn(const std::string &answer) {
         const auto line = answer.find('\n', at);
         if (line == answer.npos)
             break;
+        if (answer.find('`', answer.find_first_not_of('`', at)) <
+            line) { // code within a line, no fence
+            at = line;
+            continue;
+        }
         const auto end = answer.find("\n```", line);
         if (end == answer.npos)
             break;

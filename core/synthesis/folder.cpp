@@ -22,7 +22,10 @@ Result<void> checkRecipe(const fs::path &file, const Recipe &recipe) {
     if (!fs::exists(file, error))
         return writeFileAtomically(file, mine.dump(2) + "\n");
     CUDA_AGENT_ASSIGN(before, readJsonFile(file));
-    const auto theirs = before.value("recipe", Json::object());
+    const auto found = before.find("recipe");
+    if (found == before.end() || !found->is_object())
+        return requestError("{} holds no recipe; use another --out folder", file.string());
+    const auto &theirs = *found;
     for (const auto &[key, value] : mine["recipe"].items()) {
         // A set may grow, and how hard it is tried says nothing of what comes out.
         if (key == "tasks" || key == "audited" || key.ends_with("_seconds") ||
@@ -73,7 +76,10 @@ Result<Folder> Folder::open(const fs::path &path, const Recipe &recipe) {
     CUDA_AGENT_TRY(checkRecipe(path / "synthesis.json", recipe));
     if (fs::exists(path / "crawl.json", error)) {
         CUDA_AGENT_ASSIGN(crawl, readJsonFile(path / "crawl.json"));
-        folder.crawl_ = crawl.value("operators", Json::array());
+        if (!crawl.is_object() || !crawl["operators"].is_array())
+            return requestError("{} has no list 'operators'; remove it and it is made again",
+                                (path / "crawl.json").string());
+        folder.crawl_ = crawl["operators"];
     }
     CUDA_AGENT_ASSIGN(
         candidates, LineLog::open(path / "candidates.jsonl", [&](const Json &json) -> Result<void> {
@@ -185,7 +191,8 @@ Result<void> Folder::write(const TaskSet &set, const Audit &audit, const Json &v
     CUDA_AGENT_TRY(writeFileAtomically(path_ / "set.jsonl.gz", gzip(text)));
     CUDA_AGENT_TRY(writeParquet(path_, std::move(stop)));
     const auto card = cardOf(recipe_, set, candidates_.size(), rejected_, crawl_, audit, versions);
-    CUDA_AGENT_TRY(writeFileAtomically(path_ / "card.json", card.dump(1) + "\n"));
+    CUDA_AGENT_TRY(writeFileAtomically(
+        path_ / "card.json", card.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"));
     return writeFileAtomically(path_ / "card.md", cardAsMarkdown(card));
 }
 

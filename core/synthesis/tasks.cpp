@@ -95,7 +95,8 @@ int levelOf(const Candidate &candidate, const Checked &checked, const Json &diff
         level = 1;
     else if (operators <= middlingOperators && size <= middlingGraph)
         level = 2;
-    if (difficulty.is_object() && difficulty.value("reward", 0.0) <= 0)
+    const auto reward = difficulty.find("reward"); // none in what is no object
+    if (reward != difficulty.end() && reward->is_number() && reward->get<double>() <= 0)
         level = std::min(level + 1, highestLevel);
     return level;
 }
