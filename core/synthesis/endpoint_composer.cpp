@@ -56,8 +56,9 @@ std::string taskIn(const std::string &answer) {
         const auto line = answer.find('\n', at);
         if (line == answer.npos)
             break;
-        if (answer.find('`', answer.find_first_not_of('`', at)) <
-            line) { // code within a line, no fence
+        // A fence has no further backtick in its line (CommonMark 0.31, 4.5): that is code in a
+        // line.
+        if (answer.find('`', answer.find_first_not_of('`', at)) < line) {
             at = line;
             continue;
         }
