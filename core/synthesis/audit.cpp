@@ -43,26 +43,32 @@ Result<Audit> auditOf(const Recipe &recipe, const TaskSet &set, Filter &filter, 
     std::ranges::sort(drawn);
     drawn.resize(std::min(drawn.size(), static_cast<std::size_t>(recipe.audited)));
     std::vector<const Candidate *> again;
-    for (const auto &[key, candidate] : drawn)
+    std::map<std::size_t, const Candidate *> candidateOf;
+    for (const auto &[key, candidate] : drawn) {
         again.push_back(candidate);
-    CUDA_AGENT_TRY(filter.run(
-        Stage::check, again,
-        [&](const Checked &checked) -> Result<bool> {
-            ++audit.run;
-            done(audit.run, again.size());
-            if (checked.outcome == Outcome::passed)
-                return true;
-            if (checked.reason == "too fast" || checked.reason == "too slow") {
-                ++audit.drifted;
-                return true;
-            }
-            ++(checked.reason == "other operators" ? audit.disagreements : audit.failures);
-            if (audit.details.size() < mostDetails)
-                audit.details.push_back(
-                    fmt::format("{}: {}: {}", checked.index, checked.reason, checked.detail));
+        candidateOf[candidate->index] = candidate;
+    }
+    std::vector<const Candidate *> passed;
+    const auto heard = [&](const Checked &checked) -> Result<bool> {
+        if (checked.stage == Stage::check)
+            done(++audit.run, again.size());
+        if (checked.outcome == Outcome::passed) {
+            passed.push_back(candidateOf.at(checked.index));
             return true;
-        },
-        stop));
+        }
+        if (checked.reason == "too fast" || checked.reason == "too slow") {
+            ++audit.drifted;
+            return true;
+        }
+        ++(checked.reason == "other operators" ? audit.disagreements : audit.failures);
+        if (audit.details.size() < mostDetails)
+            audit.details.push_back(
+                fmt::format("{}: {}: {}", checked.index, checked.reason, checked.detail));
+        return true;
+    };
+    CUDA_AGENT_TRY(filter.run(Stage::check, again, heard, stop));
+    const auto timed = std::exchange(passed, {});
+    CUDA_AGENT_TRY(filter.run(Stage::time, timed, heard, stop));
     return audit;
 }
 

@@ -7,6 +7,7 @@
 #include "core/synthesis/maker_process.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -87,6 +88,27 @@ struct Step {
     std::string machine = {}; ///< the machine's fault, as a sentence
 };
 
+/// What a filter process may say (maker/rejected.py): its words become keys of counts and tables.
+constexpr std::array knownReasons{"not python", "imports", "form",       "raises",        "memory",
+                                  "dtype",      "empty",   "not finite", "in place",      "random",
+                                  "unstable",   "shape",   "double",     "compile raises"};
+
+/// One line of ASCII.
+std::string plain(const Json &text) {
+    auto line = text.is_string() ? text.get<std::string>().substr(0, 500) : std::string();
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return line;
+}
+
+Rejection rejectionFrom(const Json &answer) {
+    const auto reason = plain(answer.at("rejected"));
+    if (std::ranges::find(knownReasons, reason) == knownReasons.end())
+        return {"disturbs its process", "it gave no reason that there is"};
+    const auto detail = answer.find("detail");
+    return {reason, detail == answer.end() ? std::string() : plain(*detail)};
+}
+
 std::string reasonOf(Ended::Kind kind) {
     switch (kind) {
     case Ended::Kind::late:
@@ -154,13 +176,8 @@ struct Filter::State {
             answer, slot.process->ask(request, std::chrono::duration<double>(patience), stop));
         Step step;
         if (auto *json = std::get_if<Json>(&answer)) {
-            const auto rejected = json->find("rejected");
-            if (rejected != json->end() && rejected->is_string()) {
-                const auto detail = json->find("detail");
-                step.rejection = {rejected->get<std::string>(),
-                                  detail != json->end() && detail->is_string()
-                                      ? detail->get<std::string>()
-                                      : std::string()};
+            if (json->contains("rejected")) {
+                step.rejection = rejectionFrom(*json);
                 step.processLost = json->contains("restart");
             }
             step.answer = std::move(*json);

@@ -73,7 +73,6 @@ Result<Folder> Folder::open(const fs::path &path, const Recipe &recipe) {
     folder.path_ = path;
     folder.recipe_ = recipe;
     folder.screen_.emplace(recipe.similarity, recipe.variants);
-    CUDA_AGENT_TRY(checkRecipe(path / "synthesis.json", recipe));
     if (fs::exists(path / "crawl.json", error)) {
         CUDA_AGENT_ASSIGN(crawl, readJsonFile(path / "crawl.json"));
         if (!crawl.is_object() || !crawl["operators"].is_array())
@@ -92,7 +91,8 @@ Result<Folder> Folder::open(const fs::path &path, const Recipe &recipe) {
             folder.take(std::move(candidate));
             return {};
         }));
-    folder.candidateLog_.emplace(std::move(candidates));
+    folder.candidateLog_.emplace(std::move(candidates)); // and nobody else writes from here on
+    CUDA_AGENT_TRY(checkRecipe(path / "synthesis.json", recipe));
     CUDA_AGENT_ASSIGN(checked,
                       LineLog::open(path / "checked.jsonl", [&](const Json &json) -> Result<void> {
                           CUDA_AGENT_ASSIGN(one, checkedFromJson(json));
