@@ -110,6 +110,7 @@ Result<Answer> MakerProcess::ask(const Json &request, std::chrono::duration<doub
 Ended MakerProcess::ended(const Error &error, std::chrono::duration<double> timeout) {
     Ended ended;
     const bool late = error.message.starts_with("timed out");
+    const bool garbled = error.message.starts_with("the worker sent"); // it ends once we close
     process_->channel().close();
     if (!late) {
         const auto last = std::chrono::steady_clock::now() + endPatience;
@@ -129,7 +130,7 @@ Ended MakerProcess::ended(const Error &error, std::chrono::duration<double> time
         ended.kind = Ended::Kind::memory;
         ended.what = fmt::format("needs more than {:.1f} GB of host memory",
                                  static_cast<double>(memoryBytes_) / 1e9);
-    } else if (byItself) {
+    } else if (byItself && !garbled) {
         ended.kind = Ended::Kind::died;
         ended.what = fmt::format("{}: {}", record.summary(), lastLine(record.standardError));
     } else {

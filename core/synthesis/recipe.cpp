@@ -61,7 +61,6 @@ Result<void> readSections(const toml::table &file, const std::string &name, Reci
     }));
     CUDA_AGENT_TRY(section("endpoint", [&](auto &fields) {
         fields.take("attempts", recipe.endpointAttempts, 1, 100);
-        fields.take("candidates", recipe.endpointCandidates, 0, 1e7);
     }));
     CUDA_AGENT_TRY(top.finish());
     if (device != "cpu" && device != "cuda")
@@ -112,8 +111,7 @@ Json toJson(const Recipe &recipe) {
             {"outer", recipe.outer},
             {"validation", recipe.validation},
             {"audited", recipe.audited},
-            {"endpoint_attempts", recipe.endpointAttempts},
-            {"endpoint_candidates", recipe.endpointCandidates}};
+            {"endpoint_attempts", recipe.endpointAttempts}};
 }
 
 } // namespace cuda_agent::synthesis

@@ -44,8 +44,7 @@ struct Recipe {
     double heldOut = 0.08, outer = 0.05, validation = 0.03;
     int audited = 300; ///< tasks of the set that are run once more at the end
 
-    int endpointAttempts = 3;   ///< for one candidate
-    int endpointCandidates = 0; ///< asked for at most; 0: as many as `sources` draws
+    int endpointAttempts = 3; ///< for one candidate
 };
 
 /// Reads a recipe. Errors: request, one line that names the field.

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t smallestWave = 64, largestWave = 4096;
+constexpr std::size_t smallestWave = 16, largestWave = 4096;
 constexpr double firstYield = 0.5, smallestYield = 0.02;
 constexpr auto progressEvery = std::chrono::seconds(1);
 /// A set that no candidate gets into is a recipe's or a machine's fault.
@@ -71,16 +71,22 @@ class Synthesizer {
         auto crawled = std::async(std::launch::async, [this] { return crawl(); });
         if (request_.endpoint)
             CUDA_AGENT_TRY(crawled.get());
+        std::size_t fruitful = 0; ///< proposals when the set grew last
         while (progress_.accepted < recipe_.tasks) {
+            const auto before = progress_.accepted;
             CUDA_AGENT_TRY(propose());
-            if (!request_.proposeOnly) {
-                for (const auto stage : stages)
-                    CUDA_AGENT_TRY(filter(stage));
-            } else if (progress_.proposed >= recipe_.tasks) {
-                return false;
+            if (request_.proposeOnly) {
+                if (progress_.proposed >= recipe_.tasks)
+                    return false;
+                continue;
             }
-            if (progress_.proposed >= hopeless && progress_.accepted == 0 && !request_.proposeOnly)
-                return failedError("none of {} candidates passed; see {}", progress_.proposed,
+            for (const auto stage : stages)
+                CUDA_AGENT_TRY(filter(stage));
+            if (progress_.accepted > before)
+                fruitful = progress_.proposed;
+            else if (progress_.proposed - fruitful >= hopeless)
+                return failedError("none of the last {} candidates passed; see {}",
+                                   progress_.proposed - fruitful,
                                    (folder_.path() / "checked.jsonl").string());
         }
         if (crawled.valid())

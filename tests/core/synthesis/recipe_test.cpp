@@ -97,7 +97,6 @@ outer = 0.5
 validation = 0.125
 [endpoint]
 attempts = 9
-candidates = 10
 )");
     ASSERT_TRUE(recipe) << recipe.error().message;
     EXPECT_EQ(toJson(*recipe), Json::parse(R"({
@@ -107,7 +106,7 @@ candidates = 10
         "backward": 0.75, "irregular": 0.125, "even": 0.375, "skips": 0.625,
         "similarity": 0.5, "variants": 2, "load_seconds": 5.0, "check_seconds": 6.0,
         "compile_seconds": 7.0, "candidates_per_process": 8, "held_out": 0.25, "outer": 0.5,
-        "validation": 0.125, "endpoint_attempts": 9, "endpoint_candidates": 10})"));
+        "validation": 0.125, "endpoint_attempts": 9})"));
 }
 
 TEST_F(Recipes, NameTheFieldThatIsWrong) {
