@@ -66,9 +66,9 @@ Result<Audit> auditOf(const Recipe &recipe, const TaskSet &set, Filter &filter, 
                 fmt::format("{}: {}: {}", checked.index, checked.reason, checked.detail));
         return true;
     };
-    CUDA_AGENT_TRY(filter.run(Stage::check, again, heard, stop));
+    CUDA_AGENT_TRY(filter.run(Stage::check, again, Rigour::justSo, heard, stop));
     const auto timed = std::exchange(passed, {});
-    CUDA_AGENT_TRY(filter.run(Stage::time, timed, heard, stop));
+    CUDA_AGENT_TRY(filter.run(Stage::time, timed, Rigour::justSo, heard, stop));
     return audit;
 }
 

@@ -13,6 +13,8 @@ namespace cuda_agent::synthesis {
 namespace {
 
 constexpr double mostElements = 0x1p53;
+/// Of an answer's norm: an error of that size is there for other inputs, too.
+constexpr double largePart = 0.05;
 
 Result<const Json *> listAt(const Json &object, const char *key) {
     const auto found = object.find(key);
@@ -107,16 +109,27 @@ class Judged {
     std::size_t outputs() const { return pool_.description.outputs.size(); }
     /// Whether a verifier would take these for an answer to the first case.
     bool takes(const std::vector<Difference> &differences) const {
-        for (std::size_t i = 0; i < differences.size(); ++i) {
-            const auto dtype = pool_.description.outputs[i].type.dtype;
-            if (differences[i].mismatches > 0)
+        for (std::size_t i = 0; i < differences.size(); ++i)
+            if (differences[i].mismatches > 0 || !allows(differences[i], i))
                 return false;
-            if (!isFloating(dtype))
-                continue;
-            const auto allowed =
-                verify::allowanceFor(pool_.random.front().errors[i], pool_, i, dtype);
-            if (differences[i].errorNorm > allowed.errorNorm ||
-                differences[i].maxError > allowed.maxError)
+        return true;
+    }
+    /// Whether it might, for this case or another: it takes them, or few elements are against it.
+    /// As many are as the norms of their errors tell: n errors of one size have a Euclidean norm
+    /// of sqrt(n) times the maximum norm.
+    bool mightTake(const std::vector<Difference> &differences, Rigour rigour) const {
+        if (rigour == Rigour::justSo || takes(differences))
+            return takes(differences);
+        for (std::size_t i = 0; i < differences.size(); ++i) {
+            const auto &[norm, largest, mismatches] = differences[i];
+            const auto elements = pool_.description.outputs[i].type.elements();
+            const double few = std::clamp(static_cast<double>(elements) / 16, 1.0, 8.0);
+            if (mismatches >= few)
+                return false;
+            // Large beside the whole answer, or in many places.
+            const bool large = norm >= largePart * pool_.random.front().errors[i].oracleNorm;
+            const bool wide = largest > 0 && norm / largest * (norm / largest) >= few;
+            if ((large || wide) && !allows(differences[i], i))
                 return false;
         }
         return true;
@@ -124,6 +137,16 @@ class Judged {
     std::string unsuitable() const { return verify::unsuitable(pool_); }
 
   private:
+    /// Errors of finite elements alone.
+    bool allows(const Difference &difference, std::size_t output) const {
+        const auto dtype = pool_.description.outputs[output].type.dtype;
+        if (!isFloating(dtype))
+            return true;
+        const auto allowed =
+            verify::allowanceFor(pool_.random.front().errors[output], pool_, output, dtype);
+        return difference.errorNorm <= allowed.errorNorm && difference.maxError <= allowed.maxError;
+    }
+
     verify::Pool pool_;
 };
 
@@ -173,7 +196,8 @@ std::vector<std::string> operatorsOf(const Candidate &candidate, const Json &ans
     return names;
 }
 
-Result<std::optional<Rejection>> decideCheck(const Candidate &candidate, const Json &answer) {
+Result<std::optional<Rejection>> decideCheck(const Candidate &candidate, const Json &answer,
+                                             Rigour rigour) {
     const auto reject = [](const char *reason, std::string detail) {
         return std::optional<Rejection>({reason, std::move(detail)});
     };
@@ -201,7 +225,7 @@ Result<std::optional<Rejection>> decideCheck(const Candidate &candidate, const J
     CUDA_AGENT_ASSIGN(wrong, listAt(answer, "wrong"));
     for (const auto &each : *wrong) {
         CUDA_AGENT_ASSIGN(differences, differencesOf(partOf(each, "outputs"), small.outputs()));
-        if (small.takes(differences))
+        if (small.mightTake(differences, rigour))
             return reject("indistinct", fmt::format("'{}' would pass", textAt(each, "name")));
     }
     CUDA_AGENT_ASSIGN(dropped, listAt(answer, "dropped"));
@@ -209,7 +233,7 @@ Result<std::optional<Rejection>> decideCheck(const Candidate &candidate, const J
         if (partOf(each, "possible") != true)
             continue;
         CUDA_AGENT_ASSIGN(differences, differencesOf(partOf(each, "outputs"), small.outputs()));
-        if (small.takes(differences))
+        if (small.mightTake(differences, rigour))
             return reject("redundant operator",
                           fmt::format("without {} the answer is the same", textAt(each, "op")));
     }

@@ -133,6 +133,7 @@ struct Filter::State {
     mutable std::mutex mutex = {};
     Json versions = {};
     std::atomic<int> startFailures = 0;
+    Rigour rigour = Rigour::clearly; ///< of the present run()
 
     Result<void> ready(Slot &slot, bool fresh, const std::stop_token &stop) {
         if (slot.process &&
@@ -212,7 +213,7 @@ struct Filter::State {
         share.leave();
         if (step.rejection || !step.machine.empty())
             return std::move(step);
-        auto decided = decideCheck(candidate, step.answer);
+        auto decided = decideCheck(candidate, step.answer, rigour);
         if (!decided) {
             step.rejection = {"disturbs its process", decided.error().message};
             return std::move(step);
@@ -396,7 +397,8 @@ Json Filter::versions() const {
 }
 
 Result<void> Filter::run(Stage stage, const std::vector<const Candidate *> &candidates,
-                         const Done &done, std::stop_token stop) {
+                         Rigour rigour, const Done &done, std::stop_token stop) {
+    state_->rigour = rigour;
     std::atomic<std::size_t> next = 0;
     std::optional<Error> failure;
     std::mutex mutex;

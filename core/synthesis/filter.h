@@ -4,6 +4,7 @@
 
 #include "core/synthesis/candidate.h"
 #include "core/synthesis/checked.h"
+#include "core/synthesis/criterion.h"
 #include "core/synthesis/recipe.h"
 
 #include <functional>
@@ -33,7 +34,7 @@ class Filter {
     /// process, crash, hang, flood, allocate, is its rejection, after a second try where the
     /// process had served others. Blocks. Processes stay for the next call. Errors: machine
     /// (processes do not start: after several in a row), stopped, those of `done`.
-    Result<void> run(Stage stage, const std::vector<const Candidate *> &candidates,
+    Result<void> run(Stage stage, const std::vector<const Candidate *> &candidates, Rigour rigour,
                      const Done &done, std::stop_token stop);
     /// {"torch", "python", "packages"} of the processes; null before the first has started.
     Json versions() const;

@@ -173,7 +173,7 @@ class Synthesizer {
         enter(std::string(nameOf(stage)));
         std::size_t done = 0;
         return filter_.run(
-            stage, todo,
+            stage, todo, Rigour::clearly,
             [&](Checked checked) -> Result<bool> {
                 const std::lock_guard lock(mutex_);
                 if (checked.outcome == Outcome::machine && listener_.note)

@@ -71,7 +71,7 @@ std::string reasonOf(const Result<std::optional<Rejection>> &decided) {
     return *decided ? (*decided)->reason : "passed";
 }
 std::string check(const Json &answer, const Candidate &candidate = candidateOf(0)) {
-    return reasonOf(decideCheck(candidate, answer));
+    return reasonOf(decideCheck(candidate, answer, Rigour::clearly));
 }
 /// The reason for the good answer with another value at a place.
 std::string checkWith(const char *place, const Json &value) {
@@ -115,6 +115,28 @@ TEST(Criterion, WantsTwoCallsToAgree) {
     EXPECT_EQ(checkWith("/repeat/0", numbers(4.1e-6, 3.9e-7)), "not deterministic");
 }
 
+TEST(Criterion, WantsWrongAnswersToFailClearly) {
+    const auto decided = [](const Json &numbers, Rigour rigour) {
+        auto answer = goodAnswer();
+        answer["wrong"][0]["outputs"][0] = numbers;
+        return reasonOf(decideCheck(candidateOf(0), answer, rigour));
+    };
+    // One element, or four, of 128 are off by a part of the whole: other inputs may have none.
+    for (const auto &few : {numbers(0.1, 0.1), numbers(0.2, 0.1), numbers(0, 0, 7)}) {
+        EXPECT_EQ(decided(few, Rigour::clearly), "indistinct") << few;
+        EXPECT_EQ(decided(few, Rigour::justSo), "passed") << few;
+    }
+    for (const auto &many : {numbers(0.3, 0.1), numbers(0.6, 0.6), numbers(0, 0, 8)})
+        EXPECT_EQ(decided(many, Rigour::clearly), "passed") << many;
+    // Many, but all within what is allowed.
+    EXPECT_EQ(decided(numbers(3e-6, 3e-7), Rigour::justSo), "indistinct");
+    // Of an output of few elements one is enough.
+    auto answer = goodAnswer();
+    answer["outputs"][0]["small_elements"] = 16;
+    answer["wrong"][0]["outputs"][0] = numbers(0.1, 0.1);
+    EXPECT_EQ(check(answer), "passed");
+}
+
 TEST(Criterion, WantsAnAnswerThatIsNeitherZeroNorConstant) {
     auto answer = goodAnswer();
     answer["outputs"][0]["full"]["oracle_norm"] = 0;
@@ -133,7 +155,7 @@ TEST(Criterion, WantsAnAnswerThatIsNeitherZeroNorConstant) {
 
 TEST(Criterion, WantsWrongAnswersToFail) {
     EXPECT_EQ(checkWith("/wrong/1/outputs/0", right), "indistinct");
-    EXPECT_EQ(checkWith("/wrong/1/outputs/0", numbers(0, 0, 3)), "passed"); // other kinds
+    EXPECT_EQ(checkWith("/wrong/1/outputs/0", numbers(0, 0, 30)), "passed"); // other kinds
     // One of several outputs is enough to fail by.
     auto answer = goodAnswer();
     answer["outputs"].push_back(answer["outputs"][0]);
@@ -170,7 +192,7 @@ TEST(Criterion, WantsEveryInputToMatter) {
     const auto decided = [](const Json &unused) {
         auto answer = goodAnswer();
         answer["unused"] = unused;
-        return decideCheck(candidateOf(0), answer);
+        return decideCheck(candidateOf(0), answer, Rigour::clearly);
     };
     const auto one = decided({"in1"});
     ASSERT_TRUE(one && *one);
@@ -362,7 +384,8 @@ TEST(Criterion, StandsHostileAnswers) {
         const auto answer = mutated(compile ? goodCompiled() : goodAnswer(), random);
         const auto text = answer.dump(-1, ' ', false, Json::error_handler_t::replace);
         Result<std::optional<Rejection>> decided = std::nullopt;
-        ASSERT_NO_THROW(decided = compile ? decideCompile(answer) : decideCheck(candidate, answer))
+        ASSERT_NO_THROW(decided = compile ? decideCompile(answer)
+                                          : decideCheck(candidate, answer, Rigour::clearly))
             << text;
         if (!decided) {
             EXPECT_EQ(decided.error().kind, ErrorKind::request);
