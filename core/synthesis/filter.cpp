@@ -239,7 +239,7 @@ struct Filter::State {
                                     recipe.checkSeconds, stop));
         if (warm.rejection || !warm.machine.empty())
             return std::move(warm);
-        CUDA_AGENT_ASSIGN(step, timed(slot, {{"request", "time"}}, checked, stop));
+        CUDA_AGENT_ASSIGN(step, timed(slot, {{"request", "time"}, {"warm", true}}, checked, stop));
         if (step.rejection || !step.machine.empty())
             return std::move(step);
         if (checked.seconds < recipe.leastSeconds)
@@ -287,7 +287,7 @@ struct Filter::State {
     /// Times of calls, alone among those who ask for the device.
     Result<Step> timed(Slot &slot, Json request, Checked &checked, const std::stop_token &stop) {
         request["calls"] = recipe.timedCalls;
-        request["longest"] = recipe.mostSeconds * (recipe.timedCalls + 1);
+        request["longest"] = recipe.mostSeconds / 2; // slow ones are sure after fewer calls
         const std::lock_guard turn(slot.shared.timing);
         const auto lease = device::Lease::take(slot.device, stop);
         if (!lease)

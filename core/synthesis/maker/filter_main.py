@@ -110,7 +110,7 @@ class Session:
             raise WorkerError("machine", "the filter was not told to compile the task")
         arguments = task.hold(self.seed or 0)
         return {"seconds": seconds_of(task, lambda: model(*arguments), request["calls"],
-                                      request["longest"])}
+                                      request["longest"], request.get("warm", False))}
 
     def compile(self, request):
         from maker.timed import compiled

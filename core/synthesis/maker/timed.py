@@ -26,13 +26,20 @@ def flush_memory(device):
     return torch.empty(max(size, 1 << 26), dtype=torch.int8, device=device)
 
 
-def seconds_of(task, call, calls, longest):
-    """At most `calls` times after one that does not count; none is begun after `longest`
-    seconds."""
+def seconds_of(task, call, calls, longest, warm=False):
+    """At most `calls` times after one that does not count, which a warm task does without; none is
+    begun after `longest` seconds."""
     with precision(task.device, False), task.guarded("timing"):
-        call()
+        if not warm:
+            call()
         return on_cuda(task.device, call, calls, longest) if task.device.type == "cuda" else \
             on_cpu(call, calls, longest)
+
+
+def stretch(seconds, calls, left):
+    """How many calls are queued before the clock is looked at again: as many as fit."""
+    fitting = int(left / seconds[-1]) if seconds else 1
+    return max(1, min(fitting, QUEUED, calls - len(seconds)))
 
 
 def on_cuda(device, call, calls, longest):
@@ -42,7 +49,7 @@ def on_cuda(device, call, calls, longest):
     start = time.perf_counter()
     while len(seconds) < calls and (not seconds or time.perf_counter() - start < longest):
         pairs = []
-        for _ in range(min(QUEUED if seconds else 1, calls - len(seconds))):
+        for _ in range(stretch(seconds, calls, longest - (time.perf_counter() - start))):
             pair = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
             flush.zero_()
             pair[0].record()
