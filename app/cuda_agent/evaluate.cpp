@@ -17,7 +17,7 @@ namespace {
 struct Options {
     std::string suite;
     std::string candidates;
-    std::vector<std::string> levels, only;
+    std::vector<std::string> levels, splits, only;
     std::string device = "auto";
     std::vector<std::string> numerics{"default"};
     std::string rules = "published";
@@ -37,7 +37,8 @@ struct Options {
 
 Result<bench::Request> requestOf(const Options &options) {
     bench::Request request;
-    CUDA_AGENT_ASSIGN(suite, bench::openSuite(options.suite, {options.levels, options.only}));
+    CUDA_AGENT_ASSIGN(
+        suite, bench::openSuite(options.suite, {options.levels, options.only, options.splits}));
     request.suite = std::move(suite);
     if (!options.candidates.empty()) {
         CUDA_AGENT_ASSIGN(samples, bench::matchSamples(options.candidates, request.suite));
@@ -99,8 +100,8 @@ Result<int> evaluate(const Options &options, const std::stop_token &stop) {
 Run addEvaluate(CLI::App &app) {
     auto options = std::make_shared<Options>();
     app.add_option("SUITE", options->suite,
-                   "Folder of tasks, also below level1, level2, ... (KernelBench's), or a file "
-                   "that lists them")
+                   "Folder of tasks, also below level1, level2, ... (KernelBench's), a set of them "
+                   "(.jsonl, .jsonl.gz), or a file that lists them")
         ->required();
     app.add_option("--out", options->out,
                    "Folder for results.jsonl, report.html, report.md, summary.json and sessions; "
@@ -112,6 +113,9 @@ Run addEvaluate(CLI::App &app) {
         "tasks (19_ReLU, 19_ReLU.py) or as KernelBench's runs store them "
         "(level_1_problem_19_sample_0_kernel.py)");
     app.add_option("--levels", options->levels, "Only these levels, such as 1,2")->delimiter(',');
+    app.add_option("--splits", options->splits,
+                   "Only these parts of a set that has splits, such as held_out,outer")
+        ->delimiter(',');
     app.add_option("--only", options->only, "Only these tasks, such as 1/19,2/3 or file names")
         ->delimiter(',');
     app.add_option("--device", options->device, "Where to run")

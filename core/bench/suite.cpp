@@ -3,6 +3,7 @@
 #include "core/bench/suite.h"
 
 #include "core/base/json.h"
+#include "core/bench/task_set.h"
 
 #include <algorithm>
 #include <charconv>
@@ -113,6 +114,10 @@ Result<void> select(Suite &suite, const Selection &selection) {
         if (std::ranges::none_of(suite.tasks,
                                  [&](const SuiteTask &task) { return task.level == level; }))
             return requestError("{} has no tasks of level {}", suite.source.string(), level);
+    for (const auto &split : selection.splits)
+        if (std::ranges::none_of(suite.tasks,
+                                 [&](const SuiteTask &task) { return task.split == split; }))
+            return requestError("{} has no tasks of the split {}", suite.source.string(), split);
     for (const auto &name : selection.only)
         if (std::ranges::none_of(suite.tasks, [&](const SuiteTask &task) {
                 return task.id == name || task.name() == name;
@@ -122,12 +127,14 @@ Result<void> select(Suite &suite, const Selection &selection) {
                                 suite.tasks.front().name());
     std::erase_if(suite.tasks, [&](const SuiteTask &task) {
         return (!selection.levels.empty() && !has(selection.levels, task.level)) ||
+               (!selection.splits.empty() && !has(selection.splits, task.split)) ||
                (!selection.only.empty() && !has(selection.only, task.id) &&
                 !has(selection.only, task.name()));
     });
     if (suite.tasks.empty())
-        return requestError("no task of {} is both of the levels and among the tasks asked for",
-                            suite.source.string());
+        return requestError(
+            "no task of {} is both of the levels and splits and among the tasks asked for",
+            suite.source.string());
     return {};
 }
 
@@ -135,12 +142,17 @@ Result<void> select(Suite &suite, const Selection &selection) {
 
 Result<Suite> openSuite(const fs::path &source, const Selection &selection) {
     Suite suite{source, {}};
+    TaskSet set;
     std::error_code error;
     if (fs::is_directory(source, error)) {
         CUDA_AGENT_ASSIGN(tasks, tasksBelow(source));
         suite.tasks = std::move(tasks);
     } else if (fs::is_regular_file(source, error)) {
-        if (source.extension() == ".py") {
+        if (isTaskSet(source)) {
+            CUDA_AGENT_ASSIGN(read, readTaskSet(source));
+            set = std::move(read);
+            suite.tasks = set.tasks;
+        } else if (source.extension() == ".py") {
             suite.tasks = {taskOf(source, levelOf(source.parent_path().filename().string()))};
         } else {
             CUDA_AGENT_ASSIGN(tasks, tasksOfList(source));
@@ -155,6 +167,8 @@ Result<Suite> openSuite(const fs::path &source, const Selection &selection) {
                             source.string());
     CUDA_AGENT_TRY(checkIds(suite));
     CUDA_AGENT_TRY(select(suite, selection));
+    if (!set.tasks.empty())
+        CUDA_AGENT_TRY(writeTasks(set, suite.tasks));
     return suite;
 }
 

@@ -16,6 +16,7 @@ struct SuiteTask {
     std::string id;    ///< unique in its suite: "1/19" of level1/19_ReLU.py, else the file's stem
     std::string level; ///< "1"; empty where the suite has none
     std::filesystem::path file; ///< absolute
+    std::string split = {};     ///< "train", "held_out", ... where the suite is a set that has some
     std::string name() const { return file.stem().string(); }
 };
 
@@ -27,14 +28,16 @@ struct Suite {
 
 /// Which of a suite's tasks. Empty parts choose everything.
 struct Selection {
-    std::vector<std::string> levels; ///< "1"
-    std::vector<std::string> only;   ///< ids or names of files without ".py"
+    std::vector<std::string> levels;      ///< "1"
+    std::vector<std::string> only;        ///< ids or names of files without ".py"
+    std::vector<std::string> splits = {}; ///< "held_out"
 };
 
-/// Opens a suite: a folder with level1, level2, ... (KernelBench's), a folder of .py files, a text
-/// file that names one task a line (relative to it; empty lines and those after '#' are left out),
-/// or a single .py file. Nothing of a task is run. Errors: request (not there, no tasks, a file
-/// that a list names is missing, a name chosen that the suite has not, an id twice).
+/// Opens a suite: a folder with level1, level2, ... (KernelBench's), a folder of .py files, a set
+/// of tasks (.jsonl, .jsonl.gz; those that are chosen are written as files below the cache folder),
+/// a text file that names one task a line (relative to it; empty lines and those after '#' are left
+/// out), or a single .py file. Nothing of a task is run. Errors: request (not there, no tasks, a
+/// file that a list names is missing, a name chosen that the suite has not, an id twice), machine.
 Result<Suite> openSuite(const std::filesystem::path &source, const Selection &selection);
 
 /// A candidate that was made elsewhere.

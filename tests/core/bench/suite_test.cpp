@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/bench/suite.h"
 
+#include "core/base/gzip.h"
 #include "core/base/json.h"
 #include "core/base/temporary_folder.h"
 
@@ -119,6 +120,38 @@ TEST_F(Suites, CandidatesThatFitNothingOrTwiceAreRefused) {
     ASSERT_FALSE(found);
     EXPECT_NE(found.error().message.find("both sample 0 of task 1/19"), std::string::npos);
     EXPECT_FALSE(matchSamples(folder_ / "none", *suite));
+}
+
+TEST_F(Suites, SetsOfTasksBecomeFiles) {
+    ::setenv("CUDA_AGENT_CACHE", (folder_ / "cache").c_str(), 1);
+    const std::string lines =
+        R"({"name": "1_relu", "level": "1", "split": "train", "code": "x = 1\n"})"
+        "\n\n"
+        R"({"name": "2_norm", "level": "2", "split": "held_out", "code": "x = 2\n"})"
+        "\n";
+    for (const auto &set : {write("set.jsonl", lines), write("set.jsonl.gz", gzip(lines))}) {
+        EXPECT_EQ(ids(set), (Ids{"1_relu", "2_norm"}));
+        EXPECT_EQ(ids(set, {{"2"}, {}}), Ids{"2_norm"});
+        EXPECT_EQ(ids(set, {{}, {}, {"train"}}), Ids{"1_relu"});
+        EXPECT_NE(problem(set, {{}, {}, {"outer"}}).find("no tasks of the split outer"),
+                  std::string::npos);
+        const auto suite = openSuite(set, {{}, {"2_norm"}});
+        ASSERT_TRUE(suite);
+        EXPECT_EQ(suite->tasks[0].split, "held_out");
+        EXPECT_EQ(*readTextFile(suite->tasks[0].file), "x = 2\n");
+        EXPECT_EQ(suite->tasks[0].file.extension(), ".py");
+    }
+    // A set from elsewhere does not choose where files go.
+    for (const char *name : {"../up", "/etc/x", "", ".hidden", "a b"})
+        EXPECT_NE(problem(write("bad.jsonl", Json{{"name", name}, {"code", "x"}}.dump() + "\n"))
+                      .find("bad.jsonl:1: no task"),
+                  std::string::npos)
+            << name;
+    EXPECT_NE(problem(write("bad.jsonl", "[1]\n")).find("no task"), std::string::npos);
+    EXPECT_NE(problem(write("bad.jsonl", "{\n")).find("bad.jsonl:1"), std::string::npos);
+    EXPECT_NE(problem(write("cut.jsonl.gz", gzip(lines).substr(0, 30))).find("no whole gzip"),
+              std::string::npos);
+    ::unsetenv("CUDA_AGENT_CACHE");
 }
 
 } // namespace

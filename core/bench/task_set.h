@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/bench/suite.h"
+
+namespace cuda_agent::bench {
+
+/// A set of tasks in one file of JSON lines, plain or compressed by gzip, with `name`, `code` and
+/// perhaps `level` and `split` (core/synthesis/README.md).
+bool isTaskSet(const std::filesystem::path &file); ///< by its name: .jsonl, .jsonl.gz
+
+/// A set that was read; its tasks have no files yet.
+struct TaskSet {
+    std::vector<SuiteTask> tasks; ///< `file` is where writeTasks() puts them
+    std::map<std::filesystem::path, std::string> sources;
+};
+
+/// Errors: request (no such file, a line that is no task, with its number; a name that is no plain
+/// file name).
+Result<TaskSet> readTaskSet(const std::filesystem::path &file);
+
+/// Writes those of `tasks` that are not there yet below the cache folder, in a folder of the set's
+/// own content. Errors: machine.
+Result<void> writeTasks(const TaskSet &set, const std::vector<SuiteTask> &tasks);
+
+} // namespace cuda_agent::bench
