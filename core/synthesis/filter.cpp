@@ -109,6 +109,17 @@ Rejection rejectionFrom(const Json &answer) {
     return {reason, detail == answer.end() ? std::string() : plain(*detail)};
 }
 
+/// Seconds of a check by part, as far as it told some.
+Json partsOf(const Json &answer) {
+    constexpr std::size_t most = 32;
+    Json parts = Json::object();
+    if (const auto found = answer.find("seconds"); found != answer.end() && found->is_object())
+        for (const auto &[name, seconds] : found->items())
+            if (seconds.is_number() && parts.size() < most)
+                parts[plain(name).substr(0, most)] = seconds;
+    return parts;
+}
+
 std::string reasonOf(Ended::Kind kind) {
     switch (kind) {
     case Ended::Kind::late:
@@ -223,8 +234,7 @@ struct Filter::State {
              {"graph", "graph_hash", "memory_bytes", "operations", "counted_bytes", "bitwise"})
             if (const auto found = step.answer.find(key); found != step.answer.end())
                 checked.figures[key] = *found;
-        if (const auto found = step.answer.find("seconds"); found != step.answer.end())
-            checked.figures["parts"] = *found;
+        checked.figures["parts"] = partsOf(step.answer);
         step.rejection = std::move(*decided);
         return std::move(step);
     }
@@ -265,7 +275,8 @@ struct Filter::State {
             return std::move(step);
         }
         step.rejection = std::move(*decided);
-        if (const auto found = step.answer.find("compile_seconds"); found != step.answer.end())
+        if (const auto found = step.answer.find("compile_seconds");
+            found != step.answer.end() && found->is_number())
             checked.figures["compile_seconds"] = *found;
         if (step.rejection)
             return std::move(step);

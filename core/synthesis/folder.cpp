@@ -13,6 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr int mostFailures = 3; ///< of a stage of a candidate by the machine's fault
 constexpr std::uint64_t parquetMemory = 4ull << 30;
 constexpr std::chrono::minutes parquetPatience{5};
 
@@ -122,8 +123,12 @@ void Folder::take(Candidate candidate) {
 }
 
 void Folder::take(Checked checked) {
-    if (checked.outcome == Outcome::machine)
-        return;
+    if (checked.outcome == Outcome::machine) {
+        if (++failures_[{checked.stage, checked.index}] < mostFailures)
+            return;
+        checked.outcome = Outcome::rejected;
+        checked.reason = "the machine fails";
+    }
     if (checked.outcome == Outcome::rejected) {
         ++rejected_[checked.reason];
     } else if (checked.stage == Stage::compile) {

@@ -29,7 +29,8 @@ class Folder {
     const std::deque<Candidate> &candidates() const { return candidates_; }
     /// Screens those that come next, in order, and keeps them. Errors: machine.
     Result<void> add(std::vector<Candidate> candidates);
-    /// Keeps an outcome; one by the machine's fault is only written down. Errors: machine.
+    /// Keeps an outcome. One by the machine's fault is written down and the stage is tried again,
+    /// but for a candidate that never ends otherwise: "the machine fails". Errors: machine.
     Result<void> add(Checked checked);
 
     /// Those that a stage is still to be done for.
@@ -63,6 +64,7 @@ class Folder {
     const Outcomes &of(Stage stage) const { return outcomes_.at(static_cast<std::size_t>(stage)); }
     const Checked *find(Stage stage, std::size_t index) const;
     std::array<Outcomes, std::size(stages)> outcomes_;
+    std::map<std::pair<Stage, std::size_t>, int> failures_; ///< by the machine's fault
     std::set<std::string> graphs_;
     std::size_t withoutGraph_ = 0;
     std::map<std::string, std::size_t> rejected_;

@@ -162,6 +162,15 @@ TEST_F(Folders, TryAgainWhatTheMachineFailedAt) {
     EXPECT_EQ(todo(folder, Stage::check), (Indices{0, 1}));
     pass(folder, 0, Stage::check);
     EXPECT_EQ(todo(folder, Stage::check), Indices{1});
+    // Nor does it go on for ever.
+    auto failed = checkedOf(candidateOf(1), Stage::check);
+    failed.outcome = Outcome::machine;
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(todo(folder, Stage::check), Indices{1});
+        ASSERT_TRUE(folder.add(failed));
+    }
+    EXPECT_EQ(todo(folder, Stage::check), Indices{});
+    EXPECT_EQ(folder.rejected().at("the machine fails"), 1u);
 }
 
 TEST_F(Folders, LeadThroughTheStages) {
