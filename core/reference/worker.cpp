@@ -226,7 +226,8 @@ struct Worker::State {
             process->kill();
         auto record = process->wait();
         process.reset();
-        if (record.stuck) // nobody else should wait for it too
+        // A driver holds it: nobody else should wait for it too. Without one the machine is slow.
+        if (record.stuck && device.info().kind == device::Kind::cuda)
             (void)device::quarantine(device::quarantineName(device.info()),
                                      "the process of a task did not end after SIGKILL");
         return record;

@@ -16,6 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds endPatience{5'000}; ///< for a process that is about to end by itself
+constexpr int mostProcesses = 512;         ///< and threads; a fork bomb is small then
 constexpr std::size_t longestMessage = 500;
 
 /// One line of ASCII.
@@ -64,6 +65,7 @@ Result<MakerProcess> MakerProcess::start(const Options &options) {
                   [](const auto &entry) { return entry.first == "TORCHINDUCTOR_COMPILE_THREADS"; });
     // Compilers run in the process itself: there are as many processes as cores.
     policy.environment.emplace_back("TORCHINDUCTOR_COMPILE_THREADS", "1");
+    policy.limits.processes = mostProcesses;
     std::error_code error;
     for (const auto *name : {"maker", "worker"}) {
         const auto folder = shareDir() / name;
@@ -76,6 +78,7 @@ Result<MakerProcess> MakerProcess::start(const Options &options) {
     policy.mounts.insert(policy.mounts.end(), options.mounts.begin(), options.mounts.end());
     MakerProcess process;
     process.memoryBytes_ = policy.limits.memoryBytes;
+    process.onGpu_ = options.device.kind == device::Kind::cuda;
     process.deviceName_ = device::quarantineName(options.device);
     CUDA_AGENT_ASSIGN(started, sandbox::start(policy, {pythonProgram().string(), "-I",
                                                        "/tasks/maker/" + options.program}));
@@ -121,7 +124,7 @@ Ended MakerProcess::ended(const Error &error, std::chrono::duration<double> time
     process_->kill();
     const auto record = process_->wait();
     process_.reset();
-    if (record.stuck)
+    if (record.stuck && onGpu_)
         (void)device::quarantine(deviceName_, "the process of a task did not end after SIGKILL");
     if (late) {
         ended.kind = Ended::Kind::late;

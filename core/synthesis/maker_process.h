@@ -58,6 +58,7 @@ class MakerProcess {
     std::optional<sandbox::Process> process_;
     std::uint64_t memoryBytes_ = 0;
     std::string deviceName_;
+    bool onGpu_ = false;
 };
 
 } // namespace cuda_agent::synthesis

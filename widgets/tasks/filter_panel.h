@@ -9,6 +9,7 @@
 class QComboBox;
 class QDoubleSpinBox;
 class QGridLayout;
+class QLabel;
 class QLineEdit;
 class QSpinBox;
 class QStringListModel;
