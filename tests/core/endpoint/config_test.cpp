@@ -83,7 +83,7 @@ TEST_F(EndpointConfigTest, NamesWhatIsWrong) {
     EXPECT_NE(problem("base_url = 3").find("base_url must be a text"), std::string::npos);
     EXPECT_NE(problem("url = \"x\"").find("no field 'url'; there are answer_price"),
               std::string::npos);
-    EXPECT_NE(problem("answer_tokens = 1.5").find("answer_tokens must be a number"),
+    EXPECT_NE(problem("answer_tokens = 1.5").find("answer_tokens must be a whole number"),
               std::string::npos);
     EXPECT_NE(problem("stream = \"yes\"").find("true or false"), std::string::npos);
     const auto torn = problem("model = \"m\"\nkey = \"sk-very-secret");
