@@ -3,6 +3,7 @@
 
 #include "core/reference/worker.h"
 
+#include "core/base/plain_text.h"
 #include "core/device/quarantine.h"
 #include "core/reference/launch.h"
 #include "core/reference/received.h"
@@ -55,19 +56,6 @@ std::string shortened(std::string text) {
         text.resize(end);
     }
     return text;
-}
-
-/// The last line that a Python program left, the one that names the exception, as ASCII.
-std::string lastLine(const std::string &text) {
-    const auto end = text.find_last_not_of(" \n\r\t");
-    if (end == text.npos)
-        return "no message";
-    const auto start = text.find_last_of('\n', end);
-    const auto first = start == text.npos ? 0 : start + 1;
-    auto line = text.substr(first, std::min(end + 1 - first, longestMessage));
-    std::replace_if(
-        line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return line;
 }
 
 /// An answer {"error": ...} as an error.
@@ -190,7 +178,8 @@ struct Worker::State {
         const auto record = discard(gone);
         if (starting)
             return machineError("the reference worker did not start ({}): {}", record.summary(),
-                                timedOut ? error.message : lastLine(record.standardError));
+                                timedOut ? error.message
+                                         : lastPlainLine(record.standardError, longestMessage));
         if (timedOut)
             return requestError("{}: no answer within {:.0f} s while {}; the task hangs or is too "
                                 "large, use --set to make it smaller",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/synthesis/criterion.h"
 
+#include "core/base/plain_text.h"
 #include "core/reference/received.h"
 #include "core/verify/verify.h"
 
@@ -12,6 +13,7 @@ namespace cuda_agent::synthesis {
 
 namespace {
 
+constexpr std::size_t longestText = 200;
 constexpr double mostElements = 0x1p53;
 /// Of an answer's norm: an error of that size is there for other inputs, too.
 constexpr double largePart = 0.05;
@@ -31,10 +33,7 @@ Json partOf(const Json &object, const char *key) {
 
 /// One line of ASCII of a text from a process that is not trusted.
 std::string lineOf(const Json &value) {
-    auto text = value.get<std::string>().substr(0, 200);
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return text;
+    return plainLine(value.get_ref<const std::string &>(), longestText);
 }
 
 std::string textAt(const Json &object, const char *key) {

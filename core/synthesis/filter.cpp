@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/synthesis/filter.h"
 
+#include "core/base/plain_text.h"
 #include "core/device/lease.h"
 #include "core/synthesis/criterion.h"
 #include "core/synthesis/maker_process.h"
@@ -95,10 +96,8 @@ constexpr std::array knownReasons{"not python", "imports", "form",       "raises
 
 /// One line of ASCII.
 std::string plain(const Json &text) {
-    auto line = text.is_string() ? text.get<std::string>().substr(0, 500) : std::string();
-    std::replace_if(
-        line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return line;
+    constexpr std::size_t most = 500;
+    return text.is_string() ? plainLine(text.get_ref<const std::string &>(), most) : std::string();
 }
 
 Rejection rejectionFrom(const Json &answer) {
@@ -141,8 +140,6 @@ struct Filter::State {
     const Options options;
     std::vector<std::unique_ptr<Shared>> shared = {};
     std::vector<std::unique_ptr<Slot>> slots = {};
-    mutable std::mutex mutex = {};
-    Json versions = {};
     std::atomic<int> startFailures = 0;
     Rigour rigour = Rigour::clearly; ///< of the present run()
 
@@ -172,10 +169,6 @@ struct Filter::State {
             return machineError("{}", refusal->message);
         if (const auto *ended = std::get_if<Ended>(&answer))
             return machineError("a filter process did not start: {}", ended->what);
-        {
-            const std::lock_guard lock(mutex);
-            versions = std::get<Json>(answer);
-        }
         slot.process.emplace(std::move(*process));
         slot.served = 0;
         return {};
@@ -401,11 +394,6 @@ Filter::Filter(const Recipe &recipe, Options options)
 }
 
 Filter::~Filter() = default;
-
-Json Filter::versions() const {
-    const std::lock_guard lock(state_->mutex);
-    return state_->versions;
-}
 
 Result<void> Filter::run(Stage stage, const std::vector<const Candidate *> &candidates,
                          Rigour rigour, const Done &done, std::stop_token stop) {

@@ -36,8 +36,6 @@ class Filter {
     /// (processes do not start: after several in a row), stopped, those of `done`.
     Result<void> run(Stage stage, const std::vector<const Candidate *> &candidates, Rigour rigour,
                      const Done &done, std::stop_token stop);
-    /// {"torch", "python", "packages"} of the processes; null before the first has started.
-    Json versions() const;
 
   private:
     struct State;

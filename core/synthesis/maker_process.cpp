@@ -3,6 +3,7 @@
 #include "core/synthesis/maker_process.h"
 
 #include "core/base/paths.h"
+#include "core/base/plain_text.h"
 #include "core/device/quarantine.h"
 #include "core/reference/launch.h"
 
@@ -19,31 +20,13 @@ constexpr milliseconds endPatience{5'000}; ///< for a process that is about to e
 constexpr int mostProcesses = 512;         ///< and threads; a fork bomb is small then
 constexpr std::size_t longestMessage = 500;
 
-/// One line of ASCII.
-std::string plain(std::string text) {
-    text.resize(std::min(text.size(), longestMessage));
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return text;
-}
-
-/// The last line that is not empty.
-std::string lastLine(const std::string &text) {
-    const auto end = text.find_last_not_of(" \n\r\t");
-    if (end == text.npos)
-        return "no message";
-    const auto start = text.find_last_of('\n', end);
-    const auto first = start == text.npos ? 0 : start + 1;
-    return plain(text.substr(first, end + 1 - first));
-}
-
 Refusal refusalFrom(const Json &error) {
     Refusal refusal;
     refusal.message = "it did not say why";
     if (!error.is_object())
         return refusal;
     if (const auto found = error.find("message"); found != error.end() && found->is_string())
-        refusal.message = plain(found->get<std::string>());
+        refusal.message = plainLine(found->get<std::string>(), longestMessage);
     if (const auto found = error.find("kind"); found != error.end() && found->is_string())
         refusal.request = found->get<std::string>() == "request";
     if (const auto found = error.find("restart"); found != error.end() && found->is_boolean())
@@ -135,10 +118,11 @@ Ended MakerProcess::ended(const Error &error, std::chrono::duration<double> time
                                  static_cast<double>(memoryBytes_) / 1e9);
     } else if (byItself && !garbled) {
         ended.kind = Ended::Kind::died;
-        ended.what = fmt::format("{}: {}", record.summary(), lastLine(record.standardError));
+        ended.what = fmt::format("{}: {}", record.summary(),
+                                 lastPlainLine(record.standardError, longestMessage));
     } else {
         ended.kind = Ended::Kind::garbled;
-        ended.what = plain(error.message);
+        ended.what = plainLine(error.message, longestMessage);
     }
     return ended;
 }
