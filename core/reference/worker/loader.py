@@ -171,14 +171,18 @@ class Task:
         with self.guarded("running forward()"):
             self._seed(MODEL_SEED)  # the same draws, should forward() draw at all
             value = model(*arguments)
-            if self.device.type == "cuda":
-                torch.cuda.synchronize()
+            self.finish()
         tensors, single = flatten(value)
         for i, tensor in enumerate(tensors):
             if tensor.layout != torch.strided:
                 raise task_error(f"output {i} is not a dense tensor")
             dtype_name(tensor.dtype, f"output {i}")
         return tensors, single
+
+    def finish(self):
+        """Waits for the device, so that what fails there fails in the call that began it."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
 
     def _load(self):
         module = types.ModuleType("task")

@@ -45,11 +45,9 @@ def peak_memory(task, arguments, into):
     """Writes "memory_bytes" into a dictionary: what a call holds at most over inputs and
     parameters."""
     if task.device.type == "cuda":
-        torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats(task.device)
         before = torch.cuda.memory_allocated(task.device)
         yield
-        torch.cuda.synchronize()
         into["memory_bytes"] = torch.cuda.max_memory_allocated(task.device) - before
     else:
         with Live(tensors_of(task, arguments)) as live:

@@ -4,7 +4,8 @@
 
 import torch
 
-from maker.answers import all_numbers, numbers_of_repeat, same_shapes
+from maker.answers import numbers_of_repeat, same_shapes
+from maker.figures import equal, flags
 from maker.record import Recorder
 from worker.protocol import WorkerError
 
@@ -72,19 +73,13 @@ class Dropper(Recorder):
         return value
 
 
-def names_of_operators(task, seed):
-    recorder = Recorder(task.model)
-    with recorder:
-        task.forward(task.model, task.draw(seed))
-    return list(recorder.names)
-
-
 def is_operator(name):
     return not name.startswith("torch._C.")  # switches, such as enable_grad()
 
 
-def without_each(task, seed, names, oracle):
-    """The task without one of its operators, in turns: [{"op", "call", "possible", "outputs"}]."""
+def without_each(task, seed, names, oracle, reading):
+    """The task without one of its operators, in turns: [{"op", "call", "possible", "outputs"}].
+    Outputs are there once `reading` is finished."""
     candidates = [i for i, name in enumerate(names) if name not in PLUMBING and is_operator(name)]
     step = max(1, -(-len(candidates) // MOST_DROPPED))
     entries = []
@@ -102,22 +97,21 @@ def without_each(task, seed, names, oracle):
                 raise
             continue  # what comes after cannot do without it
         if dropper.dropped and len(outputs) == len(oracle):
-            entry |= {"possible": True, "outputs": all_numbers(outputs, oracle)}
+            entry["possible"] = True
+            reading.numbers(outputs, oracle, entry["outputs"])
     return entries
 
 
 def unused(task, seeds, right, noise):
     """Names of tensor inputs and of floating parameters and buffers whose values do not matter.
-    `right`: the answer to the inputs of the first seed; `noise`: how far another call was from
-    that, mostly nothing."""
+    `right`: the finite answer to the inputs of the first seed; `noise`: how far another call was
+    from that, mostly nothing."""
     arguments = task.draw(seeds[0])
-    names = []
-    positions = [i for i, value in enumerate(arguments) if isinstance(value, torch.Tensor)]
-    for n, position in enumerate(positions):
-        fresh = other_input(task, seeds, position)
-        if fresh is not None and unchanged(
-                task, [*arguments[:position], fresh, *arguments[position + 1:]], right, noise):
-            names.append(f"in{n}")
+    tried = {}  # name: whether nothing came of it
+    for n, (position, fresh) in enumerate(other_inputs(task, seeds)):
+        if fresh is not None:
+            tried[f"in{n}"] = unchanged(
+                task, [*arguments[:position], fresh, *arguments[position + 1:]], right, noise)
     generator = torch.Generator(task.device).manual_seed(FRESH)
     for name, tensor in [*task.model.named_parameters(), *task.model.named_buffers()]:
         if not tensor.is_floating_point() or not tensor.numel():
@@ -125,34 +119,49 @@ def unused(task, seeds, right, noise):
         saved = tensor.detach().clone()
         try:
             tensor.data.copy_(other_values(saved, generator))
-            if unchanged(task, arguments, right, noise):
-                names.append(name)
+            tried[name] = unchanged(task, arguments, right, noise)
         finally:
             tensor.data.copy_(saved)
-    return names
+    return [name for name, still in zip(tried, flags(tried.values())) if still]
 
 
 def unchanged(task, arguments, right, noise):
+    """A boolean, or a tensor of one element that is one."""
     try:
         outputs, _ = task.forward(task.model, arguments)
     except WorkerError as error:
         if error.restart:
             raise
         return False  # values that it refuses matter
-    return same_shapes(outputs, right) and all(
-        numbers[key] <= NOISE * most[key] for numbers, most in
-        zip(numbers_of_repeat(outputs, right), noise) for key in numbers)
+    if not same_shapes(outputs, right):
+        return False
+    if not any(value for numbers in noise for value in numbers.values()):
+        return equal(outputs, right)
+    return all(numbers[key] <= NOISE * most[key] for numbers, most in
+               zip(numbers_of_repeat(outputs, right), noise) for key in numbers)
 
 
-def other_input(task, seeds, position):
-    """What another seed draws for the input; where that is the same, its own values disturbed or in
-    another order. None where there is nothing else to put there."""
-    first = task.draw(seeds[0])[position]
+def other_inputs(task, seeds):
+    """Of each tensor among the inputs its position and what another seed draws there; where that is
+    the same, its own values disturbed or in another order. None where there is nothing else to put
+    there."""
+    first = task.draw(seeds[0])
+    found = {i: None for i, value in enumerate(first) if isinstance(value, torch.Tensor)}
     for seed in seeds[1:]:
-        other = task.hold(seed)[position]
-        if other.shape == first.shape and not torch.equal(other, first):
-            return other
-    generator = torch.Generator(task.device).manual_seed(FRESH)
+        missing = [i for i, other in found.items() if other is None]
+        if not missing:
+            break
+        drawn = task.hold(seed)
+        alike = [drawn[i].shape != first[i].shape or equal([drawn[i]], [first[i]])
+                 for i in missing]
+        for i, same in zip(missing, flags(alike)):
+            found[i] = None if same else drawn[i]
+    return [(i, disturbed(first[i], task.device) if other is None else other)
+            for i, other in found.items()]
+
+
+def disturbed(first, device):
+    generator = torch.Generator(device).manual_seed(FRESH)
     if first.is_floating_point():
         return other_values(first, generator)
     if first.dtype == torch.bool:

@@ -126,9 +126,9 @@ class Session:
         if self.state is not None:
             self.state.restore()
         if self.device is not None and self.device.type == "cuda":
-            import torch
+            from maker.checks import release
 
-            torch.cuda.empty_cache()
+            release(self.device)
         return {}
 
     def _task(self):
@@ -167,7 +167,7 @@ def answer_of(session, request):
         return session.answer(request)
     except BaseException as error:  # SystemExit too: a task may not end its judge
         failure = error
-    body = failure_body(failure, session.path)
+    body = failure_body(failure, session.path, session.loaded is not None)
     # The tracebacks keep the tensors of the failed request alive.
     while failure is not None:
         following = failure.__cause__ or failure.__context__
@@ -176,7 +176,8 @@ def answer_of(session, request):
     return body
 
 
-def failure_body(error, path):
+def failure_body(error, path, loaded):
+    """`path`: of a task's text. `loaded`: there is one on the device."""
     if isinstance(error, WorkerError) and error.kind != "request":
         return {"error": {"kind": error.kind, "message": error.message, "restart": error.restart}}
     import traceback
@@ -193,7 +194,9 @@ def failure_body(error, path):
         return {"rejected": "memory", "detail": "checking it needs more memory than there is"}
     text = f"{type(error).__name__}: {shortened(error)}"
     if any(frame.f_code.co_filename == path
-           for frame, _ in traceback.walk_tb(error.__traceback__)):
+           for frame, _ in traceback.walk_tb(error.__traceback__)) or (
+               # The device tells of a failed call when something is read, wherever that is.
+               loaded and is_fatal(error)):
         return {"rejected": "raises", "detail": text} | (
             {"restart": True} if is_fatal(error) else {})
     traceback.print_exception(error)

@@ -6,7 +6,6 @@ import ast
 import linecache
 import sys
 
-from maker.answers import run
 from maker.rejected import Rejected, rejection
 from worker.loader import Task
 from worker.protocol import WorkerError
@@ -37,6 +36,10 @@ class HeldTask(Task):
     def draw_anew(self, seed):
         return super().draw(seed)
 
+    def finish(self):
+        """A call is over when its outcome is read: a process that waits has its turn at the device
+        taken by others. What fails there is then told by the call that reads."""
+
 
 class Loaded:
     """Holds the models on the device until drop(). Raises Rejected."""
@@ -62,13 +65,23 @@ class Loaded:
     def _small(self, path, text, overrides):
         """None where the constants cannot be changed so: then the whole one stands for it."""
         try:
-            small = HeldTask(Source(path, overrides, text), self.device)
-            run(small, 0)
-            return small
-        except (WorkerError, Rejected) as error:
+            return HeldTask(Source(path, overrides, text), self.device)
+        except WorkerError as error:
             if error.restart:
                 raise
             return None
+
+    def by_the_small(self, function):
+        """What `function` says of the small task, or of the whole one where that does not run made
+        small; it stands for the small one from then on."""
+        if self.small is not self.whole:
+            try:
+                return function(self.small)
+            except (WorkerError, Rejected) as error:
+                if error.restart:
+                    raise
+                self.small = self.whole
+        return function(self.whole)
 
     def drop(self):
         self.small = self.whole = self.compiled = None

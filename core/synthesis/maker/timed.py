@@ -8,8 +8,9 @@ import time
 
 import torch
 
-from maker.answers import as_oracle, described, expected, numbers, run
-from maker.checks import errors_of_whole
+from maker.answers import all_numbers, answer, as_oracle, described
+from maker.checks import errors_of_whole, sizes_of
+from maker.oracles import Oracles
 from maker.rejected import Rejected
 from worker.baselines import prepare_inductor
 from worker.cases import precision
@@ -75,9 +76,16 @@ def on_cpu(call, calls, longest):
 def right_answers(loaded, seed):
     """Eager PyTorch's outputs for the whole task, with the relative errors that the small one's have
     against the oracle."""
-    own = expected(loaded.small, seed, sensitivity=True)[1]
-    outputs = run(loaded.whole, seed)
-    return as_oracle(outputs), errors_of_whole(outputs, own)
+    own = loaded.by_the_small(lambda task: own_errors(task, seed))
+    outputs = answer(loaded.whole, seed)
+    return as_oracle(outputs), errors_of_whole(sizes_of(outputs)[0], own)
+
+
+def own_errors(task, seed):
+    oracles = Oracles(task)
+    errors = oracles.add(seed, sensitivity=True)[1]
+    oracles.finish()
+    return errors
 
 
 def compiled(loaded, seed):
@@ -93,6 +101,8 @@ def compiled(loaded, seed):
                 prepare_once()
             model = torch.compile(task.model)
             outputs, _ = task.forward(model, arguments)
+            if task.device.type == "cuda":
+                torch.cuda.synchronize()
         except BaseException as error:
             cause = error.__cause__ or error
             reason = "memory" if is_out_of_memory(cause) else "compile raises"
@@ -102,5 +112,5 @@ def compiled(loaded, seed):
         if [output.shape for output in outputs] != [view.shape for view in oracle]:
             raise Rejected("compile raises", "the compiled model gives outputs of other shapes")
         return model, {"compile_seconds": took, "outputs": [
-            described(output, i) | {"own": [own]} | numbers(output, view)
-            for i, (output, view, own) in enumerate(zip(outputs, oracle, errors))]}
+            described(output, i) | {"own": [own]} | numbers for i, (output, numbers, own) in
+            enumerate(zip(outputs, all_numbers(outputs, oracle), errors))]}

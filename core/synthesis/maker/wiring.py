@@ -125,10 +125,12 @@ def lines_of(graph):
 
     def visit(start):
         stack = [(start, iter(start.all_input_nodes))]
+        begun = {start}
         while stack:
             node, inputs = stack[-1]
             for before in inputs:
-                if before not in numbers and all(before is not at for at, _ in stack):
+                if before not in begun:
+                    begun.add(before)
                     stack.append((before, iter(before.all_input_nodes)))
                     break
             else:
