@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/learn/model/config.h"
+#include "core/learn/model/safetensors.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <filesystem>
+#include <vector>
+
+namespace cuda_agent::learn {
+
+/// A parameter: a leaf of the autograd graph that is a view of a Parameters' flat buffer.
+struct Parameter {
+    std::string name; ///< ours: "layers.0.qkv"; files have Hugging Face's names
+    at::Tensor value;
+    bool decays = true; ///< whether weight decay is for it: not for the weights of norms
+};
+
+/// All parameters of a model in one buffer, and all their gradients in another, so that zeroing,
+/// clipping, averaging over processes and the optimiser are one operation each. Those that decay
+/// come first.
+class Parameters {
+  public:
+    /// `shapes` by name in the order in which they are made. Values are zero, gradients are zero
+    /// and there. Frees nothing of what was handed out: tensors share the buffers.
+    struct Shape {
+        std::string name;
+        std::vector<std::int64_t> sizes;
+        bool decays = true;
+    };
+    Parameters(const std::vector<Shape> &shapes, at::Device device, at::ScalarType type);
+
+    const std::vector<Parameter> &all() const { return all_; }
+    at::Tensor at(const std::string &name) const;              ///< throws std::out_of_range: a bug
+    const at::Tensor &values() const { return values_; }       ///< [numbers]
+    const at::Tensor &gradients() const { return gradients_; } ///< [numbers], the same type
+    std::int64_t decaying() const { return decaying_; }        ///< the first so many numbers decay
+
+  private:
+    std::vector<Parameter> all_;
+    std::map<std::string, at::Tensor> byName_;
+    at::Tensor values_, gradients_;
+    std::int64_t decaying_ = 0;
+};
+
+/// A decoder-only Transformer of the Qwen3 family: RMSNorm, rotary positions, grouped-query
+/// attention with norms of queries and keys, SwiGLU. Projections that share their input are one
+/// parameter. Forward passes may run from several threads unless gradients are asked for.
+class Transformer {
+  public:
+    /// What comes out of the last norm: logits by the embedding (an actor), or one value a token (a
+    /// critic: `value_head`, bounded, see value()).
+    enum class Head { logits, value };
+
+    /// Weights drawn from a normal distribution of the configuration's range on the CPU, the same
+    /// for a seed on every device; norms are 1. The configuration is checked by the caller.
+    static Transformer drawn(const ModelConfig &config, Head head, std::uint64_t seed,
+                             at::Device device, at::ScalarType type);
+    /// From a folder with config.json and model.safetensors, or the shards that
+    /// model.safetensors.index.json names: ours, or any dense Qwen3 checkpoint. A critic may be
+    /// loaded from an actor's folder: its head is then zero.
+    /// Errors: request: not such a folder; a tensor is missing or has another shape.
+    static Result<Transformer> load(const std::filesystem::path &folder, Head head,
+                                    at::Device device, at::ScalarType type);
+    /// Writes config.json and model.safetensors with Hugging Face's names, in `type`. A critic has
+    /// `value_head.weight` and `value_head.bias` besides. Errors: machine.
+    Result<void> save(const std::filesystem::path &folder, at::ScalarType type) const;
+
+    /// [batch, length] of int64 -> [batch, length, hidden] after the last norm. Every token sees
+    /// itself and those before it in its row; positions count from 0.
+    at::Tensor hidden(const at::Tensor &tokens) const;
+    /// [..., hidden] -> [..., vocabulary].
+    at::Tensor logits(const at::Tensor &hidden) const;
+    /// [..., hidden] -> [...] of float between the least and the most that a trajectory can return.
+    at::Tensor value(const at::Tensor &hidden) const;
+
+    /// What a critic can say: the rewards' range with some room, where tanh still has a slope.
+    static constexpr double leastValue = -1.5, mostValue = 3.5;
+
+    const ModelConfig &config() const { return config_; }
+    Head head() const { return head_; }
+    const Parameters &parameters() const { return parameters_; }
+    at::Device device() const { return parameters_.values().device(); }
+
+  private:
+    Transformer(const ModelConfig &config, Head head, at::Device device, at::ScalarType type);
+    /// Of one layer: [batch, length, hidden] -> the same.
+    at::Tensor attention(const at::Tensor &normed, std::int64_t layer) const;
+    at::Tensor feedForward(const at::Tensor &normed, std::int64_t layer) const;
+
+    struct Layer {
+        at::Tensor inputNorm, qkv, queryNorm, keyNorm, out, innerNorm, gateUp, down;
+    };
+
+    ModelConfig config_;
+    Head head_;
+    Parameters parameters_;
+    at::Tensor embedding_, lastNorm_, unembedding_, valueWeight_, valueBias_;
+    std::vector<Layer> layers_;
+    at::Tensor cos_, sin_; ///< [positions, head size / 2]
+};
+
+} // namespace cuda_agent::learn
