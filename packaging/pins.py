@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Prints the pins of a requirements file that the running environment does not meet.
 
-usage: pins.py base|toolkit REQUIREMENTS
+usage: pins.py base|alone|toolkit REQUIREMENTS
 
-`toolkit` looks at the lines that carry the marker `extra == "toolkit"`, `base` at the others.
+`alone` and `toolkit` look at the lines that carry the marker `extra == "alone"` (to be installed without
+their requirements) or `extra == "toolkit"`, `base` at those without such a marker.
 One `name==version` a line; exit code 1 when there is any. A local version (torch's +cu130) meets
 its pin.
 """
@@ -16,7 +17,8 @@ import sys
 def pins(kind, lines):
     for line in lines:
         requirement, _, marker = line.partition("#")[0].partition(";")
-        if requirement.strip() and ('extra == "toolkit"' in marker) == (kind == "toolkit"):
+        wanted = f'extra == "{kind}"' in marker or (kind == "base" and "extra ==" not in marker)
+        if requirement.strip() and wanted:
             yield requirement.strip()
 
 

@@ -168,7 +168,7 @@ install_pins() {
 
 step_python() {
     begin "Python environment"
-    local stamp=$venv/cuda-agent.stamp want started=$SECONDS missing
+    local stamp=$venv/cuda-agent.stamp want started=$SECONDS missing pins
     want="$(stamp_text "$root/packaging/requirements.txt") $venv"
     if [ -n "${CUDA_AGENT_VENV:-}" ]; then
         [ -x "$venv/bin/python" ] || fail 2 "CUDA_AGENT_VENV=$venv holds no bin/python"
@@ -204,6 +204,11 @@ step_python() {
         logged install_pins -r "$root/packaging/requirements.txt" ||
             fail 3 "Python package $(head -n 1 <<<"$missing"): cannot be installed: $(reason)"
         missing=$(unmet base) || fail 3 "Python package $(head -n 1 <<<"$missing"): still missing after pip"
+    fi
+    if ! missing=$(unmet alone); then
+        mapfile -t pins <<<"$missing"
+        logged install_pins --no-deps "${pins[@]}" ||
+            fail 3 "Python package ${pins[0]}: cannot be installed: $(reason)"
     fi
     printf '%s\n' "$want" >"$stamp"
     finished "$((SECONDS - started)) s"

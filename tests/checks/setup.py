@@ -217,7 +217,7 @@ class Setup(unittest.TestCase):
     def test_toolkit_lines_are_told_apart(self):
         pins = [str(self.packaging / "pins.py")]
         listed = {}
-        for kind in ("base", "toolkit"):
+        for kind in ("base", "alone", "toolkit"):
             run = subprocess.run(
                 ["/usr/bin/python3", "-I", "-S", *pins, kind, self.packaging / "requirements.txt"],
                 capture_output=True,
@@ -225,9 +225,10 @@ class Setup(unittest.TestCase):
             )
             listed[kind] = run.stdout.split()
         self.assertIn("torch==2.11.0", listed["base"])
-        self.assertNotIn("torch==2.11.0", listed["toolkit"])
+        self.assertNotIn("torch==2.11.0", listed["toolkit"] + listed["alone"])
+        self.assertTrue(any(pin.startswith("tensorboard==") for pin in listed["alone"]))
         self.assertTrue(any(pin.startswith("nvidia-cuda-nvcc==13.0.") for pin in listed["toolkit"]))
-        for pin in listed["base"] + listed["toolkit"]:
+        for pin in listed["base"] + listed["alone"] + listed["toolkit"]:
             self.assertRegex(pin, r"^[\w.-]+==[\w.]+$")
 
 

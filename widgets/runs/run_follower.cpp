@@ -9,6 +9,7 @@ namespace cuda_agent::widgets {
 RunFollower::RunFollower(QObject *parent) : QObject(parent), worker_(new RunWorker(this)) {
     qRegisterMetaType<RunSummary>();
     qRegisterMetaType<std::shared_ptr<Curves>>();
+    qRegisterMetaType<std::shared_ptr<Rollouts>>();
     worker_->moveToThread(&thread_);
     connect(&thread_, &QThread::finished, worker_, &QObject::deleteLater);
     thread_.setObjectName(QStringLiteral("runs"));
@@ -49,6 +50,10 @@ void RunFollower::exportCsv(const QString &file, const QStringList &folders,
     QMetaObject::invokeMethod(worker_, [=, worker = worker_] {
         worker->exportCsv(file, folders, names, metrics, smoothing);
     });
+}
+
+void RunFollower::ask(const QString &run, learn::RunOrder order) {
+    QMetaObject::invokeMethod(worker_, [worker = worker_, run, order] { worker->ask(run, order); });
 }
 
 void RunFollower::setInterval(int milliseconds) {

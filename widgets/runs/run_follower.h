@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/learn/run/run_reader.h"
+
 #include <QHash>
 #include <QMutex>
 #include <QObject>
@@ -12,17 +14,36 @@
 #include <atomic>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace cuda_agent::widgets {
 
-enum class XAxis { step, time, samples };
+enum class XAxis { step, time, samples, tokens };
 
 struct MetricSummary {
     QString name;
     qsizetype points = 0;
     qsizetype nonFinite = 0;
     double last = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// What a trainer of ours says of its run; empty for runs of other programs.
+struct TrainerState {
+    learn::RunReader::Life life = learn::RunReader::Life::none;
+    std::optional<learn::RunInfo> info;
+    std::optional<learn::RunStatus> status;
+    std::optional<learn::RunOrder> asked; ///< for, and not answered yet
+};
+
+/// The sampled trajectories of a run.
+struct Rollouts {
+    struct Row {
+        learn::RolloutRow row;
+        QString folder; ///< of the session
+    };
+    QString run;
+    std::vector<Row> rows;
 };
 
 /// What the lists show of a run; the values stay with the follower.
@@ -38,7 +59,9 @@ struct RunSummary {
     qsizetype bad = 0; ///< lines and records that were left out
     QStringList problems;
     QVector<MetricSummary> metrics; ///< by name
-    QStringList changed;            ///< metrics with other values than in the last summary
+    std::vector<learn::StageSpan> stages;
+    TrainerState trainer;
+    QStringList changed; ///< metrics with other values than in the last summary
 };
 
 struct CurveRequest {
@@ -93,12 +116,17 @@ class RunFollower : public QObject {
     /// `names` are the runs' names in the file. Answered by `exported`.
     void exportCsv(const QString &file, const QStringList &folders, const QStringList &names,
                    const QStringList &metrics, double smoothing);
+    /// Asks the run's trainer, here or elsewhere, through its folder. Answered by `asked`.
+    void ask(const QString &run, learn::RunOrder order);
     /// Between looks for new values, milliseconds; for tests.
     void setInterval(int milliseconds);
 
   signals:
     void added(const QString &folder, const QStringList &runs);
     void summaryChanged(const cuda_agent::widgets::RunSummary &summary);
+    void rolloutsChanged(const std::shared_ptr<cuda_agent::widgets::Rollouts> &rollouts);
+    /// `problem` is empty when the request lies in the folder.
+    void asked(const QString &run, const QString &problem);
     void curvesReady(const std::shared_ptr<cuda_agent::widgets::Curves> &curves);
     /// `problem` is empty when the file is whole.
     void exported(const QString &file, qsizetype values, const QString &problem);

@@ -38,7 +38,7 @@ void RunWorker::setInterval(int milliseconds) {
 
 void RunWorker::add(const QString &folder) {
     QStringList runs;
-    for (const auto &run : findRunFolders(folder.toStdString())) {
+    for (const auto &run : learn::findRunFolders(folder.toStdString())) {
         runs << pathText(run);
         removed_.remove(runs.back());
     }
@@ -54,7 +54,7 @@ void RunWorker::found(const QString &root, const QStringList &runs) {
         if (removed_.contains(folder) || runs_.contains(folder))
             continue;
         Run run;
-        run.store = std::make_unique<MetricsStore>(folder.toStdString());
+        run.reader = std::make_unique<learn::RunReader>(folder.toStdString());
         run.summary.folder = folder;
         run.summary.root = root;
         summarise(runs_[folder] = std::move(run));
@@ -76,9 +76,9 @@ void RunWorker::reload(const QString &run) {
     const auto place = runs_.find(run);
     if (place == runs_.end())
         return;
-    for (const auto &[name, unused] : place->second.store->metrics())
+    for (const auto &[name, unused] : place->second.reader->metrics().metrics())
         place->second.changed.insert(QString::fromStdString(name));
-    place->second.store = std::make_unique<MetricsStore>(run.toStdString());
+    place->second.reader = std::make_unique<learn::RunReader>(run.toStdString());
     place->second.due = true;
     read_.start(0);
 }
@@ -87,7 +87,7 @@ void RunWorker::poll() {
     if (++polls_ % pollsPerSearch == 0)
         for (const QString &root : QStringList(roots_)) {
             QStringList runs;
-            for (const auto &run : findRunFolders(root.toStdString()))
+            for (const auto &run : learn::findRunFolders(root.toStdString()))
                 runs << pathText(run);
             found(root, runs);
         }
@@ -102,10 +102,12 @@ void RunWorker::readSome() {
         if (!run.due || follower_->stopping_)
             continue;
         const bool first = run.summary.loading;
-        const bool had = run.store->hasFiles();
-        const std::size_t bad = run.store->badCount();
-        const double written = run.store->lastWrite();
-        const MetricsStore::Change change = run.store->read(bytesAtOnce);
+        const learn::MetricsStore &store = run.reader->metrics();
+        const bool had = store.hasFiles();
+        const std::size_t bad = store.badCount();
+        const double written = store.lastWrite();
+        const learn::RunReader::Change all = run.reader->read(bytesAtOnce);
+        const learn::MetricsStore::Change &change = all.metrics;
         run.due = change.more;
         run.summary.loading = change.more && (first || change.restarted);
         if (change.restarted)
@@ -114,17 +116,19 @@ void RunWorker::readSome() {
         for (const std::string &metric : change.metrics)
             run.changed.insert(QString::fromStdString(metric));
         // A long file is told about now and then while it is read.
-        const bool tell = first || change.any() || had != run.store->hasFiles() ||
-                          bad != run.store->badCount() || !(written == run.store->lastWrite());
+        const bool tell = first || all.state || change.any() || had != store.hasFiles() ||
+                          bad != store.badCount() || !(written == store.lastWrite());
         if (change.more ? !told_.isValid() || told_.hasExpired(250) : tell || !run.changed.empty())
             summarise(run);
+        if (all.rollouts)
+            tellRollouts(run);
         read_.start(0);
         return;
     }
 }
 
 void RunWorker::summarise(Run &run) {
-    const MetricsStore &store = *run.store;
+    const learn::MetricsStore &store = run.reader->metrics();
     RunSummary &summary = run.summary;
     summary.lastStep = store.lastStep();
     summary.firstTime = store.firstTime();
@@ -135,6 +139,16 @@ void RunWorker::summarise(Run &run) {
     summary.problems.clear();
     for (const std::string &problem : store.problems())
         summary.problems << QString::fromStdString(problem);
+    summary.stages = store.stages();
+    summary.trainer.life = run.reader->life();
+    summary.trainer.info = run.reader->info();
+    summary.trainer.status = run.reader->status();
+    summary.trainer.asked =
+        run.reader->openRequest() ? std::optional(run.reader->openRequest()->order) : std::nullopt;
+    if (!run.reader->problem().empty())
+        summary.problems << QString::fromStdString(run.reader->problem());
+    if (!run.reader->rollouts().problem().empty())
+        summary.problems << QString::fromStdString(run.reader->rollouts().problem());
     summary.metrics.clear();
     for (const auto &[name, column] : store.metrics())
         if (column.size() > 0)
@@ -145,6 +159,22 @@ void RunWorker::summarise(Run &run) {
     run.changed.clear();
     told_.start();
     emit follower_->summaryChanged(summary);
+}
+
+void RunWorker::tellRollouts(const Run &run) {
+    auto told = std::make_shared<Rollouts>();
+    told->run = run.summary.folder;
+    for (const learn::RolloutRow &row : run.reader->rollouts().rows())
+        told->rows.push_back({row, pathText(run.reader->rollouts().sessionFolder(row))});
+    emit follower_->rolloutsChanged(told);
+}
+
+void RunWorker::ask(const QString &run, learn::RunOrder order) {
+    const auto asked = learn::askRun(run.toStdString(), order);
+    emit follower_->asked(run, asked ? QString() : QString::fromStdString(asked.error().message));
+    if (const auto place = runs_.find(run); place != runs_.end())
+        place->second.due = true;
+    read_.start(0);
 }
 
 bool RunWorker::current(const QString &metric, quint64 number) const {
@@ -168,20 +198,22 @@ void RunWorker::answer(const CurveRequest &request, quint64 number) {
 Curve RunWorker::curveOf(const Run &run, const CurveRequest &request, qsizetype &without) const {
     Curve curve;
     curve.folder = run.summary.folder;
-    const auto found = run.store->metrics().find(request.metric.toStdString());
-    if (found == run.store->metrics().end())
+    const auto found = run.reader->metrics().metrics().find(request.metric.toStdString());
+    if (found == run.reader->metrics().metrics().end())
         return curve;
-    const MetricColumn &column = found->second;
+    const learn::MetricSeries &column = found->second;
     // Smoothed in the order of steps, whatever the axis.
     const std::vector<double> smooth =
         request.smoothing > 0 ? smoothed(column.value, request.smoothing) : std::vector<double>();
-    const double start = run.store->firstTime();
+    const double start = run.reader->metrics().firstTime();
     const auto place = [&](std::size_t i) {
         switch (request.x) {
         case XAxis::time:
             return (column.time[i] - start) / request.xUnit;
         case XAxis::samples:
             return column.samples[i];
+        case XAxis::tokens:
+            return column.tokens[i];
         case XAxis::step:
             break;
         }
@@ -234,10 +266,10 @@ void RunWorker::exportCsv(const QString &file, const QStringList &folders, const
         if (run == runs_.end())
             continue;
         for (const QString &metric : metrics) {
-            const auto found = run->second.store->metrics().find(metric.toStdString());
-            if (found == run->second.store->metrics().end())
+            const auto found = run->second.reader->metrics().metrics().find(metric.toStdString());
+            if (found == run->second.reader->metrics().metrics().end())
                 continue;
-            const MetricColumn &column = found->second;
+            const learn::MetricSeries &column = found->second;
             const std::vector<double> smooth = smoothed(column.value, smoothing);
             const QByteArray head =
                 csvField(names[i]).toUtf8() + ',' + csvField(metric).toUtf8() + ',';

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/runs/metrics_store.h"
+#include "core/learn/run/run_reader.h"
 #include "widgets/runs/run_follower.h"
 
 #include <QElapsedTimer>
@@ -25,11 +25,12 @@ class RunWorker : public QObject {
     void answer(const CurveRequest &request, quint64 number);
     void exportCsv(const QString &file, const QStringList &folders, const QStringList &names,
                    const QStringList &metrics, double smoothing);
+    void ask(const QString &run, learn::RunOrder order);
     void setInterval(int milliseconds);
 
   private:
     struct Run {
-        std::unique_ptr<MetricsStore> store;
+        std::unique_ptr<learn::RunReader> reader;
         RunSummary summary;
         QSet<QString> changed;
         bool due = true; ///< may hold unread values
@@ -39,6 +40,7 @@ class RunWorker : public QObject {
     void readSome();
     void found(const QString &root, const QStringList &runs);
     void summarise(Run &run);
+    void tellRollouts(const Run &run);
     Curve curveOf(const Run &run, const CurveRequest &request, qsizetype &without) const;
     bool current(const QString &metric, quint64 number) const;
 

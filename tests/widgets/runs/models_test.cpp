@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/runs/metrics_model.h"
 #include "widgets/runs/runs_model.h"
+#include "widgets/runs/smoothing.h"
 
 #include <QAbstractItemModelTester>
 #include <QSet>
 #include <QSignalSpy>
 #include <QtTest>
+
+#include <cmath>
 
 namespace cuda_agent::widgets {
 
@@ -15,6 +18,7 @@ class ModelsTest : public QObject {
   private slots:
     void runsModel();
     void metricsModel();
+    void smoothingIsTheFormula();
 };
 
 void ModelsTest::runsModel() {
@@ -96,6 +100,32 @@ void ModelsTest::metricsModel() {
     QCOMPARE(model.checked(), (QStringList{QStringLiteral("loss"), QStringLiteral("z/x")}));
     model.setMetrics({});
     QCOMPARE(model.rowCount(), 0);
+}
+
+void ModelsTest::smoothingIsTheFormula() {
+    const double nan = std::nan("");
+    const std::vector<double> values{3, -1, nan, 4, 10, INFINITY, 5};
+    for (const double w : {0.0, 0.3, 0.9, 0.999}) {
+        const std::vector<double> got = smoothed(values, w);
+        QCOMPARE(got.size(), values.size());
+        // s = (1 - w) sum w^(n-i) v_i / (1 - w^n) over the finite values so far, written out.
+        std::vector<double> finite;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (!std::isfinite(values[i])) {
+                QVERIFY(std::isnan(values[i]) ? std::isnan(got[i]) : got[i] == values[i]);
+                continue;
+            }
+            finite.push_back(values[i]);
+            double sum = 0;
+            const auto n = static_cast<double>(finite.size());
+            for (std::size_t k = 0; k < finite.size(); ++k)
+                sum += std::pow(w, n - 1 - static_cast<double>(k)) * finite[k];
+            QVERIFY(std::abs(got[i] - (1 - w) * sum / (1 - std::pow(w, n))) < 1e-9);
+        }
+    }
+    // Without bias a constant stays what it is from the first value on.
+    for (const double value : smoothed(std::vector<double>(1000, 2.5), 0.999))
+        QVERIFY(std::abs(value - 2.5) < 1e-9);
 }
 
 } // namespace cuda_agent::widgets

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/widgets/loop_watch.h"
-#include "tests/widgets/runs/event_bytes.h"
+#include "tests/core/learn/run/event_bytes.h"
 #include "widgets/base/theme.h"
 #include "widgets/runs/smoothing.h"
 #include "widgets/runs/train_page.h"
@@ -265,7 +265,7 @@ void PageTest::axes() {
     QCOMPARE(page->findChildren<QComboBox *>().at(0)->currentIndex(), 2);
     QVERIFY(action(*page, "train.logY")->isChecked());
     // TensorBoard has no samples: the values are counted, not drawn somewhere.
-    using namespace event_bytes;
+    using namespace learn::event_bytes;
     write(QStringLiteral("t/events.out.tfevents.1.host"),
           QByteArray::fromStdString(version() + eventOf(1, 1, summary(simple("other", 1))) +
                                     eventOf(2, 2, summary(simple("other", 2)))));

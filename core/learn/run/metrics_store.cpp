@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/runs/metrics_store.h"
+#include "core/learn/run/metrics_store.h"
 
 #include "core/base/json.h"
 #include "core/base/unique_fd.h"
+#include "core/base/untrusted_json.h"
+#include "core/learn/run/event_writer.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,13 +19,14 @@
 #include <optional>
 #include <set>
 
-namespace cuda_agent::widgets {
+namespace cuda_agent::learn {
 namespace {
 
 constexpr const char *linesName = "metrics.jsonl";
 constexpr std::size_t fingerprint = 256;
 constexpr std::size_t longestLine = 16u << 20;
 constexpr std::size_t mostProblems = 20;
+constexpr std::size_t mostStages = 10'000;
 
 bool isEventFile(const std::string &name) {
     return name.find("tfevents") != std::string::npos && !name.ends_with(".profile-empty");
@@ -81,10 +84,10 @@ std::string quoted(std::string_view line) {
 }
 
 Json parsed(std::string_view line) {
-    Json json = Json::parse(line, nullptr, false);
+    Json json = parseUntrusted(line);
     if (json.is_discarded() &&
         (line.find("NaN") != line.npos || line.find("Infinity") != line.npos))
-        json = Json::parse(quoted(line), nullptr, false);
+        json = parseUntrusted(quoted(line));
     return json;
 }
 
@@ -114,18 +117,19 @@ double earlier(double known, double candidate) {
 
 } // namespace
 
-void MetricColumn::push(double atStep, double atTime, double atSamples, double newValue) {
-    step.push_back(atStep);
-    time.push_back(atTime);
-    samples.push_back(atSamples);
+void MetricSeries::push(const Place &place, double newValue) {
+    step.push_back(place.step);
+    time.push_back(place.time);
+    samples.push_back(place.samples);
+    tokens.push_back(place.tokens);
     value.push_back(newValue);
     nonFinite += std::isfinite(newValue) ? 0 : 1;
 }
 
-void MetricColumn::cut(std::size_t count) {
+void MetricSeries::cut(std::size_t count) {
     for (std::size_t i = count; i < value.size(); ++i)
         nonFinite -= std::isfinite(value[i]) ? 0 : 1;
-    for (auto *column : {&step, &time, &samples, &value})
+    for (auto *column : {&step, &time, &samples, &tokens, &value})
         column->resize(std::min(count, column->size()));
 }
 
@@ -149,6 +153,8 @@ bool MetricsStore::findFiles() {
         if ((name == linesName || isEventFile(name)) && entry->is_regular_file(ignored))
             names.push_back(name);
     }
+    if (std::find(names.begin(), names.end(), linesName) != names.end())
+        std::erase_if(names, [](const std::string &name) { return name.ends_with(ownEventFiles); });
     // The names of event files hold the time of their begin.
     std::sort(names.begin(), names.end(), [](const std::string &a, const std::string &b) {
         return std::pair(a != linesName, a) < std::pair(b != linesName, b);
@@ -207,6 +213,7 @@ void MetricsStore::startOver() {
     owners_.clear();
     changed_.clear();
     problems_.clear();
+    stages_.clear();
     lastStep_ = firstTime_ = lastTime_ = lastSamples_ = lastWrite_ = none;
 }
 
@@ -325,24 +332,46 @@ bool MetricsStore::takeLine(File &file, std::string_view line, bool whole) {
         return wrong("is not JSON");
     if (!json.is_object())
         return wrong("is not a JSON object");
-    const auto number = [&](const char *name) {
-        const auto found = json.find(name);
-        return found != json.end() && found->is_number() ? found->get<double>() : none;
+    const auto number = [](const Json &object, const char *name) {
+        const auto found = object.find(name);
+        return found != object.end() && found->is_number() ? found->get<double>() : none;
     };
-    const double step = number("step"), time = number("time"), samples = number("samples");
-    if (!std::isfinite(step))
+    MetricSeries::Place place{number(json, "step"), number(json, "time"), number(json, "samples"),
+                              number(json, "tokens")};
+    if (!std::isfinite(place.step))
         return wrong("has no number \"step\"");
-    for (const auto &[name, value] : json.items()) {
-        if (name == "step" || name == "time" || name == "samples" || name.empty())
+    const auto nested = json.find("metrics");
+    const bool ours = nested != json.end() && nested->is_object();
+    if (ours && !std::isfinite(place.tokens))
+        place.tokens = number(*nested, "train/tokens");
+    if (const auto stage = json.find("stage"); stage != json.end() && stage->is_string())
+        enterStage(stage->get<std::string>(), place);
+    for (const auto &[name, value] : (ours ? *nested : json).items()) {
+        const bool isPlace = !ours && (name == "step" || name == "time" || name == "samples" ||
+                                       name == "tokens" || name == "stage");
+        if (isPlace || name.empty())
             continue;
         if (const auto known = metricValue(value))
-            add(name, true, 0, step, time, samples, *known);
+            add(name, true, 0, place, *known);
     }
-    lastStep_ = step;
-    lastSamples_ = std::isfinite(samples) ? samples : lastSamples_;
-    firstTime_ = std::isfinite(time) ? earlier(firstTime_, time) : firstTime_;
-    lastTime_ = std::isfinite(time) ? later(lastTime_, time) : lastTime_;
+    lastStep_ = place.step;
+    lastSamples_ = std::isfinite(place.samples) ? place.samples : lastSamples_;
+    firstTime_ = std::isfinite(place.time) ? earlier(firstTime_, place.time) : firstTime_;
+    lastTime_ = std::isfinite(place.time) ? later(lastTime_, place.time) : lastTime_;
     return true;
+}
+
+void MetricsStore::enterStage(const std::string &stage, const MetricSeries::Place &place) {
+    while (!stages_.empty() && stages_.back().first.step > place.step)
+        stages_.pop_back(); // the trainer resumed before it
+    if (stages_.empty() || stages_.back().stage != stage) {
+        if (!stages_.empty() && stages_.back().last.step > place.step)
+            stages_.back().last = place;
+        if (stages_.size() < mostStages)
+            stages_.push_back({stage, place, place});
+    } else {
+        stages_.back().last = place;
+    }
 }
 
 void MetricsStore::takeEvents(File &file, const EventBatch &batch) {
@@ -363,7 +392,7 @@ void MetricsStore::takeEvents(File &file, const EventBatch &batch) {
         if (i == batch.scalars.size())
             break;
         const EventScalar &scalar = batch.scalars[i];
-        add(scalar.tag, false, file.order, scalar.step, scalar.time, none, scalar.value);
+        add(scalar.tag, false, file.order, {scalar.step, scalar.time, none, none}, scalar.value);
         if (!(lastStep_ >= scalar.step))
             lastStep_ = scalar.step;
         if (std::isfinite(scalar.time)) {
@@ -373,11 +402,11 @@ void MetricsStore::takeEvents(File &file, const EventBatch &batch) {
     }
 }
 
-void MetricsStore::add(const std::string &name, bool lines, int order, double step, double time,
-                       double samples, double value) {
-    const auto [place, fresh] = owners_.try_emplace(name, Owner{lines, order});
-    Owner &owner = place->second;
-    MetricColumn &column = metrics_[name];
+void MetricsStore::add(const std::string &name, bool lines, int order,
+                       const MetricSeries::Place &place, double value) {
+    const auto [known, fresh] = owners_.try_emplace(name, Owner{lines, order});
+    Owner &owner = known->second;
+    MetricSeries &column = metrics_[name];
     if (!fresh && owner.lines != lines) {
         if (owner.lines)
             return;
@@ -391,10 +420,11 @@ void MetricsStore::add(const std::string &name, bool lines, int order, double st
         owner.order = order;
     }
     changed_[name] = true;
-    if (!column.step.empty() && step < column.step.back())
+    if (!column.step.empty() && place.step < column.step.back())
         column.cut(static_cast<std::size_t>(
-            std::lower_bound(column.step.begin(), column.step.end(), step) - column.step.begin()));
-    column.push(step, time, samples, value);
+            std::lower_bound(column.step.begin(), column.step.end(), place.step) -
+            column.step.begin()));
+    column.push(place, value);
 }
 
 void MetricsStore::complain(File &file, const std::string &text) {
@@ -410,7 +440,8 @@ bool isRunFolder(const std::filesystem::path &folder) {
          entry.increment(failed)) {
         std::error_code ignored;
         const std::string name = entry->path().filename().string();
-        if ((name == linesName || isEventFile(name)) && entry->is_regular_file(ignored))
+        if ((name == linesName || name == "run.json" || isEventFile(name)) &&
+            entry->is_regular_file(ignored))
             return true;
     }
     return false;
@@ -438,4 +469,4 @@ std::vector<std::filesystem::path> findRunFolders(const std::filesystem::path &f
     return found;
 }
 
-} // namespace cuda_agent::widgets
+} // namespace cuda_agent::learn

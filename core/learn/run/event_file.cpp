@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/runs/event_file.h"
+#include "core/learn/run/event_file.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <limits>
 #include <optional>
 
-namespace cuda_agent::widgets {
+namespace cuda_agent::learn {
 namespace {
 
 constexpr std::uint64_t longestRecord = 4u << 20; ///< longer ones hold images or graphs
@@ -402,4 +402,4 @@ void EventFileReader::feed(std::string_view bytes, EventBatch &out) {
         buffer_.erase(0, at);
 }
 
-} // namespace cuda_agent::widgets
+} // namespace cuda_agent::learn

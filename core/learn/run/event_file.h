@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cuda_agent::widgets {
+namespace cuda_agent::learn {
 
 /// CRC-32C (Castagnoli polynomial, reflected) of the bytes, as RFC 3720 appendix B.4 gives it.
 std::uint32_t crc32c(std::string_view bytes);
@@ -63,4 +63,4 @@ class EventFileReader {
     bool broken_ = false;
 };
 
-} // namespace cuda_agent::widgets
+} // namespace cuda_agent::learn

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/runs/event_file.h"
+#include "core/learn/run/event_file.h"
 
 #include <bit>
 #include <cstdint>
 #include <string>
 
 /// Writes TensorBoard event files byte by byte, independently of the reader's code for messages.
-namespace cuda_agent::widgets::event_bytes {
+namespace cuda_agent::learn::event_bytes {
 
 inline std::string little(std::uint64_t value, int bytes) {
     std::string text;
@@ -63,4 +63,4 @@ inline std::string version() {
     return record(fixed64(1, 100) + bytes(3, "brain.Event:2"));
 }
 
-} // namespace cuda_agent::widgets::event_bytes
+} // namespace cuda_agent::learn::event_bytes

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/runs/event_file.h"
+#include "core/learn/run/event_file.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -11,25 +11,37 @@
 #include <string>
 #include <vector>
 
-namespace cuda_agent::widgets {
+namespace cuda_agent::learn {
 
-/// The values of one metric in the order of their steps; the four vectors have one length. NaN
-/// stands for a time or a number of samples that was not written, and for values that are NaN.
-struct MetricColumn {
+/// The values of one metric in the order of their steps; the five vectors have one length. NaN
+/// stands for a time or a number of samples or tokens that was not written, and for values that are
+/// NaN.
+struct MetricSeries {
     std::vector<double> step;    ///< never falls
     std::vector<double> time;    ///< seconds since 1970
     std::vector<double> samples; ///< seen by the trainer up to this step
+    std::vector<double> tokens;  ///< the same
     std::vector<double> value;
     std::size_t nonFinite = 0; ///< of `value`
 
     std::size_t size() const { return step.size(); }
-    void push(double atStep, double atTime, double atSamples, double newValue);
+    struct Place {
+        double step = 0, time = 0, samples = 0, tokens = 0;
+    };
+    void push(const Place &place, double newValue);
     /// Forgets everything from position `count` on.
     void cut(std::size_t count);
 };
 
+/// A stretch of rows of one stage.
+struct StageSpan {
+    std::string stage;
+    MetricSeries::Place first, last; ///< of its rows
+};
+
 /// Follows one run folder: `metrics.jsonl` and TensorBoard's `events.out.tfevents.*` (format:
-/// README.md of this folder). A metric that is in both is taken from `metrics.jsonl`. A step that
+/// README.md of this folder). A metric that is in both is taken from `metrics.jsonl`; event files
+/// that EventFileWriter wrote beside a `metrics.jsonl` say the same and are left alone. A step that
 /// goes back means that the trainer resumed from a checkpoint: what the metric had at and after
 /// that step is forgotten. Blocks for file reads; any one thread. No Qt.
 class MetricsStore {
@@ -46,7 +58,9 @@ class MetricsStore {
     Change read(std::size_t limit = 4u << 20);
 
     const std::filesystem::path &folder() const { return folder_; }
-    const std::map<std::string, MetricColumn> &metrics() const { return metrics_; }
+    const std::map<std::string, MetricSeries> &metrics() const { return metrics_; }
+    /// The stages that the rows name, in the order of their steps; empty when they name none.
+    const std::vector<StageSpan> &stages() const { return stages_; }
     double lastStep() const { return lastStep_; } ///< NaN before the first
     double firstTime() const {
         return firstTime_;
@@ -88,18 +102,20 @@ class MetricsStore {
     void takeLines(File &file, std::string_view bytes);
     bool takeLine(File &file, std::string_view line, bool whole);
     void takeEvents(File &file, const EventBatch &batch);
-    void add(const std::string &name, bool lines, int order, double step, double time,
-             double samples, double value);
+    void add(const std::string &name, bool lines, int order, const MetricSeries::Place &place,
+             double value);
+    void enterStage(const std::string &stage, const MetricSeries::Place &place);
     void complain(File &file, const std::string &text);
 
     static constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
     std::filesystem::path folder_;
     std::vector<File> files_; ///< metrics.jsonl first
-    std::map<std::string, MetricColumn> metrics_;
+    std::map<std::string, MetricSeries> metrics_;
     std::map<std::string, Owner> owners_;
     std::map<std::string, bool> changed_;
     std::vector<std::string> problems_;
+    std::vector<StageSpan> stages_;
     double lastStep_ = none, firstTime_ = none, lastTime_ = none, lastSamples_ = none;
     double lastWrite_ = none;
 };
@@ -112,4 +128,4 @@ bool isRunFolder(const std::filesystem::path &folder);
 std::vector<std::filesystem::path> findRunFolders(const std::filesystem::path &folder,
                                                   std::size_t limit = 50'000);
 
-} // namespace cuda_agent::widgets
+} // namespace cuda_agent::learn
