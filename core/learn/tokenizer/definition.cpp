@@ -92,7 +92,6 @@ class Reader {
     }
 
     Result<void> readModel(const Json &model) {
-        // Files from before tokenizers 0.9 leave the type out.
         if (const auto &type = member(model, "type"); type != "BPE")
             return unsupported("model.type", type, "BPE");
         if (const auto &dropout = member(model, "dropout"); !dropout.is_null() && dropout != 0.0)
