@@ -22,6 +22,7 @@ struct Options {
     std::string out;
     std::string device;
     std::string against;
+    std::string difficulty;
     std::optional<std::uint64_t> seed;
     std::size_t tasks = 0;
     double seconds = 0;
@@ -47,6 +48,7 @@ Result<synthesis::Request> requestOf(const Options &options) {
     request.seconds = options.seconds;
     request.proposeOnly = options.proposeOnly;
     request.against = options.against;
+    request.difficulty = options.difficulty;
     if (request.recipe.sources.contains("endpoint")) {
         CUDA_AGENT_ASSIGN(endpoint, options.endpoint.config());
         request.endpoint = std::move(endpoint);
@@ -132,6 +134,10 @@ Run addSynthesize(CLI::App &app) {
     app.add_option("--against", options->against,
                    "Folder of a benchmark's tasks that the set has to be unlike (default: "
                    "KernelBench, by fingerprints that come with the program)")
+        ->check(CLI::ExistingDirectory);
+    app.add_option("--difficulty", options->difficulty,
+                   "Folder of 'cuda-agent evaluate' on the set that is there: its rewards and "
+                   "turns go into the set's levels, and nothing is run again")
         ->check(CLI::ExistingDirectory);
     app.add_flag("--json", options->json,
                  "Print how it ended as JSON on standard output; progress goes to standard error");

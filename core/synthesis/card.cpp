@@ -75,6 +75,23 @@ Json toJson(const Audit &audit) {
             {"details", audit.details}};
 }
 
+Result<Audit> auditFromJson(const Json &json) {
+    Audit audit;
+    try {
+        json.at("text_duplicates").get_to(audit.textDuplicates);
+        json.at("duplicates").get_to(audit.duplicates);
+        json.at("benchmark_overlaps").get_to(audit.benchmark);
+        json.at("run").get_to(audit.run);
+        json.at("label_disagreements").get_to(audit.disagreements);
+        json.at("failures").get_to(audit.failures);
+        json.at("time_drifted").get_to(audit.drifted);
+        json.at("details").get_to(audit.details);
+    } catch (const Json::exception &problem) {
+        return requestError("no audit: {}", problem.what());
+    }
+    return audit;
+}
+
 Json cardOf(const Recipe &recipe, const TaskSet &set, std::size_t proposed,
             const std::map<std::string, std::size_t> &rejected, const Json &crawl,
             const Audit &audit, const Json &versions) {

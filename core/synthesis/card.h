@@ -18,6 +18,8 @@ struct Audit {
     std::vector<std::string> details; ///< of failures and disagreements
 };
 Json toJson(const Audit &audit);
+/// Errors: request.
+Result<Audit> auditFromJson(const Json &json);
 
 /// The data card: counts by source, operators, level, split, type, time; rejections by reason; the
 /// audit beside the published set's defects.

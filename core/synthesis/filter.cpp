@@ -30,6 +30,9 @@ constexpr std::uint64_t overhead = 768ull << 20; ///< of a process on a GPU: its
 constexpr std::uint64_t hostBytes = 12ull << 30; ///< of a process
 /// A check holds other inputs and several results beside the task's own.
 constexpr double checkFactor = 3;
+/// What a check or a time leaves in a process beside what a compilation does; a start takes as long
+/// as dozens of checks.
+constexpr double wearOfOthers = 0.2;
 
 double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -79,6 +82,7 @@ struct Slot {
     fs::path cache;
     std::optional<MakerProcess> process = {};
     int served = 0;
+    double worn = 0; ///< candidates compiled, and others by their part
 };
 
 /// What a request came to: an answer, or the end of the candidate's way through the stage.
@@ -145,7 +149,7 @@ struct Filter::State {
 
     Result<void> ready(Slot &slot, bool fresh, const std::stop_token &stop) {
         if (slot.process &&
-            (fresh || slot.served >= recipe.candidatesPerProcess || !slot.process->alive())) {
+            (fresh || slot.worn >= recipe.candidatesPerProcess || !slot.process->alive())) {
             slot.process->end();
             slot.process.reset();
         }
@@ -171,6 +175,7 @@ struct Filter::State {
             return machineError("a filter process did not start: {}", ended->what);
         slot.process.emplace(std::move(*process));
         slot.served = 0;
+        slot.worn = 0;
         return {};
     }
 
@@ -347,6 +352,7 @@ struct Filter::State {
             const bool stranger = candidate.source == "endpoint"; // may do anything to its process
             CUDA_AGENT_TRY(ready(slot, attempt > 0 || stranger, stop));
             const bool alone = slot.served++ == 0;
+            slot.worn += stage == Stage::compile ? 1 : wearOfOthers;
             const auto start = Clock::now();
             checked = {};
             checked.index = candidate.index;

@@ -188,11 +188,44 @@ std::vector<Entry> Folder::entries() const {
     return entries;
 }
 
+Result<void> Folder::addDifficulty(const std::map<std::string, Json> &figures) {
+    for (const auto &[id, entry] : figures)
+        difficulty_[id] = entry;
+    return writeFileAtomically(path_ / "difficulty.json", Json(difficulty_).dump(1) + "\n");
+}
+
+Json Folder::cardFor(const TaskSet &set) const {
+    auto card = readJsonFile(path_ / "card.json");
+    const auto text = readGzipFile(path_ / "set.jsonl.gz");
+    const auto none = Json::object();
+    if (!card || !text || !card->is_object())
+        return none;
+    const auto mine = toJson(recipe_);
+    const auto theirs = card->value("recipe", Json());
+    for (const auto *key : {"audited", "similarity", "seed"})
+        if (!theirs.is_object() || theirs.value(key, Json()) != mine[key])
+            return none;
+    std::size_t begin = 0;
+    for (const auto &task : set.tasks) {
+        const auto end = text->find('\n', begin);
+        if (end == text->npos)
+            return none;
+        const auto line = parseJson(std::string_view(*text).substr(begin, end - begin), "the set");
+        if (!line || !line->is_object() || line->value("name", Json()) != task.name ||
+            line->value("code", Json()) != task.candidate->code)
+            return none;
+        begin = end + 1;
+    }
+    return begin == text->size() ? std::move(*card) : none;
+}
+
 Result<void> Folder::write(const TaskSet &set, const Audit &audit, const Json &versions,
                            std::stop_token stop) {
     std::string text;
     for (const auto &task : set.tasks)
         text += task.toJson().dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    std::error_code error;
+    fs::remove(path_ / "card.json", error); // it is there only for the set beside it
     CUDA_AGENT_TRY(writeFileAtomically(path_ / "set.jsonl.gz", gzip(text)));
     CUDA_AGENT_TRY(writeParquet(path_, std::move(stop)));
     const auto card = cardOf(recipe_, set, candidates_.size(), rejected_, crawl_, audit, versions);

@@ -44,6 +44,12 @@ class Folder {
     /// Measured figures {"reward", "turns"} by id of candidate, of `difficulty.json` where it is
     /// there.
     const std::map<std::string, Json> &difficulty() const { return difficulty_; }
+    /// Keeps figures by id of candidate beside those of others. Errors: machine.
+    Result<void> addDifficulty(const std::map<std::string, Json> &figures);
+
+    /// The card of the set that is written, where it is one of these tasks and audited as the
+    /// recipe wants it; levels and splits may be others. Else an empty object.
+    Json cardFor(const TaskSet &set) const;
 
     /// Writes the set's files and its card; each is whole or not there. `parquet` makes set.parquet
     /// of set.jsonl.gz. Errors: machine.

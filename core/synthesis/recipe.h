@@ -37,7 +37,7 @@ struct Recipe {
 
     int timedCalls = 5;
     double loadSeconds = 30, checkSeconds = 60, compileSeconds = 120; ///< before it is given up
-    int candidatesPerProcess = 200;
+    int candidatesPerProcess = 200; ///< compiled ones; checks and times wear it out less
 
     /// Shares of the tasks: with pairs of successive operator families that no other part has; with
     /// operator kinds that no other part has; drawn from the rest.

@@ -6,6 +6,7 @@
 #include "core/base/temporary_folder.h"
 #include "core/device/cuda_driver.h"
 #include "core/synthesis/audit.h"
+#include "core/synthesis/difficulty.h"
 #include "core/synthesis/endpoint_composer.h"
 #include "core/synthesis/filter.h"
 #include "core/synthesis/folder.h"
@@ -101,9 +102,14 @@ class Synthesizer {
                                       : std::nullopt;
             tell(false);
         };
-        CUDA_AGENT_ASSIGN(audit, auditOf(recipe_, set, filter_, proposer_, audited, stop_.token()));
+        const auto card = folder_.cardFor(set);
+        auto audit = auditFromJson(card.value("audit", Json()));
+        if (!audit || card.value("versions", Json()) != versions || !request_.against.empty())
+            audit = auditOf(recipe_, set, filter_, proposer_, audited, stop_.token());
+        if (!audit)
+            return tl::unexpected(audit.error());
         enter("write");
-        CUDA_AGENT_TRY(folder_.write(set, audit, versions, stop_.token()));
+        CUDA_AGENT_TRY(folder_.write(set, *audit, versions, stop_.token()));
         return true;
     }
 
@@ -265,6 +271,60 @@ class Synthesizer {
     Clock::time_point start_ = Clock::now(), entered_ = start_, told_ = start_;
 };
 
+/// A benchmark's folder has to hold files that can be tasks.
+Result<void> checkBenchmark(const fs::path &folder) {
+    std::error_code error;
+    for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+         at.increment(error))
+        if (at->path().extension() == ".py")
+            return {};
+    return requestError("{}: there are no tasks in that folder", folder.string());
+}
+
+/// The set again, with what an evaluation of it says of its tasks.
+Result<Synthesis> withDifficulty(const Request &request, const Listener &listener,
+                                 std::stop_token stop) {
+    const auto &recipe = request.recipe;
+    CUDA_AGENT_ASSIGN(found, difficultyFrom(request.difficulty));
+    std::error_code error;
+    if (!fs::exists(request.folder / "card.json", error))
+        return requestError("there is no set in {}", request.folder.string());
+    CUDA_AGENT_ASSIGN(folder, Folder::open(request.folder, recipe));
+    auto set = assemble(recipe, folder.entries(), folder.difficulty());
+    const auto card = folder.cardFor(set);
+    const auto audit = auditFromJson(card.value("audit", Json()));
+    if (!audit || set.tasks.size() < recipe.tasks)
+        return requestError("the set in {} is not the one of this recipe; run the same command "
+                            "without --difficulty first",
+                            request.folder.string());
+    std::map<std::string, Json> figures;
+    for (const auto &task : set.tasks)
+        if (const auto entry = found.find(task.name); entry != found.end())
+            figures[task.candidate->id] = entry->second;
+    if (figures.empty())
+        return requestError("{} has no results of tasks of the set in {}",
+                            request.difficulty.string(), request.folder.string());
+    CUDA_AGENT_TRY(folder.addDifficulty(figures));
+    if (listener.note)
+        listener.note(fmt::format("{} of {} tasks have a measured difficulty",
+                                  folder.difficulty().size(), set.tasks.size()));
+    set = assemble(recipe, folder.entries(), folder.difficulty());
+    CUDA_AGENT_TRY(folder.write(set, *audit, card.value("versions", Json()), std::move(stop)));
+    Synthesis outcome;
+    outcome.whole = true;
+    auto &progress = outcome.progress;
+    progress.state = "done";
+    progress.stage = "write";
+    progress.wanted = recipe.tasks;
+    progress.proposed = folder.candidates().size();
+    progress.checked = folder.done(Stage::check);
+    progress.timed = folder.done(Stage::time);
+    progress.compiled = folder.done(Stage::compile);
+    progress.accepted = set.tasks.size();
+    progress.rejected = folder.rejected();
+    return outcome;
+}
+
 Result<std::vector<device::Info>> devicesOf(const Request &request) {
     std::vector<device::Info> devices;
     if (request.recipe.device == device::Kind::cpu || request.proposeOnly) {
@@ -301,6 +361,10 @@ Result<Synthesis> synthesize(const Request &request, const Listener &listener,
     if (request.recipe.sources.contains("endpoint") && !request.endpoint)
         return requestError("the recipe has the source \"endpoint\"; name one with --base-url and "
                             "--model, or take it out of [compose] sources");
+    if (!request.against.empty())
+        CUDA_AGENT_TRY(checkBenchmark(request.against));
+    if (!request.difficulty.empty())
+        return withDifficulty(request, listener, std::move(stop));
     CUDA_AGENT_ASSIGN(devices, devicesOf(request));
     CUDA_AGENT_ASSIGN(folder, Folder::open(request.folder, request.recipe));
     CUDA_AGENT_ASSIGN(scratch, TemporaryFolder::make("cuda-agent-synthesis"));

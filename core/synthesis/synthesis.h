@@ -24,6 +24,9 @@ struct Request {
     /// Folder of a benchmark's tasks that the set has to be unlike; empty: KernelBench, by its
     /// fingerprints.
     std::filesystem::path against;
+    /// Folder of an evaluation of the set that is in `folder`: what it says of difficulty goes into
+    /// difficulty.json and the set, of which nothing is run again. Empty: none.
+    std::filesystem::path difficulty;
     std::optional<policy::EndpointConfig> endpoint; ///< where `sources` has "endpoint"
 };
 
@@ -55,8 +58,9 @@ struct Synthesis {
 
 /// Makes a set in `folder` (README.md tells its files), going on where an earlier run has ended.
 /// Blocks. A stop, or the end of `seconds`, leaves everything that was found out.
-/// Errors: request (another recipe's folder, unusable settings), machine (no Python, no GPU,
-/// nothing can be filtered), stopped.
+/// A set that is whole is audited once, as long as its tasks and the versions stay.
+/// Errors: request (another recipe's folder, unusable settings, an evaluation of another set),
+/// machine (no Python, no GPU, nothing can be filtered), stopped.
 Result<Synthesis> synthesize(const Request &request, const Listener &listener,
                              std::stop_token stop);
 

@@ -142,7 +142,8 @@ class Synthesize(Folder):
         self.assertEqual({key: audit[key] for key in AUDIT_ZEROS}, dict.fromkeys(AUDIT_ZEROS, 0))
         self.assertIn("torch", (self.out / "card.md").read_text())
 
-        # All is there: nothing is proposed or filtered again.
+        # All is there: nothing is proposed, filtered or audited again.
+        (self.out / "card.json").write_text(json.dumps(card | {"audit": audit | {"run": 77}}))
         before = {name: (self.out / name).read_bytes() for name in ("candidates.jsonl", "checked.jsonl")}
         start = time.monotonic()
         self.expect(run(*self.command()), 0, "4 of 4 tasks")
@@ -150,6 +151,11 @@ class Synthesize(Folder):
         for name, text in before.items():
             self.assertEqual((self.out / name).read_bytes(), text, name)
         self.assertEqual(self.tasks(), tasks)
+        self.assertEqual(json.loads((self.out / "card.json").read_text()), card | {"audit": audit | {"run": 77}})
+        (self.out / "card.json").unlink()
+        self.expect(run(*self.command()), 0, "4 of 4 tasks")
+        self.assertEqual(json.loads((self.out / "card.json").read_text())["audit"]["run"], 2)
+        self.measured_difficulty(tasks, before | {"card.json": (self.out / "card.json").read_bytes()})
 
         # Elsewhere, the same recipe makes the same, up to what is measured.
         self.out = self.new("second")
@@ -163,6 +169,34 @@ class Synthesize(Folder):
         # Another recipe does not go into that folder, and it says why.
         self.expect(run(*self.command("--seed", 8)), 2, "seed 7, not 8", "--out")
         self.assertEqual(self.tasks(first), tasks)
+
+    def measured_difficulty(self, tasks, before):
+        """What an evaluation says goes into the set, and nothing runs."""
+        evaluation = self.folder / "evaluation"
+        evaluation.mkdir()
+        self.expect(run(*self.command("--difficulty", evaluation)), 2, "no results.jsonl")
+        result = {"level": "", "name": "", "numerics": "default", "outcome": "none", "seconds": 1.0, "phases": {},
+                  "versions": {}, "session": "s", "turns": 8}
+        write = lambda *names: (evaluation / "results.jsonl").write_text(
+            "".join(json.dumps(result | {"task": name}) + "\n" for name in names))
+        write("000009_of_another_set")
+        self.expect(run(*self.command("--difficulty", evaluation)), 2, "no results of tasks of the set")
+        chosen = min(tasks, key=lambda task: task["level"])
+        write(chosen["name"], "000009_of_another_set")
+        start = time.monotonic()
+        self.expect(run(*self.command("--difficulty", evaluation)), 0, "1 of 4 tasks have a measured difficulty")
+        self.assertLess(time.monotonic() - start, 20)
+        hard = {"level": str(int(chosen["level"]) + 1), "difficulty": {"reward": -1, "turns": 8}}
+        self.assertEqual(self.tasks(), [task | hard if task is chosen else task for task in tasks])
+        card = json.loads((self.out / "card.json").read_text())
+        self.assertEqual({key: card[key] for key in ("audit", "versions")},
+                         {key: json.loads(before["card.json"])[key] for key in ("audit", "versions")})
+        self.assertNotEqual(card["levels"], json.loads(before["card.json"])["levels"])
+        (self.out / "difficulty.json").unlink()
+        self.expect(run(*self.command()), 0, "4 of 4 tasks")
+        for name, text in before.items():
+            self.assertEqual((self.out / name).read_bytes(), text, name)
+        self.assertEqual(self.tasks(), tasks)
 
     def test_wrong_use_is_2(self):
         empty = self.folder / "empty"
@@ -181,6 +215,14 @@ class Synthesize(Folder):
                                 (["--against", empty], "there are no tasks in that folder")):
             with self.subTest(arguments=arguments):
                 self.expect(run(*self.command(*arguments)), 2, said)
+        self.assertFalse((self.out / "progress.json").exists(), "it was refused late")
+        evaluation = self.folder / "evaluation"
+        evaluation.mkdir()
+        (evaluation / "results.jsonl").write_text("")
+        self.out = self.folder / "none"
+        self.expect(run(*self.command("--difficulty", evaluation)), 2, "there is no set in")
+        self.expect(run(*self.command("--difficulty", self.folder / "nowhere")), 2, "--difficulty")
+        self.assertFalse(self.out.exists())
         self.expect(run("synthesize", self.folder / "nowhere.toml"), 2, "nowhere.toml")
         self.expect(run("synthesize", self.folder), 2, str(self.folder))
         endpoint = self.file("endpoint.toml", "[compose]\nsources = { endpoint = 1 }\n")

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which public operators a task calls, told by running it."""
 
+import sys
+
 from torch.overrides import TorchFunctionMode
 
 from maker.names import canonical_name, module_name
@@ -11,8 +13,9 @@ class Recorder(TorchFunctionMode):
     """While it is active, `names` grows by the canonical name of each outermost public call.
 
     What a module of torch.nn or of transformers calls inside is that module's; the task's own
-    modules and containers are looked into. A function that calls others counts once. One thread,
-    one model; after an exception it may be used again."""
+    modules and containers are looked into. A function that calls others counts once, and one of
+    transformers that goes on with what a module of transformers gave (apply_rotary_pos_emb) is that
+    module's. One thread, one model; after an exception it may be used again."""
 
     def __init__(self, model=None):
         super().__init__()
@@ -43,9 +46,20 @@ class Recorder(TorchFunctionMode):
     def left(self, module, inputs, outputs):
         self.inside -= 1
 
+    def goes_on(self, frame):
+        """Whether a function of transformers calls, right after a module of transformers."""
+        if not self.names or not self.names[-1].startswith("transformers."):
+            return False
+        while frame is not None:
+            package = str(frame.f_globals.get("__name__")).split(".")[0]
+            if package not in ("torch", "maker"):  # of PyTorch's own, in Python; of a Recorder
+                return package == "transformers"
+            frame = frame.f_back
+        return False
+
     def __torch_function__(self, func, types, args=(), kwargs=None):
         # PyTorch keeps the mode off in here: what `func` calls inside is not seen.
-        if not self.inside:
+        if not self.inside and not self.goes_on(sys._getframe(1)):
             name = canonical_name(func)
             if name:
                 self.names.append(name)

@@ -233,6 +233,21 @@ class ChecksTest(FilterTest):
         self.assertFalse([name for name in answer["graph"] if "alias" in name or "detach" in name])
         self.assertEqual(answer["unused"], [])
 
+    def test_what_a_function_of_transformers_does_is_its_modules(self):
+        answer = self.passed(task(
+            "cos, sin = self.block(x, self.positions)\nq, k = apply_rotary_pos_emb(x, other, cos, sin)\n"
+            "return q, k.cos()", "torch.randn(n, 2, 12, 8), torch.randn(n, 2, 12, 8)",
+            "config = LlamaConfig(hidden_size=16, num_attention_heads=2)\n"
+            "self.block = LlamaRotaryEmbedding(config)\ndel self.block.original_inv_freq\n"
+            "self.register_buffer('positions', torch.arange(12)[None])",
+            "from transformers import LlamaConfig\nfrom transformers.models.llama.modeling_llama import "
+            "LlamaRotaryEmbedding, apply_rotary_pos_emb", "x, other"))
+        self.assertEqual(answer["ops"], ["transformers.LlamaRotaryEmbedding", "torch.cos"])
+        # Without a module before it there is nothing else to call it by.
+        answer = self.passed(task("return rotate_half(x)", "torch.randn(n, 8)", head="from "
+                                  "transformers.models.llama.modeling_llama import rotate_half"))
+        self.assertIn("torch.cat", answer["ops"])
+
     def test_small_one_that_cannot_be(self):
         for small in ({"n": "0"}, {"m": "3"}, {"n": "'text'"}):
             answer = self.passed(task("return x[5:].cos()"), small)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/synthesis/folder.h"
 
+#include "core/base/gzip.h"
 #include "core/base/temporary_folder.h"
 #include "tests/core/synthesis/set_fixture.h"
 
@@ -266,6 +267,66 @@ TEST_F(Folders, ThatAreDamagedSayWhere) {
     for (const auto *text : {"[]", "{}", "{\"operators\": 1}"})
         EXPECT_NE(damaged("crawl.json", text).find("crawl.json has no list"), std::string::npos);
     EXPECT_EQ(open().candidates().size(), 3u);
+}
+
+TEST_F(Folders, KnowTheCardOfTheirSet) {
+    Recipe recipe;
+    {
+        auto folder = open(recipe);
+        propose(folder, 3);
+        for (std::size_t i = 0; i < 3; ++i)
+            for (const auto stage : stages)
+                pass(folder, i, stage);
+    }
+    const auto written = [&](const Folder &folder, const Recipe &of, std::size_t tasks) {
+        auto set = assemble(of, folder.entries(), folder.difficulty());
+        set.tasks.resize(tasks);
+        std::string text;
+        for (const auto &task : set.tasks)
+            text += task.toJson().dump() + "\n";
+        EXPECT_TRUE(writeFileAtomically(path_ / "set.jsonl.gz", gzip(text)));
+        const auto card = cardOf(of, set, 3, {}, {}, {1, 0, 2, 30, 4, 5, 6, {"x"}}, {});
+        EXPECT_TRUE(writeFileAtomically(path_ / "card.json", card.dump()));
+        return card;
+    };
+    auto folder = open(recipe);
+    auto set = assemble(recipe, folder.entries(), {});
+    EXPECT_TRUE(folder.cardFor(set).empty());
+    const auto card = written(folder, recipe, 3);
+    EXPECT_EQ(folder.cardFor(set), card);
+    const auto audit = auditFromJson(card["audit"]);
+    ASSERT_TRUE(audit);
+    EXPECT_EQ(toJson(*audit), card["audit"]);
+    EXPECT_FALSE(auditFromJson({{"run", "many"}}));
+    // What is measured of their difficulty leaves the tasks as they are.
+    ASSERT_TRUE(folder.addDifficulty({{"id1", {{"reward", -1}, {"turns", 9}}}}));
+    ASSERT_TRUE(folder.addDifficulty({{"id2", {{"reward", 2}, {"turns", 3}}}}));
+    const auto harder = assemble(recipe, folder.entries(), folder.difficulty());
+    EXPECT_EQ(harder.tasks[1].level, set.tasks[1].level + 1);
+    EXPECT_EQ(harder.tasks[2].difficulty["turns"], 3);
+    EXPECT_EQ(folder.cardFor(harder), card);
+    // Other tasks, another audit or another kind of file are not what was written.
+    set.tasks[1].name += "_";
+    EXPECT_TRUE(folder.cardFor(set).empty());
+    written(folder, recipe, 2);
+    EXPECT_TRUE(folder.cardFor(harder).empty());
+    set = assemble(recipe, folder.entries(), {});
+    set.tasks.resize(1);
+    EXPECT_TRUE(folder.cardFor(set).empty());
+    auto other = recipe;
+    other.audited = 7;
+    written(folder, other, 3);
+    EXPECT_TRUE(folder.cardFor(harder).empty());
+    ASSERT_TRUE(writeFileAtomically(path_ / "card.json", "[3]"));
+    EXPECT_TRUE(folder.cardFor(harder).empty());
+}
+
+TEST_F(Folders, KeepMeasuredDifficulty) {
+    {
+        auto folder = open();
+        ASSERT_TRUE(folder.addDifficulty({{"id0", {{"reward", 3}, {"turns", 1}}}}));
+    }
+    EXPECT_EQ(open().difficulty().at("id0")["reward"], 3);
 }
 
 } // namespace
