@@ -2,11 +2,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/runs/metrics_model.h"
 
+#include "core/learn/run/metric_names.h"
+
 #include <QLocale>
 
 #include <algorithm>
 
 namespace cuda_agent::widgets {
+
+namespace {
+
+/// What a researcher looks at first.
+constexpr QLatin1String telling[] = {QLatin1String("actor/entropy"),
+                                     QLatin1String("actor/ppo_kl"),
+                                     QLatin1String("critic/score/mean"),
+                                     QLatin1String("critic/vf_explained_var"),
+                                     QLatin1String("num_turns/mean"),
+                                     QLatin1String("reward/pass_rate"),
+                                     QLatin1String("reward/faster_than_compile"),
+                                     QLatin1String("train/loss")};
+
+} // namespace
 
 QString groupName(const QString &metric) {
     const auto slash = metric.indexOf(u'/');
@@ -37,6 +53,15 @@ void MetricsModel::setMetrics(std::vector<Metric> metrics) {
     }
     if (!touched_ && checked().isEmpty()) {
         int left = checkedAtFirst;
+        for (std::size_t i = 0; i < groups_.size(); ++i) {
+            for (Metric &metric : groups_[i]->metrics)
+                if (std::find(std::begin(telling), std::end(telling), metric.name) !=
+                    std::end(telling)) {
+                    metric.checked = true;
+                    left = 0;
+                }
+            checksMoved(static_cast<int>(i));
+        }
         for (std::size_t i = 0; i < groups_.size() && left > 0; ++i) {
             for (Metric &metric : groups_[i]->metrics)
                 if (left-- > 0)
@@ -203,8 +228,14 @@ QVariant MetricsModel::data(const QModelIndex &index, int role) const {
                                                 : QLocale().toString(metric.points);
     if (role == nameRole)
         return metric.name;
-    if (role == Qt::ToolTipRole)
-        return tr("%1: %2 values").arg(metric.name, values);
+    if (role == Qt::ToolTipRole) {
+        const auto *known = learn::findMetricName(metric.name.toStdString());
+        const QString said = tr("%1: %2 values").arg(metric.name, values);
+        return known ? said + u'\n' +
+                           QString::fromUtf8(known->text.data(),
+                                             static_cast<qsizetype>(known->text.size()))
+                     : said;
+    }
     if (index.column() == valuesColumn)
         return role == Qt::DisplayRole ? QVariant(values) : QVariant();
     if (role == Qt::DisplayRole)

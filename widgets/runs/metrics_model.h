@@ -29,8 +29,8 @@ class MetricsModel : public QAbstractItemModel {
     explicit MetricsModel(QObject *parent = nullptr);
 
     /// Makes the model hold exactly these (any order, names unique); check marks are kept, also
-    /// for those that come back. While nobody has checked anything, the first few metrics are
-    /// checked.
+    /// for those that come back. While nobody has checked anything, those that tell most of a run
+    /// are checked, or the first few where none of them is there.
     void setMetrics(std::vector<Metric> metrics);
     QStringList checked() const;
     void setChecked(const QStringList &names);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/runs/plot_grid.h"
 
+#include "core/learn/run/metric_names.h"
 #include "widgets/base/theme.h"
 
 #include <QGridLayout>
@@ -44,6 +45,11 @@ PlotCell::PlotCell(const QString &metric, QWidget *parent)
     title_->setFont(bold);
     title_->setTextFormat(Qt::PlainText);
     title_->setToolTip(metric);
+    if (const auto *known = learn::findMetricName(metric.toStdString())) {
+        title_->setToolTip(
+            QString::fromUtf8(known->text.data(), static_cast<qsizetype>(known->text.size())));
+        unit_ = QString::fromUtf8(known->unit.data(), static_cast<qsizetype>(known->unit.size()));
+    }
     title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     note_->setTextFormat(Qt::PlainText);
     note_->hide();
@@ -74,7 +80,7 @@ QString PlotCell::note() const {
 
 void PlotCell::setAxes(const QString &xTitle, bool logX, bool logY) {
     xTitle_ = xTitle;
-    plot_->setTitles(xTitle, QString());
+    plot_->setTitles(xTitle, unit_);
     if (const std::pair wanted(logX, logY); wanted != log_) {
         log_ = wanted; // not each second: it draws anew
         plot_->setLogarithmic(logX, logY);
@@ -139,9 +145,16 @@ void PlotCell::setCurves(Curves &&curves, const QHash<QString, RunLook> &looks) 
         notes << tr("not finite: %1").arg(odd);
     if (curves.without > 0)
         notes << (curves.request.x == XAxis::time ? tr("without a time: %1").arg(curves.without)
-                                                  : tr("without samples: %1").arg(curves.without));
+                  : curves.request.x == XAxis::samples
+                      ? tr("without samples: %1").arg(curves.without)
+                      : tr("without tokens: %1").arg(curves.without));
     note_->setText(notes.join(QStringLiteral(" · ")));
     note_->setVisible(!notes.isEmpty());
+    if (const bool wanted = !bands_.isEmpty() && !series.empty(); wanted != decorated_) {
+        decorated_ = wanted;
+        plot_->setDecoration(wanted ? [this](QCustomPlot &canvas) { drawBands(canvas); }
+                                    : std::function<void(QCustomPlot &)>());
+    }
     // A million points are fitted and thinned once, not again for each axis that gets its range.
     QCustomPlot &canvas = plot_->canvas();
     {
@@ -150,6 +163,55 @@ void PlotCell::setCurves(Curves &&curves, const QHash<QString, RunLook> &looks) 
     }
     canvas.xAxis2->setRange(canvas.xAxis->range());
     canvas.yAxis2->setRange(canvas.yAxis->range());
+}
+
+/// Every other stage is shaded; a line and, where there is room, its name at its begin.
+void PlotCell::drawBands(QCustomPlot &canvas) const {
+    const Colors &colors = Theme::instance().colors();
+    QColor shade = colors.muted;
+    shade.setAlpha(26);
+    QColor border = colors.muted;
+    border.setAlpha(120);
+    const QCPRange &range = canvas.xAxis->range();
+    const QFontMetrics metrics(plot_->font());
+    for (qsizetype i = 0; i < bands_.size(); ++i) {
+        const StageBand &band = bands_[i];
+        auto *area = new QCPItemRect(&canvas);
+        area->setLayer(QStringLiteral("background"));
+        area->setSelectable(false);
+        area->setPen(Qt::NoPen);
+        area->setBrush(i % 2 == 0 ? QBrush(Qt::NoBrush) : QBrush(shade));
+        for (QCPItemPosition *corner : {area->topLeft, area->bottomRight}) {
+            corner->setTypeX(QCPItemPosition::ptPlotCoords);
+            corner->setTypeY(QCPItemPosition::ptAxisRectRatio);
+        }
+        area->topLeft->setCoords(band.from, 0);
+        area->bottomRight->setCoords(band.to, 1);
+        if (i > 0) {
+            auto *line = new QCPItemStraightLine(&canvas);
+            line->setLayer(QStringLiteral("grid"));
+            line->setSelectable(false);
+            line->setPen(QPen(border, 1, Qt::DashLine));
+            line->point1->setCoords(band.from, 1);
+            line->point2->setCoords(band.from, 2);
+        }
+        const double left = canvas.xAxis->coordToPixel(std::max(band.from, range.lower));
+        const double right = canvas.xAxis->coordToPixel(std::min(band.to, range.upper));
+        const auto room = static_cast<int>(right - left) - 6;
+        const QString name = metrics.elidedText(band.stage, Qt::ElideRight, room);
+        if (room < metrics.averageCharWidth() * 3 || name.size() < 3)
+            continue;
+        auto *label = new QCPItemText(&canvas);
+        label->setLayer(QStringLiteral("grid"));
+        label->setSelectable(false);
+        label->setText(name);
+        label->setFont(plot_->font());
+        label->setColor(colors.muted);
+        label->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
+        label->position->setTypeX(QCPItemPosition::ptPlotCoords);
+        label->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+        label->position->setCoords(canvas.xAxis->pixelToCoord(left + 3), 0.01);
+    }
 }
 
 QString PlotCell::readout(double x) const {
@@ -190,6 +252,11 @@ QString PlotCell::readout(double x) const {
     }
     if (parts.isEmpty())
         return {};
+    for (auto band = bands_.rbegin(); band != bands_.rend(); ++band)
+        if (at >= band->from) {
+            parts << tr("in %1").arg(band->stage).toHtmlEscaped();
+            break;
+        }
     return tr("<b>%1</b> at %2 = %3 &nbsp; %4")
         .arg(metric_.toHtmlEscaped(), xTitle_.toHtmlEscaped(), numberText(at),
              parts.join(QStringLiteral(" &nbsp; ")));

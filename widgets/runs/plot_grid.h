@@ -18,6 +18,13 @@ struct RunLook {
     int color = 0;
 };
 
+/// A stage of the run that is looked at, on the x axis as it is now.
+struct StageBand {
+    QString stage;
+    double from = 0, to = 0;
+    bool operator==(const StageBand &) const = default;
+};
+
 /// One metric's plot with its name above. GUI thread.
 class PlotCell : public QFrame {
     Q_OBJECT
@@ -27,6 +34,9 @@ class PlotCell : public QFrame {
     const QString &metric() const { return metric_; }
     Plot &plot() { return *plot_; }
     QString note() const;
+    /// Bands behind the curves; empty for none. Drawn with the next curves.
+    void setBands(QVector<StageBand> bands) { bands_ = std::move(bands); }
+    const QVector<StageBand> &bands() const { return bands_; }
     void setCurves(Curves &&curves, const QHash<QString, RunLook> &looks);
     void setAxes(const QString &xTitle, bool logX, bool logY);
     /// The runs' values at (nearest to) x, raw and smoothed, in words and with the runs' colours.
@@ -45,8 +55,12 @@ class PlotCell : public QFrame {
         std::vector<Curve::Odd> odd;
     };
     void applyTheme();
+    void drawBands(QCustomPlot &canvas) const;
 
     QString metric_;
+    QString unit_;
+    QVector<StageBand> bands_;
+    bool decorated_ = false; ///< the plot draws bands
     QString xTitle_;
     std::pair<bool, bool> log_{false, false}; ///< x, y
     QLabel *title_ = nullptr;

@@ -3,6 +3,7 @@
 #include "widgets/runs/runs_model.h"
 
 #include "widgets/base/theme.h"
+#include "widgets/runs/run_progress.h"
 
 #include <QDateTime>
 #include <QDir>
@@ -148,6 +149,8 @@ QString RunsModel::stateText(const RunSummary &summary) const {
         return tr("reading");
     if (summary.gone)
         return tr("gone");
+    if (const QString said = RunProgress::of(summary.trainer).state; !said.isEmpty())
+        return said;
     if (summary.metrics.isEmpty())
         return tr("no values yet");
     if (ageOf(summary) < stillWritten)

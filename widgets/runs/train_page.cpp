@@ -3,6 +3,7 @@
 #include "widgets/runs/train_page.h"
 
 #include "widgets/base/theme.h"
+#include "widgets/runs/run_strip.h"
 
 #include <QComboBox>
 #include <QDir>
@@ -39,10 +40,12 @@ QString folderOf(const QString &path) {
 
 TrainPage::TrainPage(QWidget *parent)
     : QWidget(parent), follower_(new RunFollower(this)), runs_(new RunsModel(this)),
-      metrics_(new MetricsModel(this)) {
+      metrics_(new MetricsModel(this)), launcher_(new TrainLauncher(this)),
+      rollouts_(new RolloutsModel(this)) {
     setObjectName(QStringLiteral("trainPage"));
     setAcceptDrops(true);
     makeActions();
+    makeSteering();
 
     grid_ = new PlotGrid(this);
     stack_ = new QStackedWidget(this);
@@ -68,8 +71,15 @@ TrainPage::TrainPage(QWidget *parent)
     auto *rightLayout = new QVBoxLayout(right);
     rightLayout->setContentsMargins(0, 0, 0, 0);
     rightLayout->setSpacing(2);
+    rightLayout->addWidget(strip_);
     rightLayout->addWidget(makeBar());
-    rightLayout->addWidget(stack_, 1);
+    auto *upDown = new QSplitter(Qt::Vertical, right);
+    upDown->addWidget(stack_);
+    upDown->addWidget(makeRollouts());
+    upDown->setStretchFactor(0, 1);
+    upDown->setChildrenCollapsible(false);
+    upDown->setSizes({700, 200});
+    rightLayout->addWidget(upDown, 1);
     rightLayout->addWidget(readout_);
     rightLayout->addWidget(status_);
 
@@ -104,6 +114,7 @@ TrainPage::TrainPage(QWidget *parent)
                         true);
             });
     connect(runs_, &RunsModel::drawnChanged, this, [this] {
+        currentChanged();
         gather_.start();
         makeAllDirty();
     });
@@ -112,8 +123,11 @@ TrainPage::TrainPage(QWidget *parent)
         connect(cell, &PlotCell::hovered, readout_, &QLabel::setText);
         connect(&cell->plot(), &Plot::followChanged, this, &TrainPage::updateFollow);
     });
+    connect(runsView_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+            &TrainPage::currentChanged);
     restore();
     updateEmpty();
+    currentChanged();
 }
 
 TrainPage::~TrainPage() {
@@ -129,7 +143,7 @@ TrainPage::~TrainPage() {
 void TrainPage::restore() {
     const QSettings settings;
     splitter_->restoreState(settings.value(QStringLiteral("train/splitter")).toByteArray());
-    x_->setCurrentIndex(std::clamp(settings.value(QStringLiteral("train/x"), 0).toInt(), 0, 2));
+    x_->setCurrentIndex(std::clamp(settings.value(QStringLiteral("train/x"), 0).toInt(), 0, 3));
     columns_->setCurrentIndex(
         std::clamp(settings.value(QStringLiteral("train/columns"), 2).toInt(), 1, 3) - 1);
     weight_->setValue(settings.value(QStringLiteral("train/smoothing"), 0.6).toDouble());
@@ -216,6 +230,8 @@ void TrainPage::summaryChanged(const RunSummary &summary) {
     if (run && run->checked)
         for (const QString &metric : summary.changed)
             dirty_.insert(metric);
+    if (summary.folder == currentRun())
+        currentChanged();
     gather_.start();
     if (!dirty_.isEmpty() && !send_.isActive())
         send_.start();
@@ -276,6 +292,9 @@ void TrainPage::curvesReady(const std::shared_ptr<Curves> &curves) {
         timeUnit(&title);
     else if (xAxis() == XAxis::samples)
         title = tr("Samples");
+    else if (xAxis() == XAxis::tokens)
+        title = tr("Tokens");
+    cell->setBands(bands());
     cell->setAxes(title, logX_->isChecked(), logY_->isChecked());
     cell->setCurves(std::move(*curves), looks());
 }
@@ -305,7 +324,8 @@ void TrainPage::updateEmpty() {
     if (!any)
         empty_->setText(
             tr("Curves of training runs: loss, reward and whatever else a run writes, several runs "
-               "over one another, live while they train.\n\nAdd a run folder, or a folder above "
+               "over one another, live while they train.\n\nAdd a run folder, or a "
+               "folder above "
                "several, or drop one here. A run folder holds metrics.jsonl (one JSON object a "
                "step) or TensorBoard event files."));
     else if (metrics_->rowCount() == 0)
@@ -333,6 +353,7 @@ void TrainPage::removeRuns() {
     for (const QString &folder : folders) {
         removed_.insert(folder);
         follower_->remove(folder);
+        rolloutsOf_.remove(folder);
         runs_->remove(folder);
     }
 }

@@ -4,8 +4,10 @@
 
 #include "widgets/runs/metrics_model.h"
 #include "widgets/runs/plot_grid.h"
+#include "widgets/runs/rollouts_model.h"
 #include "widgets/runs/run_follower.h"
 #include "widgets/runs/runs_model.h"
+#include "widgets/runs/train_launcher.h"
 
 #include <QSet>
 #include <QTimer>
@@ -19,10 +21,13 @@ class QSlider;
 class QSortFilterProxyModel;
 class QSplitter;
 class QStackedWidget;
+class QTableView;
 class QToolBar;
 class QTreeView;
 
 namespace cuda_agent::widgets {
+
+class RunStrip;
 
 /// The Train perspective: curves of training runs, several runs over one another, live or done.
 /// What a run folder holds: README.md of this folder. GUI thread; files are read on another one.
@@ -41,11 +46,18 @@ class TrainPage : public QWidget {
     MetricsModel &metrics() { return *metrics_; }
     PlotGrid &grid() { return *grid_; }
     RunFollower &follower() { return *follower_; }
+    RolloutsModel &rollouts() { return *rollouts_; }
+    TrainLauncher &launcher() { return *launcher_; }
+    /// The run that strip, bands and rollouts are about: the selected one, else the first that is
+    /// drawn. Empty without runs.
+    QString currentRun() const;
     QString status() const;
 
   signals:
     /// Something to say in the window's message bar: a folder without runs, an export that failed.
     void problem(const QString &text);
+    /// A sampled trajectory is to be looked at.
+    void openSessionRequested(const QString &folder);
 
   protected:
     void dragEnterEvent(QDragEnterEvent *event) override;
@@ -59,6 +71,18 @@ class TrainPage : public QWidget {
     QAction *addCommand(const char *name, const QString &text, const QKeySequence &key,
                         void (TrainPage::*slot)());
     void restore();
+    QWidget *makeRollouts();
+    void makeSteering();
+
+    void askStart();
+    void pauseRun();
+    void goOnRun();
+    void stopRun();
+    void askTraining(const QString &recipe, const QString &folder);
+    void ask(learn::RunOrder order);
+    void currentChanged();
+    void showRollouts();
+    QVector<StageBand> bands() const;
 
     void askFolder();
     void askExport();
@@ -108,6 +132,13 @@ class TrainPage : public QWidget {
     QAction *add_ = nullptr, *remove_ = nullptr, *reload_ = nullptr, *export_ = nullptr;
     QAction *logX_ = nullptr, *logY_ = nullptr, *follow_ = nullptr;
     QAction *all_ = nullptr, *none_ = nullptr, *find_ = nullptr;
+    QAction *start_ = nullptr, *pause_ = nullptr, *goOn_ = nullptr, *stop_ = nullptr;
+    TrainLauncher *launcher_;
+    RolloutsModel *rollouts_;
+    RunStrip *strip_ = nullptr;
+    QWidget *rolloutsPane_ = nullptr;
+    QTableView *rolloutsView_ = nullptr;
+    QHash<QString, std::shared_ptr<Rollouts>> rolloutsOf_;
     QTimer gather_, send_, ages_;
     QSet<QString> removed_; ///< runs whose late summaries are of no interest
     QSet<QString> dirty_;   ///< metrics whose curves are to be asked for

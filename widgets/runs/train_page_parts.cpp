@@ -158,7 +158,7 @@ QToolBar *TrainPage::makeBar() {
     bar->addSeparator();
 
     x_ = new QComboBox(bar);
-    x_->addItems({tr("by step"), tr("by wall time"), tr("by samples")});
+    x_->addItems({tr("by step"), tr("by wall time"), tr("by samples"), tr("by tokens")});
     x_->setAccessibleName(tr("Horizontal axis"));
     x_->setToolTip(tr("Horizontal axis"));
     connect(x_, &QComboBox::currentIndexChanged, this, &TrainPage::axesChanged);

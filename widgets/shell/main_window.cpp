@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/shell/main_window.h"
 
+#include "core/learn/run/metrics_store.h"
 #include "widgets/attempts/attempts_data.h"
 #include "widgets/base/text.h"
 #include "widgets/base/theme.h"
@@ -111,6 +112,10 @@ MainWindow::MainWindow(QWidget *parent)
     connect(welcome_, &WelcomePage::askSession, this, &MainWindow::askSession);
     connect(data_, &DataPage::problem, this, &MainWindow::refuse);
     connect(train_, &TrainPage::problem, this, &MainWindow::refuse);
+    connect(train_, &TrainPage::openSessionRequested, this, [this](const QString &folder) {
+        if (openSession(folder))
+            setPerspective(Perspective::replay);
+    });
     connect(data_, &DataPage::openTaskRequested, this, [this](const QString &file) {
         if (openTask(file))
             setPerspective(Perspective::optimize);
@@ -353,6 +358,11 @@ bool MainWindow::open(const QString &path) {
     const QFileInfo info(path);
     if (info.isDir() && !QFileInfo::exists(path + QStringLiteral("/session.jsonl")) &&
         !holdsAttempts(path.toStdString())) {
+        if (perspective_ == Perspective::train || learn::isRunFolder(path.toStdString())) {
+            train_->addFolder(path);
+            setPerspective(Perspective::train);
+            return true;
+        }
         data_->openSet(path);
         setPerspective(Perspective::data);
         return true;

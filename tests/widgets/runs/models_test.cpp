@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/runs/metrics_model.h"
+#include "widgets/runs/rollouts_model.h"
+#include "widgets/runs/run_progress.h"
 #include "widgets/runs/runs_model.h"
 #include "widgets/runs/smoothing.h"
 
@@ -19,6 +21,9 @@ class ModelsTest : public QObject {
     void runsModel();
     void metricsModel();
     void smoothingIsTheFormula();
+    void tellingMetricsAreCheckedAtFirst();
+    void rolloutsModel();
+    void progress();
 };
 
 void ModelsTest::runsModel() {
@@ -126,6 +131,103 @@ void ModelsTest::smoothingIsTheFormula() {
     // Without bias a constant stays what it is from the first value on.
     for (const double value : smoothed(std::vector<double>(1000, 2.5), 0.999))
         QVERIFY(std::abs(value - 2.5) < 1e-9);
+}
+
+void ModelsTest::tellingMetricsAreCheckedAtFirst() {
+    MetricsModel model;
+    model.setMetrics({{QStringLiteral("actor/entropy"), 1},
+                      {QStringLiteral("a"), 1},
+                      {QStringLiteral("perf/throughput"), 1},
+                      {QStringLiteral("train/loss"), 1}});
+    QCOMPARE(model.checked(),
+             (QStringList{QStringLiteral("actor/entropy"), QStringLiteral("train/loss")}));
+    const QModelIndex loss = model.indexOf(QStringLiteral("train/loss"));
+    QVERIFY(loss.data(Qt::ToolTipRole).toString().contains(QLatin1String("Cross entropy")));
+}
+
+void ModelsTest::rolloutsModel() {
+    RolloutsModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    const auto rollouts = [](int count) {
+        auto made = std::make_shared<Rollouts>();
+        made->run = QStringLiteral("/run");
+        for (int i = 0; i < count; ++i)
+            made->rows.push_back({{i, "task" + std::to_string(i), i % 2 ? 3.0 : -1.0, i, "s", "n"},
+                                  QStringLiteral("/run/%1").arg(i)});
+        return made;
+    };
+    model.setRollouts(rollouts(3));
+    QCOMPARE(model.rowCount(), 3);
+    QCOMPARE(model.index(0, RolloutsModel::stepColumn).data().toString(), QStringLiteral("2"));
+    QCOMPARE(model.index(1, RolloutsModel::taskColumn).data().toString(), QStringLiteral("task1"));
+    QCOMPARE(model.index(1, RolloutsModel::rewardColumn).data(RolloutsModel::sortRole).toDouble(),
+             3.0);
+    QCOMPARE(model.folder(2), QStringLiteral("/run/0"));
+    QCOMPARE(model.folder(3), QString());
+    // New ones come to the front without a reset; a run that was cut back is another list.
+    QSignalSpy inserted(&model, &QAbstractItemModel::rowsInserted);
+    QSignalSpy reset(&model, &QAbstractItemModel::modelReset);
+    model.setRollouts(rollouts(5));
+    QCOMPARE(inserted.size(), 1);
+    QCOMPARE(model.folder(0), QStringLiteral("/run/4"));
+    QCOMPARE(reset.size(), 0);
+    model.setRollouts(rollouts(5));
+    QCOMPARE(inserted.size(), 1);
+    model.setRollouts(rollouts(2));
+    QCOMPARE(reset.size(), 1);
+    model.setRollouts(nullptr);
+    QCOMPARE(model.rowCount(), 0);
+}
+
+void ModelsTest::progress() {
+    using Life = learn::RunReader::Life;
+    TrainerState trainer;
+    RunProgress progress = RunProgress::of(trainer);
+    QVERIFY(progress.state.isEmpty() && !progress.canPause && !progress.canResume);
+    trainer.life = Life::alive;
+    trainer.status.emplace();
+    trainer.status->stage = "rft";
+    trainer.status->stageStep = 5;
+    trainer.status->stageSteps = 20;
+    trainer.status->tokens = 12'300'000;
+    trainer.status->seconds = 125;
+    trainer.status->secondsLeft = 3700;
+    progress = RunProgress::of(trainer);
+    QCOMPARE(progress.share, 0.25);
+    QVERIFY(progress.detail.contains(QLatin1String("step 5 of 20")));
+    QVERIFY(progress.detail.contains(QLatin1String("2 min 5 s so far")));
+    QVERIFY(progress.detail.contains(QLatin1String("about 1 h 1 min left")));
+    QVERIFY(progress.canPause && progress.canStop && !progress.canGoOn && !progress.canResume);
+    // Over all stages, when all are planned.
+    trainer.info.emplace();
+    trainer.info->stages = {{"pretrain", 70}, {"rft", 20}, {"agentic-ppo", 10}};
+    progress = RunProgress::of(trainer);
+    QCOMPARE(progress.share, 0.75);
+    QVERIFY(progress.detail.contains(QLatin1String("stage 2 of 3")));
+    trainer.info->stages[2].steps = 0;
+    QCOMPARE(RunProgress::of(trainer).share, 0.25);
+    // A request that waits.
+    trainer.asked = learn::RunOrder::stop;
+    progress = RunProgress::of(trainer);
+    QVERIFY(progress.state.contains(QLatin1String("stopping")));
+    QVERIFY(!progress.canStop && !progress.canPause);
+    trainer.asked.reset();
+    trainer.status->state = learn::RunState::paused;
+    progress = RunProgress::of(trainer);
+    QVERIFY(progress.canGoOn && progress.canStop && !progress.canPause);
+    trainer.status->state = learn::RunState::running;
+    trainer.life = Life::lost;
+    progress = RunProgress::of(trainer);
+    QVERIFY(progress.canResume && !progress.canStop && !progress.error.isEmpty());
+    QVERIFY(!progress.detail.contains(QLatin1String("left")));
+    trainer.life = Life::ended;
+    trainer.status->state = learn::RunState::failed;
+    trainer.status->error = "out of memory";
+    QCOMPARE(RunProgress::of(trainer).error, QStringLiteral("out of memory"));
+    trainer.status->state = learn::RunState::done;
+    progress = RunProgress::of(trainer);
+    QCOMPARE(progress.share, 1.0);
+    QVERIFY(!progress.canResume);
 }
 
 } // namespace cuda_agent::widgets

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/widgets/loop_watch.h"
 #include "tests/core/learn/run/event_bytes.h"
+#include "tests/widgets/loop_watch.h"
 #include "widgets/base/theme.h"
 #include "widgets/runs/smoothing.h"
 #include "widgets/runs/train_page.h"
