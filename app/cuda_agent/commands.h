@@ -20,6 +20,7 @@ using Run = std::function<Result<int>(std::stop_token)>;
 Run addDoctor(CLI::App &app);
 Run addOptimize(CLI::App &app);
 Run addCheck(CLI::App &app);
+Run addCorpus(CLI::App &app);
 Run addEvaluate(CLI::App &app);
 Run addEndpoint(CLI::App &app);
 Run addExport(CLI::App &app);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "app/cuda_agent/commands.h"
-#include "app/cuda_agent/interrupt.h"
+#include "app/interrupt.h"
 
 #include "core/base/json.h"
 
@@ -30,6 +30,7 @@ int main(int argc, char **argv) {
     add(app::addNcu, "ncu", "Read a table of Nsight Compute, or compare it with a profile");
     add(app::addEvaluate, "evaluate", "Score a policy or stored candidates on a suite of tasks");
     add(app::addSynthesize, "synthesize", "Make a set of tasks from a recipe and a seed");
+    add(app::addCorpus, "corpus", "Make a corpus to pretrain a policy on from a set of tasks");
     add(app::addEndpoint, "endpoint", "Test the language model that --policy endpoint asks");
     add(app::addExport, "export", "Write a candidate as a plain PyTorch extension");
     add(app::addReplay, "replay", "Show a recorded session");

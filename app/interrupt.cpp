@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "app/cuda_agent/interrupt.h"
+#include "app/interrupt.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

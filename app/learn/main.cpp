@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The trainer: the one program that links LibTorch.
+#include "app/interrupt.h"
+#include "core/learn/train/trainer.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+using namespace cuda_agent;
+
+namespace {
+
+struct Options {
+    std::string recipe, folder;
+    bool resume = false, json = false;
+    double seconds = 0;
+    int threads = 0;
+};
+
+Result<int> train(const Options &options, const std::stop_token &stop) {
+    CUDA_AGENT_ASSIGN(recipe, learn::readTrainRecipe(options.recipe));
+    learn::TrainRequest request;
+    request.folder = options.folder.empty() ? recipe.name : options.folder;
+    request.recipe = std::move(recipe);
+    request.resume = options.resume;
+    request.seconds = options.seconds;
+    request.threads = options.threads;
+    const auto note = [](const std::string &line) { fmt::print(stderr, "{}\n", line); };
+    CUDA_AGENT_ASSIGN(result, learn::train(request, note, stop));
+    if (options.json)
+        fmt::print("{}\n", Json{{"done", result.done},
+                                {"step", result.step},
+                                {"folder", request.folder.string()},
+                                {"checkpoint", result.checkpoint.string()}}
+                               .dump());
+    else
+        fmt::print("{} after step {}; the last checkpoint is {}\n",
+                   result.done ? "Done" : "Stopped", result.step,
+                   result.checkpoint.empty() ? "none" : result.checkpoint.string());
+    if (!result.done && !options.json)
+        fmt::print("The same command with --resume goes on.\n");
+    return result.done ? 0 : stop.stop_requested() ? 130 : 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    CLI::App app("Train the policy that writes CUDA kernels, stage by stage.", "cuda-agent-learn");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", CUDA_AGENT_VERSION);
+    Options options;
+    auto *command = app.add_subcommand("train", "Run the stages of a recipe");
+    command->add_option("RECIPE", options.recipe, "TOML file; training/recipes has some")
+        ->required();
+    command->add_option("--out", options.folder,
+                        "Folder of the run (default: the recipe's name); the window opens it");
+    command->add_flag("--resume", options.resume, "Go on from the folder's last checkpoint");
+    command
+        ->add_option("--seconds", options.seconds,
+                     "Stop after this time, with a checkpoint (default: no limit)")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--threads", options.threads, "Threads of PyTorch on a CPU")
+        ->check(CLI::Range(1, 1024));
+    command->add_flag("--json", options.json, "Print how it ended as JSON on standard output");
+    app.footer("Exit codes: 0 all stages are done; 1 --seconds ended it, or training diverged; "
+               "2 the recipe or the folder is unusable; 3 the machine failed; 130 stopped.");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    const auto result = train(options, app::stopOnInterrupt());
+    if (result)
+        return *result;
+    fmt::print(stderr, "cuda-agent-learn {}: {}\n", command->get_name(), result.error().message);
+    return exitCode(result.error().kind);
+}

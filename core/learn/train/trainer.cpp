@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/train/trainer.h"
+
+#include "core/base/deadline.h"
+#include "core/learn/chat/chat.h"
+#include "core/learn/tokenizer/trainer.h"
+#include "core/learn/train/pretrain.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <torch/version.h>
+
+#include <cstdlib>
+
+namespace cuda_agent::learn {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Result<at::Device> deviceOf(const TrainRecipe &recipe) {
+    const bool there = at::hasCUDA();
+    if (recipe.device == "cuda" && !there)
+        return machineError("no GPU that PyTorch can use; set device = \"cpu\" in the recipe");
+    return recipe.device == "cpu" || !there ? at::Device(at::kCPU) : at::Device(at::kCUDA, 0);
+}
+
+/// The same bits for the same seed, where PyTorch has such kernels.
+void beDeterministic(bool wanted) {
+    if (wanted) // cuBLAS reads it when its first handle is made
+        ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+    at::globalContext().setDeterministicAlgorithms(wanted, false);
+    at::globalContext().setDeterministicFillUninitializedMemory(false);
+}
+
+class Training {
+  public:
+    Training(const TrainRequest &request, const std::function<void(const std::string &)> &note)
+        : request_(request), recipe_(request.recipe), note_(note) {}
+
+    Result<TrainResult> run(const std::stop_token &stop) {
+        CUDA_AGENT_ASSIGN(device, deviceOf(recipe_));
+        if (request_.threads > 0)
+            at::set_num_threads(request_.threads);
+        beDeterministic(recipe_.deterministic);
+        if (!request_.resume && fs::exists(runInfoFile(request_.folder)))
+            return requestError("{} holds a run: go on with it by --resume, or name another folder",
+                                request_.folder.string());
+        if (request_.resume)
+            from_ = newestCheckpoint(request_.folder, note_);
+        CUDA_AGENT_ASSIGN(documents, readCorpus(recipe_.corpus));
+        CUDA_AGENT_ASSIGN(tokenizer, tokenizerOf(documents));
+        CUDA_AGENT_ASSIGN(train, tokens(documents, "train", tokenizer, stop));
+        CUDA_AGENT_ASSIGN(validation, tokens(documents, "validation", tokenizer, stop));
+        if (static_cast<std::int64_t>(train.tokens.size()) <= recipe_.context)
+            return requestError("{}: the documents for training are {} tokens, less than one "
+                                "sequence of {}",
+                                recipe_.corpus.string(), train.tokens.size(), recipe_.context);
+        note_(fmt::format("{} tokens of {} documents, {} of them the policy's; {} to validate with",
+                          train.tokens.size(), train.begins.size(),
+                          std::ranges::count(train.byPolicy, 1), validation.tokens.size()));
+        CUDA_AGENT_ASSIGN(model, modelFor(tokenizer, device));
+        note_(fmt::format("{} parameters on {}", model.config().parameters(), device.str()));
+        CUDA_AGENT_ASSIGN(writer, opened(device));
+        if (note_ && from_)
+            note_(fmt::format("goes on from step {}", from_->step));
+        const StageInput input{recipe_,   writer,          train, validation,
+                               tokenizer, tokenizerFile(), note_};
+        auto end = stages(input, model, stop);
+        CUDA_AGENT_TRY(closed(writer, end));
+        if (!end)
+            return tl::unexpected(end.error());
+        TrainResult result;
+        result.done = *end == StageEnd::done;
+        if (const auto last = newestCheckpoint(request_.folder)) {
+            result.step = last->step;
+            result.checkpoint = last->folder;
+        }
+        return result;
+    }
+
+  private:
+    fs::path tokenizerFile() const { return request_.folder / "tokenizer.json"; }
+
+    Result<Tokenizer> tokenizerOf(const std::vector<Document> &documents) {
+        if (request_.resume && fs::exists(tokenizerFile()))
+            return Tokenizer::load(tokenizerFile());
+        if (!recipe_.tokenizer.empty())
+            return Tokenizer::load(recipe_.tokenizer);
+        std::vector<std::string> texts;
+        for (const auto &document : documents)
+            if (document.split == "train")
+                for (const auto &segment : document.segments)
+                    texts.push_back(segment.text);
+        TokenizerTraining training;
+        training.vocabularySize = static_cast<std::size_t>(recipe_.vocabulary);
+        training.specialTokens.assign(specialTokens.begin(), specialTokens.end());
+        note_(fmt::format("learns {} tokens from {} texts", recipe_.vocabulary, texts.size()));
+        return trainTokenizer(texts, training);
+    }
+
+    static Result<TokenSet> tokens(const std::vector<Document> &documents, const std::string &split,
+                                   const Tokenizer &tokenizer, const std::stop_token &stop) {
+        const auto end = tokenizer.id(learn::endOfText);
+        if (!end)
+            return requestError("the tokenizer has no {}", endOfText);
+        return tokensOf(documents, split, tokenizer, *end, stop);
+    }
+
+    Result<Transformer> modelFor(const Tokenizer &tokenizer, at::Device device) {
+        const auto type =
+            recipe_.precision == "bfloat16" || (recipe_.precision == "auto" && device.is_cuda())
+                ? at::kBFloat16
+                : at::kFloat;
+        auto config = recipe_.model;
+        config.vocabulary = static_cast<std::int64_t>(tokenizer.size());
+        config.endOfText = tokenizer.id(imEnd).value_or(0);
+        CUDA_AGENT_TRY(check(config));
+        if (!from_)
+            return Transformer::drawn(config, Transformer::Head::logits, recipe_.seed, device,
+                                      type);
+        CUDA_AGENT_ASSIGN(model, Transformer::load(from_->folder / "actor",
+                                                   Transformer::Head::logits, device, type));
+        if (model.config() != config)
+            return requestError("{} has another model than the recipe", from_->folder.string());
+        return std::move(model);
+    }
+
+    Result<RunWriter> opened(at::Device device) {
+        if (request_.resume && fs::exists(runInfoFile(request_.folder)))
+            return RunWriter::resume(request_.folder, from_ ? from_->step + 1 : 1);
+        RunInfo info;
+        info.name = recipe_.name;
+        info.recipe = recipe_.text;
+        info.seed = recipe_.seed;
+        info.device = device.str();
+        info.versions = {{"program", CUDA_AGENT_VERSION}, {"torch", TORCH_VERSION}};
+        for (const auto &stage : recipe_.stages)
+            info.stages.push_back({stage, recipe_.pretrain.steps});
+        return RunWriter::create(request_.folder, std::move(info));
+    }
+
+    Result<StageEnd> stages(const StageInput &input, Transformer &model,
+                            const std::stop_token &stop) {
+        if (!fs::exists(tokenizerFile()))
+            CUDA_AGENT_TRY(input.tokenizer.save(tokenizerFile()));
+        Deadline deadline(stop, request_.seconds);
+        return pretrain(input, model, from_, deadline.token());
+    }
+
+    static Result<void> closed(RunWriter &writer, const Result<StageEnd> &end) {
+        auto status = writer.status();
+        status.state = !end                     ? RunState::failed
+                       : *end == StageEnd::done ? RunState::done
+                                                : RunState::stopped;
+        if (!end)
+            status.error = end.error().message;
+        return writer.setStatus(status);
+    }
+
+    const TrainRequest &request_;
+    const TrainRecipe &recipe_;
+    std::function<void(const std::string &)> note_;
+    std::optional<Checkpoint> from_;
+};
+
+} // namespace
+
+Result<TrainResult> train(const TrainRequest &request,
+                          const std::function<void(const std::string &)> &note,
+                          const std::stop_token &stop) {
+    try {
+        return Training(
+                   request, note ? note : [](const std::string &) {})
+            .run(stop);
+    } catch (const c10::Error &error) { // PyTorch's way to say that memory or a kernel is missing
+        return machineError("PyTorch: {}", error.what_without_backtrace());
+    }
+}
+
+} // namespace cuda_agent::learn

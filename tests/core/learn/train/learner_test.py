@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The trainer as a program: usage learner_test.py CUDA_AGENT_LEARN TRAIN_TOOL
+
+The corpus is text of this repository: what the model learns there is not the point."""
+
+import gzip
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"
+
+import torch
+from safetensors.torch import load_file
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+TOOL = sys.argv.pop()
+LEARN = sys.argv.pop()
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+
+RECIPE = """
+name = "tiny"
+seed = 5
+device = "cpu"
+[model]
+hidden = 32
+layers = 2
+heads = 4
+kv_heads = 2
+head_size = 8
+inner = 64
+[data]
+corpus = "corpus.jsonl.gz"
+vocabulary = 500
+context = 64
+[pretrain]
+steps = {steps}
+batch = 4
+micro_batch = {micro}
+learning_rate = 0.003
+warm_up = 10
+weight_decay = 0.1
+validate_every = 20
+validation_sequences = 8
+checkpoint_every = {checkpoint}
+"""
+
+
+def write_corpus(file):
+    texts = sorted((ROOT / "core" / "base").glob("*.h"))
+    with gzip.open(file, "wt", encoding="utf-8") as out:
+        for i, text in enumerate(texts):
+            body = text.read_text(encoding="utf-8")
+            half = len(body) // 2
+            out.write(json.dumps({
+                "task": text.name, "split": "validation" if i % 5 == 0 else "train",
+                "segments": [{"by": "context", "text": body[:half] + "<|im_start|>assistant\n"},
+                             {"by": "policy", "text": body[half:] + "<|im_end|>"}]}) + "\n")
+
+
+class LearnerTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        write_corpus(self.folder / "corpus.jsonl.gz")
+
+    def recipe(self, steps=50, micro=0, checkpoint=1000, text=None):
+        file = self.folder / "recipe.toml"
+        file.write_text(text or RECIPE.format(steps=steps, micro=micro, checkpoint=checkpoint))
+        return file
+
+    def train(self, out, *more, recipe=None):
+        return subprocess.run(
+            [LEARN, "train", str(recipe or self.folder / "recipe.toml"), "--out", str(self.folder / out),
+             "--threads", "1", *more], capture_output=True, text=True, timeout=300)
+
+    def rows(self, out):
+        rows = [json.loads(line) for line in open(self.folder / out / "metrics.jsonl", encoding="utf-8")]
+        return {row["step"]: row["metrics"]["train/loss"] for row in rows if "train/loss" in row["metrics"]}
+
+    def test_losses_are_those_of_the_reference(self):
+        """50 steps of transformers and torch.optim.AdamW from the same weights on the same sequences."""
+        recipe = self.recipe(steps=50)
+        done = self.train("run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ours = self.rows("run")
+        # The weights before the first step: those that one step with no learning rate leaves.
+        still = RECIPE.format(steps=1, micro=0, checkpoint=1).replace("0.003", "0.0")
+        frozen = self.folder / "frozen.toml"
+        frozen.write_text(still)
+        self.assertEqual(self.train("frozen", recipe=frozen).returncode, 0)
+        model = AutoModelForCausalLM.from_pretrained(
+            self.folder / "frozen/checkpoints/step-1/actor", dtype=torch.float32,
+            attn_implementation="sdpa")
+        told = subprocess.run([TOOL, str(recipe), str(self.folder / "run/tokenizer.json"), "50"],
+                              capture_output=True, text=True, timeout=60, check=True)
+        batches = torch.tensor(json.loads(told.stdout))
+        decaying = [p for p in model.parameters() if p.dim() > 1]
+        others = [p for p in model.parameters() if p.dim() == 1]
+        optimiser = torch.optim.AdamW(
+            [{"params": decaying, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}],
+            lr=0.003, betas=(0.9, 0.95), eps=1e-8)
+        apart = 0.0
+        for step in range(50):
+            way = max(0.0, (step - 10) / 40)
+            rate = 0.003 * ((step + 1) / 10 if step < 10 else
+                            0.1 + 0.9 * 0.5 * (1 + torch.cos(torch.tensor(torch.pi * way)).item()))
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+            optimiser.zero_grad()
+            logits = model(batches[step][:, :-1]).logits
+            loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), batches[step][:, 1:].flatten())
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            apart = max(apart, abs(loss.item() - ours[step + 1]))
+        self.assertLess(ours[50], ours[1] - 1, "it learns")
+        self.assertLess(apart, 1e-3)
+
+    def test_micro_batches_change_nothing(self):
+        self.recipe(steps=10)
+        self.assertEqual(self.train("whole").returncode, 0)
+        self.recipe(steps=10, micro=2)
+        self.assertEqual(self.train("parts").returncode, 0)
+        whole, parts = self.rows("whole"), self.rows("parts")
+        for step in whole:
+            self.assertAlmostEqual(whole[step], parts[step], delta=1e-4)
+
+    def test_the_tokenizer_is_one_of_transformers(self):
+        self.recipe(steps=1)
+        self.assertEqual(self.train("run").returncode, 0)
+        tokenizer = AutoTokenizer.from_pretrained(self.folder / "run/checkpoints/step-1/actor")
+        ids = tokenizer("<|im_start|>int main() {}<|im_end|>", add_special_tokens=False)["input_ids"]
+        self.assertEqual(tokenizer.decode(ids), "<|im_start|>int main() {}<|im_end|>")
+        self.assertEqual(ids[0], tokenizer.convert_tokens_to_ids("<|im_start|>"))
+
+    def test_killed_and_resumed_is_bitwise_the_same(self):
+        self.recipe(steps=60, checkpoint=10)
+        self.assertEqual(self.train("whole").returncode, 0)
+        kills = 0
+        for wanted in (13, 27, 44):
+            words = [LEARN, "train", str(self.folder / "recipe.toml"), "--out", str(self.folder / "killed"),
+                     "--threads", "1"] + (["--resume"] if kills else [])
+            with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+                deadline = time.monotonic() + 120
+                while program.poll() is None and time.monotonic() < deadline:
+                    metrics = self.folder / "killed/metrics.jsonl"
+                    steps = re.findall(r'"step": ?(\d+)', metrics.read_text()) if metrics.exists() else []
+                    if steps and int(steps[-1]) >= wanted:
+                        break
+                    time.sleep(0.002)
+                if program.poll() is None:
+                    program.send_signal(signal.SIGKILL)
+                    kills += 1
+        self.assertGreater(kills, 0, "it was killed at least once")
+        done = self.train("killed", "--resume")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.rows("whole"), self.rows("killed"))
+        for name in ("optimiser.safetensors", "actor/model.safetensors"):
+            whole = load_file(self.folder / "whole/checkpoints/step-60" / name)
+            killed = load_file(self.folder / "killed/checkpoints/step-60" / name)
+            for key, tensor in whole.items():
+                self.assertTrue(torch.equal(tensor, killed[key]), key)
+
+    def test_stop_leaves_a_checkpoint(self):
+        self.recipe(steps=1_000_000)
+        done = self.train("run", "--seconds", "2", "--json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        told = json.loads(done.stdout)
+        self.assertFalse(told["done"])
+        self.assertEqual(json.loads((self.folder / "run/status.json").read_text())["state"], "stopped")
+        self.assertTrue((pathlib.Path(told["checkpoint"]) / "manifest.json").exists())
+        self.assertEqual(max(self.rows("run")), told["step"])
+
+    def test_a_damaged_checkpoint_is_passed_over(self):
+        self.recipe(steps=20, checkpoint=10)
+        self.assertEqual(self.train("run").returncode, 0)
+        weights = self.folder / "run/checkpoints/step-20/actor/model.safetensors"
+        data = bytearray(weights.read_bytes())
+        data[-1] ^= 1
+        weights.write_bytes(data)
+        done = self.train("run", "--resume")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("model.safetensors is not as it was written", done.stderr)
+        self.assertIn("goes on from step 10", done.stderr)
+
+    def test_wrong_input(self):
+        good = RECIPE.format(steps=5, micro=0, checkpoint=5)
+        for wrong, word in ((good.replace("steps = 5", "stepps = 5"), "stepps"),
+                            (good.replace("head_size = 8", "head_size = 7"), "even"),
+                            (good.replace("kv_heads = 2", "kv_heads = 3"), "evenly"),
+                            (good.replace("corpus.jsonl.gz", "none.gz"), "none.gz"),
+                            (good.replace("context = 64", "context = 1000000"), "less than one sequence"),
+                            (good.replace('device = "cpu"', 'device = "tpu"'), "tpu"),
+                            (good.replace("micro_batch = 0", "micro_batch = 3"), "micro"),
+                            (good.replace("vocabulary = 500", "vocabulary = 1"), "vocabulary")):
+            self.recipe(text=wrong)
+            done = self.train("wrong")
+            self.assertEqual(done.returncode, 2, wrong)
+            self.assertIn(word, done.stderr)
+        self.recipe(steps=5)
+        self.assertEqual(self.train("run").returncode, 0)
+        again = self.train("run")
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("--resume", again.stderr)
+        self.assertEqual(self.train("run", "--resume").returncode, 0, "a run that is done stays done")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/temporary_folder.h"
+#include "core/learn/train/adamw.h"
+#include "core/learn/train/checkpoint.h"
+#include "core/learn/train/pretrain.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+namespace cuda_agent::learn {
+namespace {
+
+TEST(LearningRate, RisesThenFallsByACosine) {
+    OptimiserOptions options;
+    options.learningRate = 2;
+    options.finalShare = 0.25;
+    options.warmUp = 4;
+    EXPECT_DOUBLE_EQ(learningRate(options, 0, 104), 0.5);
+    EXPECT_DOUBLE_EQ(learningRate(options, 3, 104), 2);
+    EXPECT_DOUBLE_EQ(learningRate(options, 4, 104), 2);
+    EXPECT_NEAR(learningRate(options, 54, 104), 2 * (0.25 + 0.75 / 2), 1e-12);
+    EXPECT_NEAR(learningRate(options, 104, 104), 0.5, 1e-12);
+    options.warmUp = 0;
+    EXPECT_DOUBLE_EQ(learningRate(options, 0, 1), 2);
+}
+
+TEST(Sequences, EveryEpochHasEachStretchOnceInAnotherOrder) {
+    TokenSet set;
+    set.tokens.resize(1007);
+    Sequences sequences(set, 10, 3), again(set, 10, 3), other(set, 10, 4);
+    ASSERT_EQ(sequences.size(), 100);
+    std::vector<std::int64_t> first, second, stranger;
+    for (std::int64_t i = 0; i < 100; ++i)
+        first.push_back(sequences.begin(i));
+    for (std::int64_t i = 100; i < 200; ++i)
+        second.push_back(sequences.begin(i));
+    for (std::int64_t i = 0; i < 100; ++i)
+        stranger.push_back(other.begin(i));
+    EXPECT_NE(first, second);
+    EXPECT_NE(first, stranger);
+    for (const auto &epoch : {first, second}) {
+        const std::set<std::int64_t> begins(epoch.begin(), epoch.end());
+        EXPECT_EQ(begins.size(), 100u);
+        EXPECT_EQ(*begins.rbegin() - *begins.begin(), 990);
+        EXPECT_GE(*begins.begin(), 0);
+        EXPECT_LE(*begins.rbegin() + 10, 1006) << "the token behind it is there";
+    }
+    EXPECT_EQ(again.begin(150), second[50]) << "from anywhere, as after a resume";
+    EXPECT_EQ(again.begin(20), first[20]);
+}
+
+TEST(WeightedCrossEntropy, IsTheSumOfWeightedLogProbabilities) {
+    const auto logits = at::tensor({1.0f, 2.0f, 3.0f, 0.0f, 0.0f, 0.0f}).view({1, 2, 3});
+    const auto targets = at::tensor({2, 0}, at::kLong).view({1, 2});
+    const auto weights = at::tensor({1.0f, 0.5f}).view({1, 2});
+    const double first = -(3 - std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0)));
+    EXPECT_NEAR(weightedCrossEntropy(logits, targets, weights).item<double>(),
+                first + 0.5 * std::log(3.0), 1e-6);
+}
+
+TEST(AdamW, MovesAsItsPaperSays) {
+    Parameters parameters({{"matrix", {2, 2}, true}, {"norm", {2}, false}}, at::kCPU, at::kFloat);
+    {
+        const at::NoGradGuard noGradients;
+        parameters.values().fill_(1);
+    }
+    OptimiserOptions options;
+    options.weightDecay = 0.5;
+    options.clip = 0;
+    AdamW optimiser(parameters, options);
+    double decayed = 1, kept = 1, mean = 0, square = 0;
+    for (int step = 1; step <= 3; ++step) {
+        optimiser.zeroGradients();
+        const double slope = 0.1 * step;
+        parameters.gradients().fill_(slope);
+        const auto norm = optimiser.step(0.01).item<double>();
+        EXPECT_NEAR(norm, slope * std::sqrt(6.0), 1e-6);
+        mean = 0.9 * mean + 0.1 * slope;
+        square = 0.95 * square + 0.05 * slope * slope;
+        const double move = mean / (1 - std::pow(0.9, step)) /
+                            (std::sqrt(square / (1 - std::pow(0.95, step))) + options.epsilon);
+        decayed = decayed * (1 - 0.01 * 0.5) - 0.01 * move;
+        kept -= 0.01 * move;
+        EXPECT_NEAR(parameters.at("matrix")[1][1].item<double>(), decayed, 1e-6);
+        EXPECT_NEAR(parameters.at("norm")[1].item<double>(), kept, 1e-6);
+    }
+}
+
+TEST(AdamW, ClipsTheWholeNorm) {
+    Parameters parameters({{"a", {3}, true}, {"b", {1}, false}}, at::kCPU, at::kFloat);
+    OptimiserOptions options;
+    options.clip = 1;
+    options.weightDecay = 0;
+    options.beta1 = 0; // the mean is the gradient
+    AdamW optimiser(parameters, options);
+    parameters.gradients().fill_(10);
+    EXPECT_NEAR(optimiser.step(0).item<double>(), 20, 1e-5);
+    EXPECT_NEAR(optimiser.state().at("mean").norm().item<double>(), 1, 1e-5);
+}
+
+TEST(AdamW, KeepsFloatWeightsForAModelInBfloat16) {
+    Parameters parameters({{"a", {4}, true}}, at::kCPU, at::kBFloat16);
+    OptimiserOptions options;
+    options.weightDecay = 0;
+    options.clip = 0;
+    {
+        const at::NoGradGuard noGradients;
+        parameters.values().fill_(1);
+    }
+    AdamW optimiser(parameters, options);
+    for (int i = 0; i < 20; ++i) { // each move is too small for bfloat16
+        parameters.gradients().fill_(1);
+        optimiser.step(0.001);
+    }
+    EXPECT_NEAR(parameters.at("a")[0].item<double>(), 0.98, 0.004);
+    const auto state = optimiser.state();
+    AdamW other(parameters, options);
+    ASSERT_TRUE(other.setState(state));
+    EXPECT_TRUE(at::equal(other.state().at("weights"), state.at("weights")));
+    auto wrong = state;
+    wrong["mean"] = at::zeros({3});
+    const auto refused = other.setState(wrong);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("mean"), std::string::npos);
+}
+
+TEST(Checkpoint, TheNewestWholeOneIsFoundAndOldOnesGo) {
+    const auto folder = TemporaryFolder::make("checkpoint-test");
+    ASSERT_TRUE(folder);
+    EXPECT_FALSE(newestCheckpoint(folder->path()));
+    const auto write = [&](std::int64_t step) {
+        return writeCheckpoint(folder->path(), step, {{"at", step}}, 2,
+                               [&](const std::filesystem::path &in) -> Result<void> {
+                                   std::filesystem::create_directories(in / "sub");
+                                   return writeFileAtomically(in / "sub/data",
+                                                              fmt::format("data {}", step));
+                               });
+    };
+    for (const std::int64_t step : {5, 10, 100})
+        ASSERT_TRUE(write(step));
+    const auto last = newestCheckpoint(folder->path());
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->step, 100);
+    EXPECT_EQ(last->state, (Json{{"at", 100}}));
+    EXPECT_FALSE(std::filesystem::exists(folder->path() / "checkpoints/step-5")) << "two are kept";
+    // What a kill leaves: a part beside, or a folder without its manifest.
+    std::filesystem::create_directories(folder->path() / "checkpoints/.step-200.part");
+    std::filesystem::create_directories(folder->path() / "checkpoints/step-150");
+    ASSERT_TRUE(writeFileAtomically(folder->path() / "checkpoints/step-100/sub/data", "other"));
+    std::vector<std::string> notes;
+    const auto before =
+        newestCheckpoint(folder->path(), [&](const std::string &note) { notes.push_back(note); });
+    ASSERT_TRUE(before);
+    EXPECT_EQ(before->step, 10);
+    EXPECT_EQ(notes.size(), 2u);
+    // One that cannot be written leaves the others alone.
+    EXPECT_FALSE(writeCheckpoint(
+        folder->path(), 300, {}, 1,
+        [](const std::filesystem::path &) -> Result<void> { return machineError("disk full"); }));
+    EXPECT_EQ(newestCheckpoint(folder->path())->step, 10);
+}
+
+} // namespace
+} // namespace cuda_agent::learn
