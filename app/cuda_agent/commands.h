@@ -28,6 +28,7 @@ Run addNcu(CLI::App &app);
 Run addProfile(CLI::App &app);
 Run addReplay(CLI::App &app);
 Run addSynthesize(CLI::App &app);
+Run addTrain(CLI::App &app);
 Run addKnowledge(CLI::App &app);
 
 } // namespace cuda_agent::app

@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
     add(app::addEvaluate, "evaluate", "Score a policy or stored candidates on a suite of tasks");
     add(app::addSynthesize, "synthesize", "Make a set of tasks from a recipe and a seed");
     add(app::addCorpus, "corpus", "Make a corpus to pretrain a policy on from a set of tasks");
+    add(app::addTrain, "train", "Train the policy that writes kernels, by a recipe");
     add(app::addEndpoint, "endpoint", "Test the language model that --policy endpoint asks");
     add(app::addExport, "export", "Write a candidate as a plain PyTorch extension");
     add(app::addReplay, "replay", "Show a recorded session");
