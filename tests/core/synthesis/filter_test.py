@@ -455,6 +455,14 @@ class GraphTest(FilterTest):
         self.assertEqual(answer["graph_hash"], self.hash_of("y = x\n" + forward))
         self.assertNotEqual(answer["graph_hash"], self.hash_of(forward.replace("x.cos", "x.sinh")))
 
+    def test_recurrent_layers(self):
+        answer = self.passed(task("return self.gru(x)[0]", "torch.randn(n, 6, 8)",
+                                  "self.gru = nn.GRU(8, 8, batch_first=True)"))
+        self.assertEqual("graph_problem" in answer, DEVICE == "cuda")
+        self.assertGreater(len(answer["graph"]), 1)
+        if DEVICE == "cuda":
+            self.assertLess(answer["seconds"]["graph"], 1)
+
     def test_gradients_are_traced(self):
         answer = self.passed(task("""
             with torch.enable_grad():
