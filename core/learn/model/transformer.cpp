@@ -81,32 +81,36 @@ Transformer Transformer::drawn(const ModelConfig &config, Head head, std::uint64
     return model;
 }
 
-at::Tensor Transformer::attention(const at::Tensor &normed, std::int64_t layer) const {
+at::Tensor Transformer::attended(const at::Tensor &query, const at::Tensor &key,
+                                 const at::Tensor &value, const at::Tensor &mask,
+                                 bool causal) const {
+    const auto sharing = config_.heads / config_.kvHeads;
+    const auto given = mask.defined() ? std::optional(mask) : std::nullopt;
+    // Only the GPU's kernels share keys and values among heads themselves.
+    if (sharing > 1 && !query.is_cuda())
+        return at::scaled_dot_product_attention(query, key.repeat_interleave(sharing, 1),
+                                                value.repeat_interleave(sharing, 1), given, 0.0,
+                                                causal);
+    return at::scaled_dot_product_attention(query, key, value, given, 0.0, causal, {}, sharing > 1);
+}
+
+at::Tensor Transformer::attention(const at::Tensor &normed, std::int64_t layer,
+                                  const at::Tensor &cos, const at::Tensor &sin,
+                                  const Attend &attend) const {
     const auto &weights = layers_[static_cast<std::size_t>(layer)];
     const auto batch = normed.size(0), length = normed.size(1);
     const auto parts =
         at::linear(normed, weights.qkv)
             .view({batch, length, config_.heads + 2 * config_.kvHeads, config_.headSize})
             .split_with_sizes({config_.heads, config_.kvHeads, config_.kvHeads}, 2);
-    const auto cos = cos_.narrow(0, 0, length).unsqueeze(1),
-               sin = sin_.narrow(0, 0, length).unsqueeze(1); // [length, 1, head size / 2]
     const auto rotated = [&](const at::Tensor &states, const at::Tensor &norm) {
         const auto halves =
             at::rms_norm(states, {config_.headSize}, norm, config_.epsilon).chunk(2, -1);
         return at::cat({halves[0] * cos - halves[1] * sin, halves[1] * cos + halves[0] * sin}, -1)
             .transpose(1, 2);
     };
-    const auto query = rotated(parts[0], weights.queryNorm);
-    auto key = rotated(parts[1], weights.keyNorm);
-    auto value = parts[2].transpose(1, 2);
-    // Only the GPU's kernels share keys and values among heads themselves.
-    const bool shares = config_.kvHeads != config_.heads;
-    if (shares && !normed.is_cuda()) {
-        key = key.repeat_interleave(config_.heads / config_.kvHeads, 1);
-        value = value.repeat_interleave(config_.heads / config_.kvHeads, 1);
-    }
-    const auto seen = at::scaled_dot_product_attention(query, key, value, {}, 0.0, true, {},
-                                                       shares && normed.is_cuda());
+    const auto seen = attend(layer, rotated(parts[0], weights.queryNorm),
+                             rotated(parts[1], weights.keyNorm), parts[2].transpose(1, 2));
     return at::linear(
         seen.transpose(1, 2).reshape({batch, length, config_.heads * config_.headSize}),
         weights.out);
@@ -118,17 +122,34 @@ at::Tensor Transformer::feedForward(const at::Tensor &normed, std::int64_t layer
     return at::linear(at::silu(both[0]) * both[1], weights.down);
 }
 
-at::Tensor Transformer::hidden(const at::Tensor &tokens) const {
+at::Tensor Transformer::through(const at::Tensor &tokens, const at::Tensor &cos,
+                                const at::Tensor &sin, const Attend &attend) const {
     const auto norm = [&](const at::Tensor &states, const at::Tensor &weight) {
         return at::rms_norm(states, {config_.hidden}, weight, config_.epsilon);
     };
     auto states = at::embedding(embedding_, tokens);
     for (std::int64_t i = 0; i < config_.layers; ++i) {
         const auto &weights = layers_[static_cast<std::size_t>(i)];
-        states = states + attention(norm(states, weights.inputNorm), i);
+        states = states + attention(norm(states, weights.inputNorm), i, cos, sin, attend);
         states = states + feedForward(norm(states, weights.innerNorm), i);
     }
     return norm(states, lastNorm_);
+}
+
+at::Tensor Transformer::hidden(const at::Tensor &tokens) const {
+    const auto length = tokens.size(1);
+    return through(tokens, cos_.narrow(0, 0, length).unsqueeze(1),
+                   sin_.narrow(0, 0, length).unsqueeze(1),
+                   [&](std::int64_t, const at::Tensor &query, const at::Tensor &key,
+                       const at::Tensor &value) { return attended(query, key, value, {}, true); });
+}
+
+at::Tensor Transformer::hidden(const at::Tensor &tokens, const at::Tensor &positions,
+                               const Attend &attend) const {
+    const auto at = [&](const at::Tensor &table) {
+        return at::embedding(table, positions).unsqueeze(2); // [batch, length, 1, head size / 2]
+    };
+    return through(tokens, at(cos_), at(sin_), attend);
 }
 
 at::Tensor Transformer::logits(const at::Tensor &hidden) const {

@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 namespace cuda_agent::learn {
@@ -72,6 +73,20 @@ class Transformer {
     /// [batch, length] of int64 -> [batch, length, hidden] after the last norm. Every token sees
     /// itself and those before it in its row; positions count from 0.
     at::Tensor hidden(const at::Tensor &tokens) const;
+    /// What stands in attention's place: of a layer's new queries [batch, heads, length, head size]
+    /// and keys and values [batch, kvHeads, length, head size] -> [batch, heads, length, head
+    /// size].
+    using Attend = std::function<at::Tensor(std::int64_t layer, const at::Tensor &query,
+                                            const at::Tensor &key, const at::Tensor &value)>;
+    /// The same of tokens at `positions`, [batch, length] of int64, that see what `attend` lets
+    /// them.
+    at::Tensor hidden(const at::Tensor &tokens, const at::Tensor &positions,
+                      const Attend &attend) const;
+    /// Scaled dot-product attention with keys and values shared among heads. `mask`: of bool, true
+    /// where a query sees a key, broadcast to [batch, heads, queries, keys]; undefined: all, or
+    /// with `causal` those up to its own place.
+    at::Tensor attended(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
+                        const at::Tensor &mask, bool causal) const;
     /// [..., hidden] -> [..., vocabulary].
     at::Tensor logits(const at::Tensor &hidden) const;
     /// [..., hidden] -> [...] of float between the least and the most that a trajectory can return.
@@ -87,8 +102,11 @@ class Transformer {
 
   private:
     Transformer(const ModelConfig &config, Head head, at::Device device, at::ScalarType type);
+    at::Tensor through(const at::Tensor &tokens, const at::Tensor &cos, const at::Tensor &sin,
+                       const Attend &attend) const;
     /// Of one layer: [batch, length, hidden] -> the same.
-    at::Tensor attention(const at::Tensor &normed, std::int64_t layer) const;
+    at::Tensor attention(const at::Tensor &normed, std::int64_t layer, const at::Tensor &cos,
+                         const at::Tensor &sin, const Attend &attend) const;
     at::Tensor feedForward(const at::Tensor &normed, std::int64_t layer) const;
 
     struct Layer {

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/model/decoder.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace cuda_agent::learn {
+
+Decoder::Decoder(const Transformer &model, std::int64_t rows, std::int64_t context)
+    : model_(model), rows_(rows), context_(context), lengths_(static_cast<std::size_t>(rows), 0) {
+    const auto &config = model.config();
+    if (context > config.positions)
+        throw std::length_error("a decoder's context is longer than the model's");
+    const auto options = model.parameters().values().options().requires_grad(false);
+    keys_ = at::zeros({config.layers, rows, config.kvHeads, context, config.headSize}, options);
+    values_ = at::zeros_like(keys_);
+}
+
+void Decoder::clear(std::int64_t row) {
+    cut(row, 0);
+}
+
+void Decoder::cut(std::int64_t row, std::int64_t length) {
+    auto &holds = lengths_[static_cast<std::size_t>(row)];
+    holds = std::min(holds, length);
+}
+
+at::Tensor Decoder::read(std::int64_t row, const std::vector<std::int32_t> &tokens) {
+    const at::NoGradGuard noGradients;
+    const auto begin = length(row), count = static_cast<std::int64_t>(tokens.size()),
+               end = begin + count;
+    if (count < 1 || end > context_)
+        throw std::length_error("a row of a decoder is full, or was given nothing to read");
+    const auto device = model_.device();
+    const auto ids = at::tensor(tokens).to(at::kLong).to(device).unsqueeze(0);
+    const auto positions = at::arange(begin, end, at::TensorOptions(at::kLong).device(device));
+    at::Tensor mask; // with nothing before, the kernel's own causal one
+    if (begin > 0)
+        mask = at::arange(end, positions.options()).unsqueeze(0) <= positions.unsqueeze(1);
+    const auto hidden = model_.hidden(
+        ids, positions.unsqueeze(0),
+        [&](std::int64_t layer, const at::Tensor &query, const at::Tensor &key,
+            const at::Tensor &value) {
+            const auto kept = [&](const at::Tensor &all, const at::Tensor &fresh) {
+                const auto mine = all[layer].narrow(0, row, 1); // [1, kvHeads, context, headSize]
+                mine.narrow(2, begin, count).copy_(fresh);
+                return mine.narrow(2, 0, end);
+            };
+            return model_.attended(query, kept(keys_, key), kept(values_, value), mask, begin == 0);
+        });
+    lengths_[static_cast<std::size_t>(row)] = end;
+    return model_.logits(hidden[0][count - 1]).to(at::kFloat);
+}
+
+at::Tensor Decoder::step(const std::vector<std::int64_t> &rows,
+                         const std::vector<std::int32_t> &tokens) {
+    const at::NoGradGuard noGradients;
+    std::vector<std::int64_t> places;
+    for (const auto row : rows) {
+        if (length(row) >= context_)
+            throw std::length_error("a row of a decoder is full");
+        places.push_back(length(row));
+    }
+    const auto device = model_.device();
+    const auto ids = at::tensor(tokens).to(at::kLong).to(device).unsqueeze(1);
+    const auto who = at::tensor(rows).to(device), at = at::tensor(places).to(device);
+    const auto longest = *std::ranges::max_element(places) + 1;
+    const auto mask = (at::arange(longest, at.options()).unsqueeze(0) <= at.unsqueeze(1))
+                          .unsqueeze(1)
+                          .unsqueeze(1); // [rows, 1, 1, keys]
+    // All rows in their order, the common case, are used where they lie.
+    const bool whole =
+        static_cast<std::int64_t>(rows.size()) == rows_ && std::ranges::is_sorted(rows);
+    const auto hidden = model_.hidden(
+        ids, at.unsqueeze(1),
+        [&](std::int64_t layer, const at::Tensor &query, const at::Tensor &key,
+            const at::Tensor &value) {
+            const auto kept = [&](const at::Tensor &all, const at::Tensor &fresh) {
+                auto mine = all[layer]; // [rows, kvHeads, context, headSize]
+                mine.transpose(1, 2).index_put_({who, at}, fresh.squeeze(2));
+                const auto seen = mine.narrow(2, 0, longest);
+                return whole ? seen : seen.index_select(0, who);
+            };
+            return model_.attended(query, kept(keys_, key), kept(values_, value), mask, false);
+        });
+    for (const auto row : rows)
+        ++lengths_[static_cast<std::size_t>(row)];
+    return model_.logits(hidden.squeeze(1)).to(at::kFloat);
+}
+
+} // namespace cuda_agent::learn

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/learn/model/transformer.h"
+
+namespace cuda_agent::learn {
+
+/// Writes many conversations at once, token after token, with the keys and values of what was read
+/// kept in place: rows of a batch that begin, wait and end independently. The model's weights are
+/// used as they are at each call, so an update in place is seen at once; what was kept from before
+/// it is the old model's, which is why rows are begun anew after an update.
+///
+/// Nothing here needs gradients. One thread.
+class Decoder {
+  public:
+    /// Borrows the model (an actor). Takes 2 * layers * kvHeads * headSize numbers a token of
+    /// `rows` * `context` of the device's memory, in the model's type.
+    Decoder(const Transformer &model, std::int64_t rows, std::int64_t context);
+
+    std::int64_t rows() const { return rows_; }
+    std::int64_t context() const { return context_; }
+    /// Tokens that the row holds.
+    std::int64_t length(std::int64_t row) const { return lengths_[static_cast<std::size_t>(row)]; }
+
+    /// Forgets what the row holds.
+    void clear(std::int64_t row);
+    /// Keeps the first `length` tokens of a row only.
+    void cut(std::int64_t row, std::int64_t length);
+
+    /// Reads `tokens` behind what the row holds (at most context() in all; throws
+    /// std::length_error, a bug) and gives the logits behind the last: [vocabulary] of float.
+    at::Tensor read(std::int64_t row, const std::vector<std::int32_t> &tokens);
+
+    /// One token more for each of `rows`: `tokens[i]` behind what row `rows[i]` holds, in one pass.
+    /// Gives the logits behind them: [rows.size(), vocabulary] of float.
+    at::Tensor step(const std::vector<std::int64_t> &rows, const std::vector<std::int32_t> &tokens);
+
+  private:
+    const Transformer &model_;
+    std::int64_t rows_, context_;
+    std::vector<std::int64_t> lengths_;
+    at::Tensor keys_, values_; ///< [layers, rows, kvHeads, context, headSize]
+};
+
+} // namespace cuda_agent::learn

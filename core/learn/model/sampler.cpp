@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/model/sampler.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <limits>
+
+namespace cuda_agent::learn {
+
+namespace {
+
+/// Log-probabilities [..., vocabulary] of float; what cannot come has minus infinity.
+at::Tensor distributionOf(const at::Tensor &logits, const Sampling &sampling,
+                          const at::Tensor &allowed) {
+    constexpr double never = -std::numeric_limits<double>::infinity();
+    auto scaled = logits.to(at::kFloat);
+    if (sampling.temperature > 0)
+        scaled = scaled / sampling.temperature;
+    if (allowed.defined())
+        scaled = scaled.masked_fill(~allowed, never);
+    auto all = at::log_softmax(scaled, -1);
+    if (sampling.topP >= 1)
+        return all;
+    at::Tensor out;
+    {
+        const at::NoGradGuard noGradients; // which tokens are in the nucleus is no function to move
+        const auto [sorted, order] = all.exp().sort(-1, true);
+        // A token is out when those before it make the share already; the likeliest is always in.
+        const auto late = (sorted.cumsum(-1) - sorted) >= sampling.topP;
+        out = at::zeros_like(late).scatter(-1, order, late);
+    }
+    return at::log_softmax(scaled.masked_fill(out, never), -1);
+}
+
+} // namespace
+
+Sampled sample(const at::Tensor &logits, const Sampling &sampling, const at::Tensor &allowed,
+               at::Generator generator) {
+    const at::NoGradGuard noGradients;
+    const auto distribution = distributionOf(logits, sampling, allowed);
+    const auto probabilities = distribution.exp();
+    Sampled sampled;
+    // 0 log 0 is 0: a token that cannot come adds nothing.
+    sampled.entropy = -(probabilities * distribution.nan_to_num(0, 0, 0)).sum(-1);
+    if (sampling.temperature <= 0) {
+        sampled.tokens = distribution.argmax(-1);
+        sampled.logProbabilities = at::zeros_like(sampled.entropy);
+        return sampled;
+    }
+    sampled.tokens = at::multinomial(probabilities, 1, false, generator).squeeze(-1);
+    sampled.logProbabilities = distribution.gather(-1, sampled.tokens.unsqueeze(-1)).squeeze(-1);
+    return sampled;
+}
+
+at::Tensor logProbabilityOf(const at::Tensor &logits, const at::Tensor &tokens,
+                            const Sampling &sampling, const at::Tensor &allowed) {
+    return distributionOf(logits, sampling, allowed).gather(-1, tokens.unsqueeze(-1)).squeeze(-1);
+}
+
+} // namespace cuda_agent::learn

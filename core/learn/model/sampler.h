@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+
+namespace cuda_agent::learn {
+
+/// How tokens are drawn from logits. The log-probability that is told is that of the distribution
+/// they are drawn from, so that an update can use the same one.
+struct Sampling {
+    double temperature = 1; ///< 0: always the likeliest
+    double topP = 1;        ///< nucleus: the likeliest tokens that make this probability together
+};
+
+struct Sampled {
+    at::Tensor tokens;           ///< [rows] of int64
+    at::Tensor logProbabilities; ///< [rows] of float; 0 where the temperature is 0
+    at::Tensor entropy;          ///< [rows] of float, of the distribution, in nats
+};
+
+/// One token a row of `logits`, [rows, vocabulary] of float. `allowed`: [rows, vocabulary] of bool,
+/// or undefined: tokens that may come at all; a row must have one. The generator is of the logits'
+/// device.
+Sampled sample(const at::Tensor &logits, const Sampling &sampling, const at::Tensor &allowed,
+               at::Generator generator);
+
+/// The same distribution at given tokens: `logits` [..., vocabulary] of any float type, `tokens`
+/// [...] of int64, `allowed` as above or undefined -> [...] of float, with gradients.
+at::Tensor logProbabilityOf(const at::Tensor &logits, const at::Tensor &tokens,
+                            const Sampling &sampling, const at::Tensor &allowed);
+
+} // namespace cuda_agent::learn
