@@ -36,9 +36,8 @@ class Reader {
             return requestError("{} is no tokenizer.json: it holds no object", what_);
         if (const auto &version = member(json, "version"); version != "1.0")
             return unsupported("version", version, "\"1.0\"");
-        for (const char *name : {"truncation", "padding"})
-            if (const auto &value = member(json, name); !value.is_null())
-                return unsupported(name, value, "null");
+        definition_.truncation = member(json, "truncation");
+        definition_.padding = member(json, "padding");
         CUDA_AGENT_TRY(readNormalizer(member(json, "normalizer")));
         CUDA_AGENT_TRY(readPreTokenizer(member(json, "pre_tokenizer")));
         if (const auto &decoder = member(json, "decoder"); member(decoder, "type") != "ByteLevel")
@@ -237,8 +236,10 @@ Result<Definition> parseDefinition(std::string_view text, std::string_view what)
 
 std::string definitionText(const Definition &definition) {
     const auto &tokens = definition.vocabulary;
-    std::string text = "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n"
-                       "  \"added_tokens\": [";
+    std::string text =
+        fmt::format("{{\n  \"version\": \"1.0\",\n  \"truncation\": {},\n  \"padding\": {},\n"
+                    "  \"added_tokens\": [",
+                    indented(definition.truncation), indented(definition.padding));
     const char *separator = "\n    ";
     for (const auto &token : definition.added) {
         text +=

@@ -32,7 +32,8 @@ class Tokenizer {
     /// Writes a tokenizer.json, which `tokenizers` and `transformers` read. Errors: machine.
     Result<void> save(const std::filesystem::path &file) const;
 
-    /// The ids of any bytes; nothing is put before or behind them. Time grows as n log n at most.
+    /// The ids of any bytes; nothing is put before or behind them, and nothing is cut. Time grows
+    /// as n log n at most.
     std::vector<std::int32_t> encode(std::string_view text,
                                      AddedTokens handling = AddedTokens::recognised) const;
 

@@ -64,8 +64,11 @@ TEST(DefinitionFile, WhatDoesNotActOnPlainTextIsKept) {
     auto json = sample();
     json["post_processor"] = {{"type", "TemplateProcessing"}, {"single", {1, 2}}};
     json["decoder"]["trim_offsets"] = true;
+    json["truncation"] = {{"max_length", 1}, {"strategy", "LongestFirst"}};
+    json["padding"] = {{"strategy", {{"Fixed", 9}}}};
     const auto tokenizer = read(json);
     ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    EXPECT_EQ(tokenizer->encode("hell<think>"), read(sample())->encode("hell<think>"));
     EXPECT_EQ(Json::parse(definitionText(tokenizer->definition())), json);
 }
 
@@ -74,8 +77,6 @@ TEST(DefinitionFile, EveryFieldThatIsNotTakenIsNamed) {
     const std::string bytes = "pre_tokenizer.pretokenizers[1]";
     const std::tuple<const char *, Json, std::string> cases[] = {
         {"/version", "2.0", "version is \"2.0\""},
-        {"/truncation", {{"max_length", 8}}, "truncation is"},
-        {"/padding", {{"strategy", "x"}}, "padding is"},
         {"/normalizer", {{"type", "NFKC"}}, "normalizer is {\"type\":\"NFKC\"}; only NFC or null"},
         {"/pre_tokenizer", nullptr, "pre_tokenizer is null"},
         {"/pre_tokenizer/pretokenizers", 3, "pre_tokenizer is"},
