@@ -290,6 +290,29 @@ int SearchSpace::kernels(const std::string &name) const {
     return choice ? static_cast<int>(variants_[choice->variant]->groups.size()) : 0;
 }
 
+std::string SearchSpace::random(std::mt19937_64 &generator) const {
+    // The standard's distributions differ between libraries; the rest is even enough.
+    Choice choice{generator() % variants_.size(), {}};
+    for (const auto &options : variants_[choice.variant]->options)
+        choice.options.push_back(generator() % options.size());
+    return nameOf(choice);
+}
+
+std::vector<SearchSpace::Part> SearchSpace::parts(const std::string &name) const {
+    std::vector<Part> result;
+    const auto choice = parse(name);
+    if (!choice)
+        return result;
+    const Variant &variant = *variants_[choice->variant];
+    for (std::size_t g = 0; g < choice->options.size(); ++g) {
+        const Option &option = variant.options[g][choice->options[g]];
+        const ScheduledGroup &group = variant.groups[g];
+        result.push_back({group.name, describeGroup(variant.fused.program, *group.group),
+                          option.schedule.text(), option.reason});
+    }
+    return result;
+}
+
 std::vector<std::string> SearchSpace::allSingleChanges() const {
     std::vector<std::string> names;
     for (std::size_t v = 0; v < variants_.size(); ++v) {

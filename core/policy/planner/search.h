@@ -5,6 +5,8 @@
 #include "core/policy/planner/schedule_space.h"
 #include "core/task/task.h"
 
+#include <random>
+
 namespace cuda_agent::policy {
 
 /// One way to cut the task into kernels, with the schedules of each.
@@ -48,6 +50,19 @@ class SearchSpace {
     std::optional<std::string> next(const std::vector<Trial> &trials) const;
     /// First choices, with one group's schedule or the variant changed.
     std::vector<std::string> allSingleChanges() const;
+
+    /// One of all candidates, good or poor: the variant and the schedule of each group are drawn
+    /// evenly. The same from the same state of the generator, on every machine.
+    std::string random(std::mt19937_64 &generator) const;
+    /// What one kernel, or several that belong together, of a candidate does and how.
+    struct Part {
+        std::string name;     ///< "reduce0", as the kernels' names begin
+        std::string work;     ///< as describeGroup() says it
+        std::string schedule; ///< "row-t256-v4-u2-p0"
+        std::string reason;   ///< "one read: the row stays in registers"
+    };
+    /// In the order in which they run; empty for a name that is none here.
+    std::vector<Part> parts(const std::string &name) const;
 
     Result<CandidateFiles> write(const std::string &name,
                                  const std::vector<std::string> &notes) const;

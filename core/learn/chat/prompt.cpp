@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/chat/chat.h"
+
+#include "core/tools/judge_summary.h"
+#include "core/tools/toolbox.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace cuda_agent::learn {
+
+namespace {
+
+constexpr std::string_view role =
+    "Write CUDA kernels and a launch plan that compute what the PyTorch module computes, faster.";
+
+std::string_view shortName(DType type) {
+    switch (type) {
+    case DType::float16:
+        return "f16";
+    case DType::bfloat16:
+        return "bf16";
+    case DType::float32:
+        return "f32";
+    case DType::float64:
+        return "f64";
+    case DType::int8:
+        return "i8";
+    case DType::uint8:
+        return "u8";
+    case DType::int16:
+        return "i16";
+    case DType::int32:
+        return "i32";
+    case DType::int64:
+        return "i64";
+    case DType::boolean:
+        return "bool";
+    }
+    return "?";
+}
+
+std::string typeText(const TensorType &type) {
+    return fmt::format("{}[{}]", shortName(type.dtype), fmt::join(type.shape, ", "));
+}
+
+/// "000077_kronecker_product" is "kronecker_product": the number says nothing of what to do.
+std::string_view plainName(std::string_view name) {
+    const auto digits = name.find_first_not_of("0123456789");
+    return digits != name.npos && digits > 0 && name[digits] == '_' && digits + 1 < name.size()
+               ? name.substr(digits + 1)
+               : name;
+}
+
+/// "aten.add.Tensor" is "aten.add": the arguments say the rest.
+std::string_view plainOperator(std::string_view op) {
+    const auto dot = op.rfind('.');
+    return op.starts_with("aten.") && dot > 4 ? op.substr(0, dot) : op;
+}
+
+/// Names of the graph's placeholders as buffers of a plan.
+std::map<std::string, std::string> bufferNames(const task::Description &task) {
+    std::map<std::string, std::string> names;
+    std::set<std::string> taken;
+    int tensors = 0;
+    for (const auto &node : task.graph.nodes) {
+        if (node.op != "placeholder" || node.outputs.empty())
+            continue;
+        std::string name;
+        if (node.origin == task::Origin::input) {
+            name = fmt::format("in{}", tensors++);
+        } else {
+            name = "p_";
+            for (const char c : node.key)
+                name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+        }
+        while (!taken.insert(name).second)
+            name += "_";
+        names[node.name] = name;
+    }
+    return names;
+}
+
+std::string valueText(const Json &value, const std::map<std::string, std::string> &names) {
+    if (value.is_object()) {
+        if (const auto node = value.find("node"); node != value.end() && node->is_string()) {
+            const auto found = names.find(node->get<std::string>());
+            return found == names.end() ? node->get<std::string>() : found->second;
+        }
+        for (const char *key : {"dtype", "float"})
+            if (const auto found = value.find(key); found != value.end() && found->is_string())
+                return found->get<std::string>();
+    }
+    if (value.is_null())
+        return "None";
+    if (value.is_boolean())
+        return value.get<bool>() ? "True" : "False";
+    if (value.is_array()) {
+        std::vector<std::string> parts;
+        for (const auto &part : value)
+            parts.push_back(valueText(part, names));
+        return fmt::format("[{}]", fmt::join(parts, ", "));
+    }
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string nodeText(const task::Node &node, const std::map<std::string, std::string> &names) {
+    std::vector<std::string> arguments;
+    for (const auto &argument : node.args)
+        arguments.push_back(valueText(argument, names));
+    std::vector<std::string> types;
+    for (const auto &type : node.outputs)
+        types.push_back(typeText(type));
+    if (node.op == "getitem" && arguments.size() == 2)
+        return fmt::format("{} = {}[{}] {}\n", node.name, arguments[0], arguments[1],
+                           fmt::join(types, ", "));
+    while (!arguments.empty() && arguments.back() == "None")
+        arguments.pop_back();
+    for (const auto &[name, value] : node.kwargs.items())
+        if (!value.is_null())
+            arguments.push_back(fmt::format("{}={}", name, valueText(value, names)));
+    return fmt::format("{} = {}({}) {}\n", node.name, plainOperator(node.op),
+                       fmt::join(arguments, ", "), fmt::join(types, ", "));
+}
+
+/// One line a buffer that a plan for the task may name.
+std::string buffersText(const task::Description &task,
+                        const std::map<std::string, std::string> &names) {
+    std::string text;
+    for (const auto &node : task.graph.nodes) {
+        if (node.op != "placeholder")
+            continue;
+        if (node.outputs.empty()) {
+            text += fmt::format("{}: number {} of get_inputs(): {}\n", node.name, node.inputIndex,
+                                valueText(node.scalar, names));
+            continue;
+        }
+        const auto &name = names.at(node.name);
+        text +=
+            node.origin == task::Origin::input
+                ? fmt::format("{}: input {}\n", name, typeText(node.outputs[0]))
+                : fmt::format("{}: parameter {} {}\n", name, node.key, typeText(node.outputs[0]));
+    }
+    for (std::size_t i = 0; i < task.outputs.size(); ++i)
+        text += fmt::format("out{}: output {}{}\n", i, typeText(task.outputs[i].type),
+                            i < task.graph.outputs.size()
+                                ? " = " + (names.contains(task.graph.outputs[i])
+                                               ? names.at(task.graph.outputs[i])
+                                               : task.graph.outputs[i])
+                                : std::string());
+    return text;
+}
+
+std::string deviceText(const device::Info &device) {
+    if (device.kind == device::Kind::cpu)
+        return fmt::format("cpu, {} threads", device.multiprocessors);
+    return fmt::format("cuda, {}, {}, {} multiprocessors", device.name, device.architecture,
+                       device.multiprocessors);
+}
+
+/// The first `lines` lines, at most `most` bytes.
+std::string firstLines(const std::string &text, int lines, std::size_t most) {
+    std::size_t end = 0;
+    for (int i = 0; i < lines && end < text.size(); ++i)
+        end = std::min(text.find('\n', end + (i > 0 ? 1 : 0)), text.size());
+    return tools::clipped(text.substr(0, end), most);
+}
+
+std::string observationText(const session::ToolCall *call, const session::Observation &observation,
+                            std::size_t most) {
+    if (const auto verdict = observation.data.find("verdict");
+        observation.data.is_object() && verdict != observation.data.end() && verdict->is_object())
+        return tools::clipped(tools::summaryOf(*verdict), most);
+    if (!observation.ok)
+        return firstLines(observation.text, 3, most);
+    if (call != nullptr)
+        for (const auto *quiet : {"Write", "Edit", "MultiEdit", "TodoWrite", "Compile"})
+            if (call->tool == quiet)
+                return "ok";
+    return tools::clipped(observation.text, most);
+}
+
+} // namespace
+
+Segment promptOf(const policy::Context &context, std::string_view source,
+                 const PromptLimits &limits) {
+    const auto &task = context.task;
+    const auto names = bufferNames(task);
+    std::string text = fmt::format("Task: {}\nDevice: {}\nNumerics: {}\n\n", plainName(task.name),
+                                   deviceText(context.device), task::nameOf(context.numerics));
+    std::string code(source);
+    while (!code.empty() && code.back() == '\n')
+        code.pop_back();
+    text += tools::clipped(std::move(code), limits.sourceBytes) + "\n\nBuffers:\n";
+    text += buffersText(task, names);
+    std::vector<std::string> lines;
+    for (const auto &node : task.graph.nodes)
+        if (node.op != "placeholder" && node.op != "output")
+            lines.push_back(nodeText(node, names));
+    text += "\nOperators:\n";
+    for (std::size_t i = 0; i < lines.size() && i < limits.nodes; ++i)
+        text += lines[i];
+    if (lines.size() > limits.nodes)
+        text += fmt::format("[{} more]\n", lines.size() - limits.nodes);
+    text.pop_back();
+    return {Author::context, fmt::format("{0}system\n{1}{2}\n{0}user\n{3}{2}\n{0}assistant\n",
+                                         imStart, role, imEnd, withoutSpecials(text))};
+}
+
+Segment observationsOf(const std::vector<session::ToolCall> &calls,
+                       const std::vector<session::Observation> &observations, std::size_t most) {
+    std::string text = fmt::format("\n{}user", imStart);
+    for (const auto &observation : observations) {
+        const auto call = std::ranges::find(calls, observation.id, &session::ToolCall::id);
+        text += fmt::format("\n{}\n{}\n{}", toolResponse,
+                            withoutSpecials(observationText(call == calls.end() ? nullptr : &*call,
+                                                            observation, most)),
+                            toolResponseEnd);
+    }
+    if (observations.empty())
+        text += "\nNo tool was called.";
+    return {Author::context, text + fmt::format("{}\n{}assistant\n", imEnd, imStart)};
+}
+
+} // namespace cuda_agent::learn

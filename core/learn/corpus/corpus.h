@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/bench/suite.h"
+#include "core/device/device.h"
+#include "core/learn/corpus/document.h"
+
+#include <functional>
+#include <stop_token>
+
+namespace cuda_agent::learn {
+
+/// A device that candidates are planned for; it need not be there.
+struct Target {
+    device::Info info;
+    device::Ceilings ceilings;
+};
+/// One NVIDIA H200, with the copy rate measured on one.
+Target h200Target();
+/// A CPU of two threads, as small test machines are. Its copy rate only scales expected times.
+Target cpuTarget();
+
+struct CorpusOptions {
+    std::filesystem::path set;                   ///< as bench::readTaskSet() takes it
+    std::filesystem::path out;                   ///< a folder; made
+    std::vector<std::string> splits = {"train"}; ///< empty: all
+    std::size_t tasks = 0;                       ///< the first of those chosen; 0: all
+    std::size_t perTask = 4;                     ///< documents, each of another candidate
+    std::uint64_t seed = 1;
+    Target target = h200Target();
+    task::Numerics numerics = task::Numerics::standard;
+    double brokenShare = 0.15;     ///< of documents that a mutation is made in
+    std::size_t mostBytes = 12000; ///< of a document; longer candidates are drawn again
+    unsigned jobs = 0;             ///< threads; 0: as many as this machine has
+};
+
+struct CorpusProgress {
+    std::size_t done = 0, tasks = 0; ///< tasks
+    std::size_t documents = 0;
+};
+
+/// Median, nine-tenths quantile and maximum.
+struct Spread {
+    std::size_t median = 0, most90 = 0, maximum = 0;
+};
+
+struct CorpusSummary {
+    std::size_t tasks = 0;   ///< chosen
+    std::size_t planned = 0; ///< that the planner has candidates for
+    std::size_t written = 0; ///< that have a document
+    std::size_t documents = 0;
+    std::size_t bytes = 0;                        ///< of all their texts
+    std::map<std::string, std::size_t> mutations; ///< documents by kind of mistake
+    std::map<std::string, std::size_t> reasons;   ///< tasks without a document, by why
+    std::map<std::string, Spread> sizes; ///< bytes of "prompt", "thought", "kernels", "plan",
+                                         ///< "document"
+    std::size_t described = 0;           ///< tasks that no file knew yet
+    double seconds = 0;
+};
+Json toJson(const CorpusSummary &summary);
+
+/// Makes `corpus.jsonl.gz`, a document a line in the order of the set, and `summary.json`; beside
+/// them `descriptions-<kind>.gz` keeps what the tasks are, for the next time. For each task as many
+/// different candidates as asked for are drawn evenly from the planner's space (random(), not its
+/// search); each is written as it is, or with a mistake made on purpose, which its record names.
+/// The corpus depends on set, splits, seed, target and the numbers above alone, not on `jobs`.
+///
+/// Task code runs in sandboxes, on fake tensors; kernels are not run. Every plan without a mistake
+/// is parsed and resolved for its task before it is taken. Blocks; `progress` is called by one
+/// thread at a time. Errors: request (no set, no task of those splits), machine, stopped: the
+/// descriptions made so far are kept then, a corpus that was there is left as it is.
+Result<CorpusSummary> makeCorpus(const CorpusOptions &options,
+                                 const std::function<void(const CorpusProgress &)> &progress,
+                                 std::stop_token stop);
+
+/// All documents of a corpus. Errors: request (no such file, a line that is no document).
+Result<std::vector<Document>> readCorpus(const std::filesystem::path &file);
+
+} // namespace cuda_agent::learn

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/corpus/document.h"
+
+#include "core/learn/corpus/slim.h"
+#include "core/tools/judge_summary.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace cuda_agent::learn {
+
+namespace {
+
+constexpr std::size_t mostParts = 4;      ///< that a thought tells of
+constexpr std::size_t mostOperations = 6; ///< of each
+
+std::string bytesText(double bytes) {
+    if (bytes >= 1e9)
+        return fmt::format("{:.2f} GB", bytes / 1e9);
+    return bytes >= 1e6 ? fmt::format("{:.2f} MB", bytes / 1e6)
+                        : fmt::format("{:.1f} kB", bytes / 1e3);
+}
+
+/// "mul, add" of "reads ...; mul, add; writes ...".
+std::string operationsOf(const std::string &work) {
+    const auto end = work.rfind("; writes ");
+    if (end == work.npos)
+        return {};
+    const auto reads = work.starts_with("reads ") ? work.find("; ") : work.npos;
+    const auto begin = reads == work.npos ? 0 : reads + 2;
+    if (begin >= end)
+        return {};
+    auto text = work.substr(begin, end - begin);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < mostOperations && at != text.npos; ++i)
+        at = text.find(", ", at + (i > 0 ? 1 : 0));
+    if (at != text.npos)
+        text = text.substr(0, at) + ", ...";
+    return text;
+}
+
+} // namespace
+
+std::size_t Document::bytes() const {
+    std::size_t sum = 0;
+    for (const Segment &segment : segments)
+        sum += segment.text.size();
+    return sum;
+}
+
+Json toJson(const Document &document) {
+    Json segments = Json::array();
+    for (const Segment &segment : document.segments)
+        segments.push_back({{"by", nameOf(segment.by)}, {"text", segment.text}});
+    return {{"task", document.task},
+            {"split", document.split},
+            {"level", document.level},
+            {"candidate", document.candidate},
+            {"mutation", document.mutation ? toJson(*document.mutation) : Json()},
+            {"segments", std::move(segments)}};
+}
+
+Result<Document> documentFromJson(const Json &json) {
+    Document document;
+    const auto text = [](const Json &object, const char *key) -> Result<std::string> {
+        const auto found = object.find(key);
+        if (found == object.end() || !found->is_string())
+            return requestError("a document has no text '{}'", key);
+        return found->get<std::string>();
+    };
+    if (!json.is_object())
+        return requestError("a document is no object");
+    CUDA_AGENT_ASSIGN(task, text(json, "task"));
+    CUDA_AGENT_ASSIGN(split, text(json, "split"));
+    CUDA_AGENT_ASSIGN(level, text(json, "level"));
+    CUDA_AGENT_ASSIGN(candidate, text(json, "candidate"));
+    document.task = std::move(task);
+    document.split = std::move(split);
+    document.level = std::move(level);
+    document.candidate = std::move(candidate);
+    if (const auto mutation = json.find("mutation");
+        mutation != json.end() && mutation->is_object()) {
+        CUDA_AGENT_ASSIGN(kind, text(*mutation, "kind"));
+        CUDA_AGENT_ASSIGN(where, text(*mutation, "where"));
+        CUDA_AGENT_ASSIGN(became, text(*mutation, "became"));
+        document.mutation = Mutation{kind, where, became};
+    }
+    const auto segments = json.find("segments");
+    if (segments == json.end() || !segments->is_array())
+        return requestError("a document has no list 'segments'");
+    for (const Json &segment : *segments) {
+        if (!segment.is_object())
+            return requestError("a segment is no object");
+        CUDA_AGENT_ASSIGN(by, text(segment, "by"));
+        CUDA_AGENT_ASSIGN(words, text(segment, "text"));
+        if (by != nameOf(Author::policy) && by != nameOf(Author::context))
+            return requestError("a segment is by '{}'; by whom is 'context' or 'policy'", by);
+        document.segments.push_back(
+            {by == nameOf(Author::policy) ? Author::policy : Author::context, std::move(words)});
+    }
+    return document;
+}
+
+Result<CandidateText> candidateText(const policy::SearchSpace &space, const std::string &name,
+                                    device::Kind kind) {
+    CUDA_AGENT_ASSIGN(files, space.write(name, {}));
+    CandidateText candidate;
+    for (const auto &[path, content] : files.files) {
+        if (path == "plan.json") {
+            CUDA_AGENT_ASSIGN(plan, parseJson(content, path));
+            candidate.plan = slimPlan(std::move(plan), kernelFile);
+        } else {
+            candidate.kernels += slimKernels(content, kind);
+        }
+    }
+    return candidate;
+}
+
+std::string thoughtOf(const policy::SearchSpace &space, const std::string &name, const Json &plan) {
+    const auto parts = space.parts(name);
+    std::vector<std::string> library;
+    for (const Json &step : plan["steps"])
+        if (const auto kind = step.value("kind", ""); kind == "gemm" || kind == "convolution")
+            library.push_back(kind);
+    std::string text;
+    if (!library.empty())
+        text += fmt::format("The library does {}. ", fmt::join(library, ", "));
+    for (std::size_t i = 0; i < parts.size() && i < mostParts; ++i) {
+        const auto operations = operationsOf(parts[i].work);
+        text += fmt::format("{}: {}{}; {}. ", parts[i].name,
+                            operations.empty() ? "" : operations + "; ", parts[i].schedule,
+                            parts[i].reason);
+    }
+    if (parts.size() > mostParts)
+        text += fmt::format("{} more kernels. ", parts.size() - mostParts);
+    return text + fmt::format("I expect {} for {}.",
+                              tools::formatSeconds(space.expectedSeconds(name)),
+                              bytesText(space.expectedBytes(name)));
+}
+
+Result<Segment> turnOf(const std::string &thought, const CandidateText &candidate) {
+    policy::Step step;
+    step.thought = thought;
+    const auto call = [&](const char *tool, Json arguments) {
+        step.calls.push_back({"", tool, std::move(arguments)});
+    };
+    if (!candidate.kernels.empty())
+        call("Write", {{"file_path", kernelFile}, {"content", candidate.kernels}});
+    call("Write", {{"file_path", "plan.json"}, {"content", candidate.plan.dump()}});
+    call("Verify", Json::object());
+    return segmentOf(step);
+}
+
+} // namespace cuda_agent::learn

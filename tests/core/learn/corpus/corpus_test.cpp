@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/corpus/corpus.h"
+
+#include "core/base/temporary_folder.h"
+#include "core/plan/runner.h"
+#include "core/toolchain/compiler.h"
+#include "small_set.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace cuda_agent::learn {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Corpus : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        auto folder = TemporaryFolder::make("corpus");
+        ASSERT_TRUE(folder);
+        folder_ = new TemporaryFolder(std::move(*folder));
+        set_ = writeSmallSet(folder_->path());
+    }
+    static void TearDownTestSuite() {
+        delete folder_;
+        folder_ = nullptr;
+    }
+    static CorpusOptions options(const char *name, unsigned jobs) {
+        CorpusOptions options;
+        options.set = set_;
+        options.out = folder_->path() / name;
+        options.splits = {};
+        options.perTask = 6;
+        options.brokenShare = 0.4;
+        options.jobs = jobs;
+        return options;
+    }
+    static std::vector<Document> documents(const CorpusOptions &options) {
+        auto summary = makeCorpus(options, {}, {});
+        EXPECT_TRUE(summary) << summary.error().message;
+        auto read = readCorpus(options.out / "corpus.jsonl.gz");
+        EXPECT_TRUE(read) << read.error().message;
+        EXPECT_EQ(read->size(), summary->documents);
+        return read.value_or(std::vector<Document>());
+    }
+    /// The files that the document's turn writes.
+    static std::map<std::string, std::string> filesOf(const Document &document) {
+        std::map<std::string, std::string> files;
+        const auto step = stepOf(document.segments.at(1).text, 1);
+        EXPECT_TRUE(step) << step.error().message;
+        if (!step)
+            return files;
+        EXPECT_EQ(step->calls.back().tool, "Verify");
+        for (const auto &call : step->calls)
+            if (call.tool == "Write")
+                files[call.arguments["file_path"]] = call.arguments["content"];
+        return files;
+    }
+
+    static TemporaryFolder *folder_;
+    static fs::path set_;
+};
+TemporaryFolder *Corpus::folder_ = nullptr;
+fs::path Corpus::set_;
+
+TEST_F(Corpus, DependsOnSetAndSeedAlone) {
+    const auto one = options("one", 1), two = options("two", 2);
+    const auto documentsOfOne = documents(one);
+    ASSERT_GE(documentsOfOne.size(), 12u);
+    (void)documents(two);
+    const auto bytes = readTextFile(one.out / "corpus.jsonl.gz").value();
+    EXPECT_EQ(bytes, readTextFile(two.out / "corpus.jsonl.gz").value());
+    const auto again = makeCorpus(two, {}, {});
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->described, 0u); // the file knew them
+    EXPECT_EQ(bytes, readTextFile(two.out / "corpus.jsonl.gz").value());
+    auto other = options("two", 2);
+    other.seed = 2;
+    (void)documents(other);
+    EXPECT_NE(bytes, readTextFile(two.out / "corpus.jsonl.gz").value());
+    auto training = options("train", 1);
+    training.splits = {"train"};
+    for (const auto &document : documents(training))
+        EXPECT_EQ(document.split, "train");
+}
+
+TEST_F(Corpus, WritesPlansThatHoldAndMarksThoseThatAreBroken) {
+    const auto made = documents(options("plans", 2));
+    std::size_t broken = 0;
+    std::set<std::string> candidates;
+    for (const auto &document : made) {
+        SCOPED_TRACE(document.task + " " + document.candidate);
+        EXPECT_TRUE(candidates.insert(document.task + document.candidate).second);
+        ASSERT_EQ(document.segments.size(), 2u);
+        EXPECT_EQ(document.segments[0].by, Author::context);
+        EXPECT_EQ(document.segments[1].by, Author::policy);
+        EXPECT_EQ(toJson(documentFromJson(toJson(document)).value()), toJson(document));
+        EXPECT_LE(document.bytes(), 12000u);
+        const auto files = filesOf(document);
+        ASSERT_TRUE(files.contains("plan.json"));
+        EXPECT_EQ(files.at("plan.json").find('\n'), std::string::npos);
+        if (document.mutation) {
+            ++broken;
+            continue;
+        }
+        const auto plan = plan::planFromJson(parseJson(files.at("plan.json"), "plan").value());
+        EXPECT_TRUE(plan) << plan.error().message;
+    }
+    EXPECT_GT(broken, 0u);
+    EXPECT_LT(broken, made.size());
+}
+
+TEST_F(Corpus, MutatedOnesDifferFromTheirCandidates) {
+    auto whole = options("whole", 2), broken = options("broken", 2);
+    whole.brokenShare = 0;
+    broken.brokenShare = 1;
+    // The generator goes another way behind a mutation, so only the first ones are the same.
+    whole.perTask = broken.perTask = 1;
+    const auto good = documents(whole), bad = documents(broken);
+    ASSERT_EQ(good.size(), bad.size());
+    for (std::size_t i = 0; i < good.size(); ++i) {
+        EXPECT_EQ(good[i].candidate, bad[i].candidate);
+        EXPECT_FALSE(good[i].mutation);
+        ASSERT_TRUE(bad[i].mutation);
+        EXPECT_NE(filesOf(good[i]), filesOf(bad[i])) << bad[i].mutation->kind;
+    }
+}
+
+TEST_F(Corpus, CompilesForHopper) {
+    auto whole = options("compiled", 2);
+    whole.brokenShare = 0;
+    whole.perTask = 3;
+    const auto compiler = toolchain::makeCudaCompiler("sm_90");
+    if (!compiler)
+        GTEST_SKIP() << compiler.error().message;
+    for (const auto &document : documents(whole)) {
+        SCOPED_TRACE(document.task + " " + document.candidate);
+        const auto folder = folder_->path() / "candidate";
+        fs::remove_all(folder);
+        fs::create_directories(folder / "kernels");
+        for (const auto &[path, text] : filesOf(document))
+            ASSERT_TRUE(writeFileAtomically(folder / path, text));
+        const auto candidate = plan::readCandidate(folder);
+        ASSERT_TRUE(candidate) << candidate.error().message;
+        const auto outcome = plan::compile(*candidate, **compiler);
+        ASSERT_TRUE(outcome) << outcome.error().message;
+        if (const auto *rejection = std::get_if<toolchain::Rejection>(&*outcome))
+            FAIL() << rejection->log;
+    }
+}
+
+TEST_F(Corpus, StopsAndGoesOn) {
+    std::stop_source stop;
+    auto request = options("stopped", 1);
+    const auto ended = makeCorpus(
+        request, [&](const CorpusProgress &) { stop.request_stop(); }, stop.get_token());
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().kind, ErrorKind::stopped);
+    EXPECT_FALSE(fs::exists(request.out / "corpus.jsonl.gz"));
+    const auto whole = makeCorpus(request, {}, {});
+    ASSERT_TRUE(whole) << whole.error().message;
+    EXPECT_EQ(whole->described, smallTasks().size() - 1);
+    request.splits = {"nonesuch"};
+    const auto none = makeCorpus(request, {}, {});
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().kind, ErrorKind::request);
+}
+
+} // namespace
+} // namespace cuda_agent::learn
