@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/cuda_agent/commands.h"
+#include "app/cuda_agent/terminal.h"
+
+#include "core/learn/corpus/corpus.h"
+
+#include <chrono>
+
+namespace cuda_agent::app {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto lineEvery = std::chrono::seconds(10); ///< where there is no bar
+constexpr std::size_t mostReasons = 12;
+
+struct Options {
+    learn::CorpusOptions corpus;
+    std::string device = "cuda";
+    std::string numerics = "default";
+    bool json = false;
+};
+
+void printEnd(Terminal &terminal, const learn::CorpusSummary &summary,
+              const std::filesystem::path &folder) {
+    std::vector<std::pair<std::size_t, std::string>> reasons;
+    for (const auto &[reason, count] : summary.reasons)
+        reasons.emplace_back(count, reason);
+    std::ranges::sort(reasons, std::greater());
+    terminal.line(fmt::format("{} documents, {:.1f} MB, of {} of {} tasks, in {}",
+                              summary.documents, static_cast<double>(summary.bytes) / 1e6,
+                              summary.written, summary.tasks, spanText(summary.seconds)));
+    for (const auto &[name, spread] : summary.sizes)
+        terminal.line(fmt::format("{:>10}: {} bytes in the median, {} at 90 %, {} at most", name,
+                                  spread.median, spread.most90, spread.maximum));
+    for (const auto &[kind, count] : summary.mutations)
+        terminal.line(fmt::format("{:>8} with a {}", count, kind));
+    for (std::size_t i = 0; i < reasons.size() && i < mostReasons; ++i)
+        terminal.line(fmt::format("{:>8} without: {}", reasons[i].first, reasons[i].second));
+    if (reasons.size() > mostReasons)
+        terminal.line(fmt::format("         and {} more reasons in summary.json",
+                                  reasons.size() - mostReasons));
+    terminal.line((folder / "corpus.jsonl.gz").string());
+}
+
+Result<int> corpus(Options options, const std::stop_token &stop) {
+    auto &request = options.corpus;
+    request.target = options.device == "cuda" ? learn::h200Target() : learn::cpuTarget();
+    CUDA_AGENT_ASSIGN(numerics, task::numericsFromName(options.numerics));
+    request.numerics = numerics;
+    if (std::ranges::find(request.splits, "all") != request.splits.end())
+        request.splits.clear();
+    Terminal terminal(options.json ? stderr : stdout);
+    const auto begin = Clock::now();
+    auto last = begin;
+    const auto progress = [&](const learn::CorpusProgress &now) {
+        const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        const auto left =
+            seconds / static_cast<double>(now.done) * static_cast<double>(now.tasks - now.done);
+        const auto text = fmt::format("{} of {} tasks, {} documents, about {} left", now.done,
+                                      now.tasks, now.documents, spanText(left));
+        terminal.bar(now.done, now.tasks, text);
+        if (terminal.interactive() || Clock::now() - last < lineEvery)
+            return;
+        last = Clock::now();
+        terminal.line(text);
+    };
+    auto summary = learn::makeCorpus(request, progress, stop);
+    if (!summary && summary.error().kind == ErrorKind::stopped)
+        summary.error().message = "stopped; no corpus was written, what the tasks are is kept and "
+                                  "the same command goes on from there";
+    CUDA_AGENT_TRY(summary);
+    printEnd(terminal, *summary, request.out);
+    if (options.json)
+        fmt::print("{}\n", learn::toJson(*summary).dump(2));
+    return summary->documents > 0 ? 0 : 1;
+}
+
+} // namespace
+
+Run addCorpus(CLI::App &app) {
+    auto options = std::make_shared<Options>();
+    auto &corpus = options->corpus;
+    app.add_option("SET", corpus.set, "Set of tasks (.jsonl, .jsonl.gz), as synthesize makes it")
+        ->required();
+    app.add_option("--out", corpus.out, "Folder of the corpus")->required();
+    app.add_option("--per-task", corpus.perTask, "Documents of each task")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    app.add_option("--seed", corpus.seed, "Of all that is drawn")->capture_default_str();
+    app.add_option("--device", options->device,
+                   "What candidates are planned for: cuda (an H200, which need not be there) or "
+                   "cpu")
+        ->check(CLI::IsMember({"cuda", "cpu"}))
+        ->capture_default_str();
+    app.add_option("--numerics", options->numerics, "default, tf32 or published")
+        ->check(CLI::IsMember({"default", "tf32", "published"}))
+        ->capture_default_str();
+    app.add_option("--split", corpus.splits, "Splits of the set to take, or all")
+        ->capture_default_str();
+    app.add_option("--tasks", corpus.tasks, "Take the first ones only (default: all)")
+        ->check(CLI::Range(1, 10'000'000));
+    app.add_option("--broken", corpus.brokenShare,
+                   "Share of documents with a mistake made on purpose, which the record names")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    app.add_option("--longest", corpus.mostBytes,
+                   "Bytes of a document at most; longer candidates are left out")
+        ->check(CLI::Range(1000, 1'000'000))
+        ->capture_default_str();
+    app.add_option("--jobs", corpus.jobs, "Tasks at a time (default: one a core)")
+        ->check(CLI::Range(1, 256));
+    app.add_flag("--json", options->json,
+                 "Print the summary as JSON on standard output; progress goes to standard error");
+    app.footer("Exit codes: 0 the corpus is there; 1 no task gives a document; 2 the set is "
+               "unusable; 3 the machine failed; 130 stopped.");
+    return [options](std::stop_token stop) { return app::corpus(*options, stop); };
+}
+
+} // namespace cuda_agent::app
