@@ -82,6 +82,93 @@
     </message>
 </context>
 <context>
+    <name>RunProgress</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>%1 min %2 s</source>
+        <translation>%1 分 %2 秒</translation>
+    </message>
+    <message>
+        <source>%1 h %2 min</source>
+        <translation>%1 小时 %2 分</translation>
+    </message>
+    <message>
+        <source>%1 d %2 h</source>
+        <translation>%1 天 %2 小时</translation>
+    </message>
+    <message>
+        <source>running</source>
+        <translation>运行中</translation>
+    </message>
+    <message>
+        <source>paused</source>
+        <translation>已暂停</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>done</source>
+        <translation>已完成</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>ended without a word</source>
+        <translation>未经通知就结束了</translation>
+    </message>
+    <message>
+        <source>The trainer said that it runs, but no program holds the run any more: it was killed, or its machine went. Resume goes on from the last checkpoint.</source>
+        <translation>训练程序曾说自己在运行，但已没有程序占有这个运行：它被杀死了，或者它的机器没有了。“恢复”从最后一个检查点继续。</translation>
+    </message>
+    <message>
+        <source>in a long step</source>
+        <translation>正在执行很长的一步</translation>
+    </message>
+    <message>
+        <source>stopping after this step</source>
+        <translation>这一步之后停止</translation>
+    </message>
+    <message>
+        <source>pausing after this step</source>
+        <translation>这一步之后暂停</translation>
+    </message>
+    <message>
+        <source>going on</source>
+        <translation>即将继续</translation>
+    </message>
+    <message>
+        <source>%1 (stage %2 of %3)</source>
+        <translation>%1（第 %2 阶段，共 %3）</translation>
+    </message>
+    <message>
+        <source>step %1 of %2</source>
+        <translation>第 %1 步，共 %2</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 个词元</translation>
+    </message>
+    <message>
+        <source>%1 so far</source>
+        <translation>已用 %1</translation>
+    </message>
+    <message>
+        <source>about %1 left</source>
+        <translation>约剩 %1</translation>
+    </message>
+</context>
+<context>
     <name>Verdict</name>
     <message>
         <source>%1: %2</source>
@@ -2702,6 +2789,14 @@ Press Run, or open a session.</source>
         <source>&lt;b&gt;%1&lt;/b&gt; at %2 = %3 &amp;nbsp; %4</source>
         <translation>&lt;b&gt;%1&lt;/b&gt;，%2 = %3 &amp;nbsp; %4</translation>
     </message>
+    <message>
+        <source>without tokens: %1</source>
+        <translation>没有词元数：%1</translation>
+    </message>
+    <message>
+        <source>in %1</source>
+        <translation>处于 %1</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::PlotGrid</name>
@@ -3065,6 +3160,29 @@ Press Run: each verdict adds a point.</source>
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::RolloutsModel</name>
+    <message>
+        <source>Step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>Task</source>
+        <translation>任务</translation>
+    </message>
+    <message>
+        <source>Reward</source>
+        <translation>奖励</translation>
+    </message>
+    <message>
+        <source>Turns</source>
+        <translation>轮数</translation>
+    </message>
+    <message>
+        <source>End</source>
+        <translation>结束</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::RooflinePane</name>
     <message>
         <source>Roofline and profile</source>
@@ -3186,6 +3304,21 @@ Press Run: each correct candidate is timed and adds a point.</source>
     <message>
         <source>16-bit %1</source>
         <translation>16位 %1</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::RunStrip</name>
+    <message>
+        <source>Progress of the run</source>
+        <translation>运行的进度</translation>
+    </message>
+    <message>
+        <source>Start a training run, or add the folder of one: it is shown and steered from here, also on another machine.</source>
+        <translation>启动一个训练运行，或添加一个运行文件夹：可以在这里查看和控制它，在另一台机器上也可以。</translation>
+    </message>
+    <message>
+        <source>Its trainer says nothing of itself; its curves are followed.</source>
+        <translation>它的训练程序没有说明自己的状态；曲线会持续更新。</translation>
     </message>
 </context>
 <context>
@@ -4564,6 +4697,92 @@ Press Run: each correct candidate is timed and adds a point.</source>
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::TrainDialog</name>
+    <message>
+        <source>New Training Run</source>
+        <translation>新的训练运行</translation>
+    </message>
+    <message>
+        <source>a recipe, such as tiny.toml</source>
+        <translation>配方，例如 tiny.toml</translation>
+    </message>
+    <message>
+        <source>where metrics, checkpoints and rollouts go</source>
+        <translation>指标、检查点和采样轨迹的存放处</translation>
+    </message>
+    <message>
+        <source>Choose…</source>
+        <translation>选择…</translation>
+    </message>
+    <message>
+        <source>Recipes (*.toml)</source>
+        <translation>配方 (*.toml)</translation>
+    </message>
+    <message>
+        <source>&amp;Recipe</source>
+        <translation>配方(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Choose a recipe</source>
+        <translation>选择配方</translation>
+    </message>
+    <message>
+        <source>&amp;Folder</source>
+        <translation>文件夹(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Choose a folder</source>
+        <translation>选择文件夹</translation>
+    </message>
+    <message>
+        <source>Choose the recipe of the run.</source>
+        <translation>请选择运行的配方。</translation>
+    </message>
+    <message>
+        <source>Choose the folder of the run.</source>
+        <translation>请选择运行的文件夹。</translation>
+    </message>
+    <message>
+        <source>A trainer writes to this folder now. Stop it first, or choose another folder.</source>
+        <translation>现在有训练程序正在写入这个文件夹。请先停止它，或选择另一个文件夹。</translation>
+    </message>
+    <message>
+        <source>The folder holds a run: it is gone on with, from its last checkpoint.</source>
+        <translation>文件夹中已有一个运行：将从它的最后一个检查点继续。</translation>
+    </message>
+    <message>
+        <source>The run goes on when this window is closed; Stop ends it.</source>
+        <translation>关闭此窗口后运行会继续；“停止”会结束它。</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>恢复</translation>
+    </message>
+    <message>
+        <source>Start</source>
+        <translation>启动</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TrainLauncher</name>
+    <message>
+        <source>The trainer %1 is missing: it is built where PyTorch is installed. Run: %2</source>
+        <translation>缺少训练程序 %1：它在装有 PyTorch 的地方构建。请运行：%2</translation>
+    </message>
+    <message>
+        <source>%1 cannot be started: %2</source>
+        <translation>无法启动 %1：%2</translation>
+    </message>
+    <message>
+        <source>The trainer of %1 was ended by a signal.</source>
+        <translation>%1 的训练程序被信号终止。</translation>
+    </message>
+    <message>
+        <source>The trainer of %1 ended with exit code %2.</source>
+        <translation>%1 的训练程序以退出码 %2 结束。</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::TrainPage</name>
     <message>
         <source>Values under the pointer</source>
@@ -4780,6 +4999,62 @@ Add a run folder, or a folder above several, or drop one here. A run folder hold
     <message>
         <source>No folders yet</source>
         <translation>暂无文件夹</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>词元数</translation>
+    </message>
+    <message>
+        <source>by tokens</source>
+        <translation>按词元数</translation>
+    </message>
+    <message>
+        <source>&amp;Start…</source>
+        <translation>启动(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>Start a training run</source>
+        <translation>启动一个训练运行</translation>
+    </message>
+    <message>
+        <source>&amp;Pause</source>
+        <translation>暂停(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Pause the run after its current step</source>
+        <translation>在当前这一步之后暂停运行</translation>
+    </message>
+    <message>
+        <source>Res&amp;ume</source>
+        <translation>恢复(&amp;U)</translation>
+    </message>
+    <message>
+        <source>Let a paused run go on, or start an ended one from its last checkpoint</source>
+        <translation>让已暂停的运行继续，或从最后一个检查点重新启动已结束的运行</translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation>停止(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Stop the run after its current step; it can be resumed later</source>
+        <translation>在当前这一步之后停止运行；以后可以恢复</translation>
+    </message>
+    <message>
+        <source>Training in %1: %2</source>
+        <translation>%1 中的训练：%2</translation>
+    </message>
+    <message>
+        <source>Rollouts</source>
+        <translation>采样轨迹</translation>
+    </message>
+    <message>
+        <source>There is no session in %1; the trainer keeps a sample of them.</source>
+        <translation>%1 中没有会话；训练程序只保留其中一部分。</translation>
+    </message>
+    <message>
+        <source>A double click shows the trajectory as a replay.</source>
+        <translation>双击以回放的方式显示这条轨迹。</translation>
     </message>
 </context>
 <context>

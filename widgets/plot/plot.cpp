@@ -273,6 +273,7 @@ void Plot::fitFrame() {
     }
     legend->setVisible(shown);
     legend->setWrap(columns);
+    legend->setFillOrder(QCPLegend::foColumnsFirst, true); // also those that are there already
     const int room = height - (shown ? legendHeight : 0) - 3 * metrics.height();
     plot_->xAxis->setLabel(height >= 150 ? xTitle_ : QString());
     plot_->yAxis->setLabel(metrics.horizontalAdvance(yTitle_) < room ? yTitle_ : QString());
