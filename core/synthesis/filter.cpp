@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/synthesis/filter.h"
 
+#include "core/base/hash.h"
 #include "core/base/plain_text.h"
 #include "core/device/lease.h"
 #include "core/synthesis/criterion.h"
@@ -12,7 +13,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
-#include <random>
 #include <thread>
 
 namespace cuda_agent::synthesis {
@@ -205,6 +205,16 @@ struct Filter::State {
         return step;
     }
 
+    /// Of inputs: the same for the same recipe, so that a decision at the edge is, too, and others
+    /// when a task is looked at again.
+    std::uint64_t seedOf(const Candidate &candidate, int number) const {
+        constexpr std::size_t digits = 13; // 52 bits are exact in every reader of JSON
+        const auto *when = rigour == Rigour::clearly ? "first" : "again";
+        const auto key =
+            sha256Hex(fmt::format("{}/{}/inputs/{}/{}", recipe.seed, candidate.id, when, number));
+        return std::stoull(key.substr(0, digits), nullptr, 16);
+    }
+
     /// One stage of one candidate in the slot's process.
     Result<Step> check(Slot &slot, const Candidate &candidate, Checked &checked,
                        const std::stop_token &stop) {
@@ -213,10 +223,9 @@ struct Filter::State {
         CUDA_AGENT_ASSIGN(loaded, load(slot, candidate, candidate.small, stop));
         if (loaded.rejection || !loaded.machine.empty())
             return std::move(loaded);
-        std::mt19937_64 random(std::random_device{}());
         Json seeds = Json::array();
         for (int i = 0; i < 3; ++i)
-            seeds.push_back(random() >> 12); // exact in every reader of JSON
+            seeds.push_back(seedOf(candidate, i));
         CUDA_AGENT_ASSIGN(
             step, ask(slot, {{"request", "check"}, {"seeds", seeds}}, recipe.checkSeconds, stop));
         share.leave();
@@ -262,9 +271,8 @@ struct Filter::State {
         CUDA_AGENT_ASSIGN(loaded, load(slot, candidate, candidate.small, stop));
         if (loaded.rejection || !loaded.machine.empty())
             return std::move(loaded);
-        CUDA_AGENT_ASSIGN(step,
-                          ask(slot, {{"request", "compile"}, {"seed", std::random_device{}()}},
-                              recipe.compileSeconds, stop));
+        CUDA_AGENT_ASSIGN(step, ask(slot, {{"request", "compile"}, {"seed", seedOf(candidate, 0)}},
+                                    recipe.compileSeconds, stop));
         if (step.rejection || !step.machine.empty())
             return std::move(step);
         auto decided = decideCompile(step.answer);
