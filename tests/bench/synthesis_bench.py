@@ -11,8 +11,8 @@ usage: synthesis_bench.py --program build/release/bin/cuda-agent [--recipe train
 Beside each rate stands what a plain program does: a Python with PyTorch that imports it once and then, for each
 candidate, builds the model, draws its inputs and calls it a single time. The candidates are our own composer's, so that
 program runs without a sandbox. --against filters the same candidates with another build in turns and prints the
-ratio. --keep holds the proposals, so that another call filters the same ones. Exit code 1 when a filter did not go
-through.
+ratio. --keep holds the proposals, so that another call filters the same ones; any folder of --propose-only will do.
+Exit code 1 when a filter did not go through.
 """
 import argparse
 import json
@@ -49,13 +49,16 @@ def bare(folder, device):
         start = time.perf_counter()
         random.seed(1), torch.manual_seed(1)
         task = {"__name__": "task"}
-        exec(compile(candidate["code"], "task.py", "exec"), task)
-        with torch.device(device):
-            model = task["Model"](*task["get_init_inputs"]()).eval().requires_grad_(False)
-            inputs = task["get_inputs"]()
-        model(*inputs)
-        if device == "cuda":
-            torch.cuda.synchronize()
+        try:
+            exec(compile(candidate["code"], "task.py", "exec"), task)
+            with torch.device(device):
+                model = task["Model"](*task["get_init_inputs"]()).eval().requires_grad_(False)
+                inputs = task["get_inputs"]()
+            model(*inputs)
+            if device == "cuda":
+                torch.cuda.synchronize()
+        except Exception as error:  # those are the filter's to find
+            print(f"candidate {candidate['index']}: {error}", file=sys.stderr)
         found.append(time.perf_counter() - start)
     print(json.dumps({"import": importing, "seconds": found}))
 
