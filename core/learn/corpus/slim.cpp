@@ -168,6 +168,19 @@ void dropParentheses(std::string &line) {
     }
 }
 
+/// What means nothing to NVRTC, which inlines such functions by itself, and shorter casts.
+void dropWords(std::string &line) {
+    if (line == "#define CUDA_AGENT_REASSOCIATE")
+        line.clear();
+    replaceAll(line, "CUDA_AGENT_REASSOCIATE ", "");
+    replaceAll(line, "__device__ __forceinline__ ", "__device__ ");
+    for (const char *type : {"const Vector<T, count> *", "Vector<T, count> *", "const uint4 *",
+                             "uint4 *", "const uint2 *", "uint2 *"})
+        for (const char *pointer : {"from", "to", "&v"})
+            replaceAll(line, fmt::format("reinterpret_cast<{}>({})", type, pointer),
+                       fmt::format("({}){}", type, pointer));
+}
+
 bool isOne(const Json &size) {
     return size == 1 || size == "1";
 }
@@ -179,11 +192,8 @@ std::string slimKernels(const std::string &text, device::Kind kind) {
     for (std::string &line : lines) {
         dropComment(line);
         replaceAll(line, "[[maybe_unused]] ", "");
-        if (kind == device::Kind::cuda) { // of no meaning there
-            if (line == "#define CUDA_AGENT_REASSOCIATE")
-                line.clear();
-            replaceAll(line, "CUDA_AGENT_REASSOCIATE ", "");
-        }
+        if (kind == device::Kind::cuda)
+            dropWords(line);
         dropParentheses(line);
     }
     std::erase(lines, std::string());

@@ -19,19 +19,17 @@ Describer describerOf(device::Kind kind) {
     return std::move(*describer);
 }
 
-TEST(Describer, SaysWhatTheReferenceWorkerSays) {
+void expectSameAsWorker(device::Device &device) {
     const auto folder = TemporaryFolder::make("describer");
     ASSERT_TRUE(folder);
-    auto describer = describerOf(device::Kind::cpu);
-    auto cpu = device::openCpu();
-    ASSERT_TRUE(cpu);
+    auto describer = describerOf(device.info().kind);
     for (const auto &task : smallTasks()) {
         const auto code = smallCode(task);
         const auto file = folder->path() / (std::string(task.name) + ".py");
         ASSERT_TRUE(writeFileAtomically(file, code));
         const auto spec = task::openSpec(file, {});
         ASSERT_TRUE(spec);
-        auto worker = reference::Worker::start(*spec, **cpu, {});
+        auto worker = reference::Worker::start(*spec, device, {});
         ASSERT_TRUE(worker) << worker.error().message;
         const auto real = (*worker)->describe();
         ASSERT_TRUE(real) << real.error().message;
@@ -39,6 +37,19 @@ TEST(Describer, SaysWhatTheReferenceWorkerSays) {
         ASSERT_TRUE(faked) << faked.error().message;
         EXPECT_EQ(faked->toJson(), real->toJson()) << task.name;
     }
+}
+
+TEST(Describer, SaysWhatTheReferenceWorkerSays) {
+    const auto cpu = device::openCpu();
+    ASSERT_TRUE(cpu) << cpu.error().message;
+    expectSameAsWorker(**cpu);
+}
+
+TEST(Describer, SaysWhatTheReferenceWorkerSaysOnAGpu) {
+    const auto cuda = device::openCuda();
+    if (!cuda)
+        GTEST_SKIP() << cuda.error().message;
+    expectSameAsWorker(**cuda);
 }
 
 TEST(Describer, HugeTasksForAGpuCostNothing) {

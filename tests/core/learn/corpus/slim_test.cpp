@@ -23,6 +23,9 @@ constexpr const char *kernels = R"(// Written by the planner.
 #define NAN __int_as_float(0x7fffffff)
 #endif
 
+__device__ __forceinline__ void put(uint4 *to, const Word &v) {
+    *to = *reinterpret_cast<const uint4 *>(&v);
+}
 extern "C" __global__ void map0(const float *x, float *y) {
     const char *text = "// no comment";
     {
@@ -45,6 +48,9 @@ TEST(CorpusSlim, LeavesWhatCountsOnCuda) {
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #endif
+__device__ void put(uint4 *to, const Word &v) {
+    *to = *(const uint4 *)&v;
+}
 extern "C" __global__ void map0(const float *x, float *y) {
     const char *text = "// no comment";
     {
