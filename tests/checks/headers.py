@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every header under core/ compiles alone, without a warning; those under widgets/ too where --system
-names the folders of Qt.
+names the folders of Qt, and those of core/learn that need LibTorch where --torch names its folders.
 
 A header that another one includes first of all is proven by that one, for nothing stands before it
 there either. What a header was last checked with (content hashes of it and of all that it includes)
@@ -18,15 +18,21 @@ import subprocess
 import tempfile
 
 import common
+import layering
 
 FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fsyntax-only"]
 
 
-def command():
+def command(with_torch=False):
     """The compiler with its options. Qt wants code that does not depend on its place."""
     given = problems.options
     folders = [word for folder in given.system for word in ("-isystem", folder)]
-    return [given.compiler, *FLAGS, *(["-fPIC", *folders] if folders else [])]
+    torch = [word for folder in given.torch if with_torch for word in ("-isystem", folder)]
+    return [given.compiler, *FLAGS, *(["-fPIC", *folders] if folders else []), *torch]
+
+
+def needs_torch(root, name):
+    return layering.learn_part(name) in layering.learn_parts(root)[1]
 
 
 def digest(path, known={}):
@@ -63,7 +69,7 @@ def compile_alone(root, name):
     with tempfile.TemporaryDirectory() as folder:
         rule = pathlib.Path(folder) / "rule.d"
         run = subprocess.run(
-            [*command(), f"-I{root}", "-x", "c++", "-", "-MD", "-MF", rule],
+            [*command(needs_torch(root, name)), f"-I{root}", "-x", "c++", "-", "-MD", "-MF", rule],
             input=f'#include "{name}"\n',
             cwd=root,
             capture_output=True,
@@ -77,7 +83,7 @@ def compile_alone(root, name):
 
 def problems(root, files):
     cache_file = problems.options.cache
-    setting = " ".join([*command(), digest(problems.options.compiler)])
+    setting = " ".join([*command(True), digest(problems.options.compiler)])
     cache = {}
     if cache_file and cache_file.exists():
         stored = json.loads(cache_file.read_text())
@@ -87,6 +93,9 @@ def problems(root, files):
     # Headers handed to compilers of candidates are not the engine's; their rooms test them.
     apart = ("/share/", "/host/", "/modules/extension/")
     headers = [name for name in headers if not any(part in name for part in apart)]
+
+    if not problems.options.torch:
+        headers = [name for name in headers if not needs_torch(root, name)]
 
     def fresh(name):
         made_of = cache.get(f"{root}/{name}")
@@ -122,14 +131,24 @@ def problems(root, files):
     return found
 
 
+def folders(text):
+    return [folder for folder in text.split(",") if folder]
+
+
 def options(parser):
     parser.add_argument("--compiler", default="/usr/bin/g++")
     parser.add_argument("--cache", type=pathlib.Path)
     parser.add_argument(
         "--system",
-        type=lambda text: [folder for folder in text.split(",") if folder],
+        type=folders,
         default=[],
         help="include folders of Qt, separated by commas",
+    )
+    parser.add_argument(
+        "--torch",
+        type=folders,
+        default=[],
+        help="include folders of LibTorch, separated by commas",
     )
 
 

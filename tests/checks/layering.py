@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Includes go downwards only: core/, widgets/, app/, and within core/ and widgets/ in the order that
-their CMakeLists.txt list the rooms; no Qt and no LibTorch under core/."""
+their CMakeLists.txt list the rooms; no Qt under core/. The parts of core/learn are in order, too, and
+those that core/learn/CMakeLists.txt appends are the only ones with LibTorch: besides them only the
+trainer, app/learn, includes them."""
 
 import re
 
@@ -22,7 +24,25 @@ def room_order(root, tree):
     return words[1].split() if words else []
 
 
+def learn_parts(root):
+    """All parts of core/learn, lowest first, and those that have LibTorch."""
+    if not (root / "core/learn/CMakeLists.txt").exists():
+        return [], []
+    text = common.text(root, "core/learn/CMakeLists.txt")
+    plain = re.search(r"set\(\s*parts\s+([^)]*)\)", text)
+    torch = re.search(r"list\(\s*APPEND\s+parts\s+([^)]*)\)", text)
+    with_torch = torch[1].split() if torch else []
+    return (plain[1].split() if plain else []) + with_torch, with_torch
+
+
+def learn_part(path):
+    """PART of core/learn/PART/FILE, or nothing."""
+    words = path.split("/")
+    return words[2] if words[:2] == ["core", "learn"] and len(words) > 3 else ""
+
+
 def problems(root, files):
+    parts, torch_parts = learn_parts(root)
     rooms = {tree: room_order(root, tree) for tree in ("core", "widgets")}
     if not rooms["core"]:
         return ["core/CMakeLists.txt: no foreach(room ...) list found"]
@@ -32,6 +52,8 @@ def problems(root, files):
         if top not in TREES or not name.endswith((".h", ".cpp", ".cu")):
             continue
         room = rest.partition("/")[0]
+        part = learn_part(name)
+        has_torch = part in torch_parts or name.startswith("app/learn/")
         if top in rooms and "/" in rest and room not in rooms[top]:
             found.append(f"{name}: room '{room}' is not in the list of {top}/CMakeLists.txt")
             continue
@@ -44,7 +66,12 @@ def problems(root, files):
             elif TORCH.match(path) and "/torch_include/" in name:
                 continue  # stand-ins that bindings of candidates find among PyTorch's own headers
             elif TORCH.match(path):
-                found.append(f"{where}: only the trainer and the Python worker use LibTorch")
+                if not has_torch:
+                    found.append(f"{where}: only the trainer and the Python worker use LibTorch")
+            elif learn_part(path) in torch_parts and not has_torch:
+                found.append(f"{where}: it has LibTorch, which only the trainer links")
+            elif part in parts and learn_part(path) in parts and parts.index(learn_part(path)) > parts.index(part):
+                found.append(f"{where}: '{learn_part(path)}' lies above '{part}'")
             elif quote != '"':
                 continue
             elif into == "tests" or (into in TREES and TREES.index(into) > TREES.index(top)):
@@ -59,14 +86,17 @@ def problems(root, files):
     return found
 
 
-LIST = "foreach(\n  room\n  base\n  task\n  agent)\nendforeach()\n"
+LIST = "foreach(\n  room\n  base\n  task\n  agent\n  learn)\nendforeach()\n"
+
+
+LEARN = "set(parts chat run)\nif(X)\n  list(APPEND parts model train)\nendif()\n"
 
 
 PANES = "foreach(\n  room\n  plot\n  shell)\nendforeach()\n"
 
 
 def case(name, line):
-    return {"core/CMakeLists.txt": LIST, "widgets/CMakeLists.txt": PANES, name: line + "\n"}
+    return {"core/CMakeLists.txt": LIST, "core/learn/CMakeLists.txt": LEARN, "widgets/CMakeLists.txt": PANES, name: line + "\n"}
 
 
 if __name__ == "__main__":
@@ -79,6 +109,8 @@ if __name__ == "__main__":
             "window": case("widgets/shell/a.cpp", '#include "core/task/a.h"\n#include <QLabel>'),
             "pane": case("widgets/shell/a.cpp", '#include "widgets/plot/a.h"'),
             "window program": case("app/main.cpp", '#include "widgets/shell/a.h"'),
+            "trainer": case("core/learn/train/a.cpp", '#include <ATen/ATen.h>\n#include "core/learn/chat/a.h"'),
+            "trainer's program": case("app/learn/a.cpp", '#include "core/learn/train/a.h"'),
             "system": case("core/base/a.h", "#include <fmt/format.h>"),
         },
         bad={
@@ -88,6 +120,9 @@ if __name__ == "__main__":
             "Qt": case("core/base/a.cpp", "#include <QString>"),
             "torch": case("core/base/a.cpp", "#include <torch/torch.h>"),
             "ATen": case("core/base/a.cpp", "#  include <ATen/ATen.h>"),
+            "torch in the plain half": case("core/learn/run/a.cpp", "#include <ATen/ATen.h>"),
+            "the trainer in the window": case("widgets/shell/a.cpp", '#include "core/learn/train/a.h"'),
+            "up in learn": case("core/learn/model/a.cpp", '#include "core/learn/train/a.h"'),
             "program in the engine": case("core/base/a.cpp", '#include "app/b.h"'),
             "window in the engine": case("core/base/a.cpp", '#include "widgets/plot/b.h"'),
             "pane up": case("widgets/plot/a.cpp", '#include "widgets/shell/b.h"'),
