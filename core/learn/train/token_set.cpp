@@ -2,58 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/train/token_set.h"
 
-#include "core/base/gzip.h"
-#include "core/base/json.h"
 #include "core/base/parallel.h"
 
 #include <numeric>
 #include <random>
 
 namespace cuda_agent::learn {
-
-namespace {
-
-constexpr std::size_t largestCorpus = std::size_t{8} << 30; ///< bytes of text
-
-Result<Document> documentFrom(const Json &json) {
-    Document document;
-    const auto split = json.find("split"), segments = json.find("segments");
-    if (split == json.end() || !split->is_string() || segments == json.end() ||
-        !segments->is_array())
-        return requestError("a document needs a split and segments");
-    document.split = *split;
-    for (const auto &segment : *segments) {
-        const auto by = segment.find("by"), text = segment.find("text");
-        if (by == segment.end() || text == segment.end() || !text->is_string() ||
-            (*by != "policy" && *by != "context"))
-            return requestError("a segment needs a text, and to be by \"context\" or \"policy\"");
-        document.segments.push_back(
-            {*by == "policy" ? Author::policy : Author::context, text->get<std::string>()});
-    }
-    return document;
-}
-
-} // namespace
-
-Result<std::vector<Document>> readCorpus(const std::filesystem::path &file) {
-    CUDA_AGENT_ASSIGN(text, readGzipFile(file, largestCorpus));
-    std::vector<Document> documents;
-    std::size_t line = 0;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const auto end = std::min(text.find('\n', begin), text.size());
-        const auto place = fmt::format("{}:{}", file.string(), ++line);
-        CUDA_AGENT_ASSIGN(json,
-                          parseJson(std::string_view(text).substr(begin, end - begin), place));
-        auto document = documentFrom(json);
-        if (!document)
-            return requestError("{}: {}", place, document.error().message);
-        documents.push_back(std::move(*document));
-        begin = end + 1;
-    }
-    if (documents.empty())
-        return requestError("{}: holds no documents", file.string());
-    return documents;
-}
 
 Result<TokenSet> tokensOf(const std::vector<Document> &documents, const std::string &split,
                           const Tokenizer &tokenizer, std::int32_t end,

@@ -2,23 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/learn/chat/chat.h"
+#include "core/learn/corpus/document.h"
 #include "core/learn/tokenizer/tokenizer.h"
 
-#include <filesystem>
 #include <span>
 #include <stop_token>
 
 namespace cuda_agent::learn {
-
-/// A document of a corpus: a line of corpus.jsonl.gz.
-struct Document {
-    std::string split; ///< "train", "validation", ...
-    std::vector<Segment> segments;
-};
-
-/// Errors: request, with the line's number.
-Result<std::vector<Document>> readCorpus(const std::filesystem::path &file);
 
 /// Documents as tokens, one after another, each with an end of text behind it.
 struct TokenSet {

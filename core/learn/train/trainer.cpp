@@ -3,7 +3,7 @@
 #include "core/learn/train/trainer.h"
 
 #include "core/base/deadline.h"
-#include "core/learn/chat/chat.h"
+#include "core/learn/corpus/corpus.h"
 #include "core/learn/tokenizer/trainer.h"
 #include "core/learn/train/pretrain.h"
 

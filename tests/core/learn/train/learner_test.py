@@ -63,6 +63,7 @@ def write_corpus(file):
             half = len(body) // 2
             out.write(json.dumps({
                 "task": text.name, "split": "validation" if i % 5 == 0 else "train",
+                "level": "1", "candidate": "none",
                 "segments": [{"by": "context", "text": body[:half] + "<|im_start|>assistant\n"},
                              {"by": "policy", "text": body[half:] + "<|im_end|>"}]}) + "\n")
 

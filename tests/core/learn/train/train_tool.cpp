@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What learner_test.py asks: learn_train_tool RECIPE TOKENIZER.json STEPS prints, as JSON, the
 // sequences [steps][batch][context + 1] that pretraining sees.
+#include "core/learn/corpus/corpus.h"
 #include "core/learn/train/recipe.h"
 #include "core/learn/train/token_set.h"
 
