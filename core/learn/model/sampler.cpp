@@ -37,7 +37,7 @@ at::Tensor distributionOf(const at::Tensor &logits, const Sampling &sampling,
 } // namespace
 
 Sampled sample(const at::Tensor &logits, const Sampling &sampling, const at::Tensor &allowed,
-               at::Generator generator) {
+               const at::Tensor &uniform) {
     const at::NoGradGuard noGradients;
     const auto distribution = distributionOf(logits, sampling, allowed);
     const auto probabilities = distribution.exp();
@@ -49,7 +49,10 @@ Sampled sample(const at::Tensor &logits, const Sampling &sampling, const at::Ten
         sampled.logProbabilities = at::zeros_like(sampled.entropy);
         return sampled;
     }
-    sampled.tokens = at::multinomial(probabilities, 1, false, generator).squeeze(-1);
+    // In double, so that a number just below 1 stays below the sum.
+    const auto cumulative = probabilities.to(at::kDouble).cumsum(-1);
+    const auto target = uniform.to(cumulative.device()).unsqueeze(-1) * cumulative.slice(-1, -1);
+    sampled.tokens = (cumulative <= target).sum(-1);
     sampled.logProbabilities = distribution.gather(-1, sampled.tokens.unsqueeze(-1)).squeeze(-1);
     return sampled;
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
 namespace cuda_agent::learn {
@@ -20,11 +19,12 @@ struct Sampled {
     at::Tensor entropy;          ///< [rows] of float, of the distribution, in nats
 };
 
-/// One token a row of `logits`, [rows, vocabulary] of float. `allowed`: [rows, vocabulary] of bool,
-/// or undefined: tokens that may come at all; a row must have one. The generator is of the logits'
-/// device.
+/// One token a row of `logits`, [rows, vocabulary] of float: the first whose cumulative probability
+/// exceeds the row's number in `uniform`, [rows] of double in [0, 1), so that what a conversation
+/// draws does not depend on those beside it. `allowed`: [rows, vocabulary] of bool, or undefined:
+/// tokens that may come at all; a row must have one.
 Sampled sample(const at::Tensor &logits, const Sampling &sampling, const at::Tensor &allowed,
-               at::Generator generator);
+               const at::Tensor &uniform);
 
 /// The same distribution at given tokens: `logits` [..., vocabulary] of any float type, `tokens`
 /// [...] of int64, `allowed` as above or undefined -> [...] of float, with gradients.

@@ -96,7 +96,8 @@ TEST(Sampler, DrawsAsOftenAsItSays) {
     const auto logits = at::tensor({0.0f, 1.0f, 2.0f, -1.0f}).expand({20000, 4});
     auto generator = at::make_generator<at::CPUGeneratorImpl>(3);
     for (const double temperature : {1.0, 0.5}) {
-        const auto sampled = sample(logits, {temperature, 1}, {}, generator);
+        const auto sampled =
+            sample(logits, {temperature, 1}, {}, at::rand({20000}, generator, at::kDouble));
         const auto wanted = at::softmax(logits[0] / temperature, -1);
         const auto counts = at::bincount(sampled.tokens, {}, 4) / 20000.0;
         EXPECT_TRUE(at::allclose(counts.to(at::kFloat), wanted, 0, 0.015));
@@ -113,20 +114,31 @@ TEST(Sampler, MasksAndNucleusAreTheSameInTheUpdate) {
     auto allowed = at::rand({500, 7}, generator) < 0.5;
     allowed.select(1, 2).fill_(true);
     const Sampling sampling{0.8, 0.7};
-    const auto sampled = sample(logits, sampling, allowed, generator);
+    const auto sampled = sample(logits, sampling, allowed, at::rand({500}, generator, at::kDouble));
     EXPECT_TRUE(allowed.gather(1, sampled.tokens.unsqueeze(1)).all().item<bool>());
     EXPECT_TRUE(at::isfinite(sampled.entropy).all().item<bool>());
     EXPECT_TRUE(at::equal(logProbabilityOf(logits, sampled.tokens, sampling, allowed),
                           sampled.logProbabilities));
-    const auto likeliest = sample(logits, {0, 1}, allowed, generator).tokens;
+    const auto likeliest = sample(logits, {0, 1}, allowed, {}).tokens;
     EXPECT_TRUE(at::equal(
         likeliest,
         logits.masked_fill(~allowed, -std::numeric_limits<double>::infinity()).argmax(-1)));
     // Of a certain token nothing is left to draw.
-    const auto certain = sample(at::tensor({9.0f, 0.0f}).view({1, 2}), {1, 0.5}, {}, generator);
+    const auto certain = sample(at::tensor({9.0f, 0.0f}).view({1, 2}), {1, 0.5}, {},
+                                at::tensor({0.9999999}, at::kDouble));
     EXPECT_EQ(certain.tokens.item<std::int64_t>(), 0);
     EXPECT_EQ(certain.logProbabilities.item<double>(), 0);
     EXPECT_EQ(certain.entropy.item<double>(), 0);
+}
+
+TEST(Sampler, TheEndsOfTheUnitIntervalAreTokensThatMayCome) {
+    const auto logits = at::zeros({2, 1000});
+    auto allowed = at::zeros({2, 1000}, at::kBool);
+    allowed.slice(1, 5, 995).fill_(true);
+    const auto sampled =
+        sample(logits, {1, 1}, allowed, at::tensor({0.0, std::nextafter(1.0, 0.0)}, at::kDouble));
+    EXPECT_EQ(sampled.tokens[0].item<std::int64_t>(), 5);
+    EXPECT_EQ(sampled.tokens[1].item<std::int64_t>(), 994);
 }
 
 TEST(Sampler, GradientsAreThoseOfTheLogProbability) {

@@ -1,0 +1,263 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/rollout/generator.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <thread>
+
+namespace cuda_agent::learn {
+
+using Clock = std::chrono::steady_clock;
+
+struct Generator::Conversation::State {
+    Engine *engine = nullptr;
+    std::int64_t row = 0;
+    std::vector<std::int32_t> tokens; ///< all, the ones to be read included
+    std::size_t kept = 0;             ///< of them, how many the row's keys are of
+    std::int64_t age = 0;             ///< of the weights that made these keys
+    std::mt19937_64 random;
+    // Of the present request:
+    std::int64_t most = 0;
+    Generated written;
+    bool waiting = false, stopped = false;
+    std::optional<Error> failure;
+};
+
+/// What the threads share, and the one that computes.
+struct Generator::Engine {
+    using State = Conversation::State;
+
+    Engine(const Transformer &actor, Options given)
+        : options(given), decoder(actor, given.rows, given.context) {
+        for (std::int64_t row = given.rows; row-- > 0;)
+            free.push_back(row);
+        worker = std::jthread([this](const std::stop_token &ended) { work(ended); });
+    }
+
+    void work(const std::stop_token &ended) {
+        const at::NoGradGuard noGradients;
+        std::unique_lock lock(mutex);
+        while (wakes.wait(lock, ended, [&] { return !writing.empty() && changing == 0; })) {
+            std::erase_if(writing, [&](State *state) {
+                if (state->stopped)
+                    finish(*state);
+                return state->stopped;
+            });
+            if (writing.empty())
+                continue;
+            const auto batch = writing; // others may join meanwhile
+            busy = true;
+            lock.unlock();
+            const auto begin = Clock::now();
+            auto failure = advance(batch);
+            lock.lock();
+            busy = false;
+            counted.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+            for (auto *state : batch)
+                if (failure)
+                    state->failure = failure;
+            std::erase_if(writing, [&](State *state) {
+                const bool over = state->failure || hasEnded(*state);
+                if (over)
+                    finish(*state);
+                return over;
+            });
+            idle.notify_all();
+        }
+    }
+
+    bool hasEnded(State &state) const {
+        auto &written = state.written;
+        if (written.tokens.empty())
+            return false; // it has joined just now
+        if (written.tokens.back() == options.endToken)
+            written.end = Generated::End::token;
+        else if (static_cast<std::int64_t>(written.tokens.size()) >= state.most)
+            written.end = Generated::End::length;
+        else if (static_cast<std::int64_t>(state.tokens.size()) >= options.context)
+            written.end = Generated::End::full;
+        else
+            return false;
+        return true;
+    }
+
+    void finish(State &state) {
+        state.waiting = false;
+        done.notify_all();
+    }
+
+    /// One token for each of the batch. The lock is not held: nobody else touches what these own.
+    std::optional<Error> advance(const std::vector<State *> &batch) {
+        try {
+            std::vector<at::Tensor> logits;
+            std::vector<State *> order;
+            std::vector<State *> step;
+            for (auto *state : batch) {
+                if (state->age != age) {
+                    decoder.clear(state->row);
+                    state->kept = 0;
+                    state->age = age;
+                }
+                if (state->kept + 1 == state->tokens.size() && state->kept > 0) {
+                    step.push_back(state);
+                    continue;
+                }
+                const std::vector<std::int32_t> fresh(state->tokens.begin() +
+                                                          static_cast<std::ptrdiff_t>(state->kept),
+                                                      state->tokens.end());
+                logits.push_back(decoder.read(state->row, fresh).unsqueeze(0));
+                order.push_back(state);
+                reads += static_cast<std::int64_t>(fresh.size());
+            }
+            if (!step.empty()) {
+                std::ranges::sort(step, {}, &State::row);
+                std::vector<std::int64_t> rows;
+                std::vector<std::int32_t> last;
+                for (const auto *state : step) {
+                    rows.push_back(state->row);
+                    last.push_back(state->tokens.back());
+                }
+                logits.push_back(decoder.step(rows, last));
+                order.insert(order.end(), step.begin(), step.end());
+            }
+            write(at::cat(logits), order);
+        } catch (const c10::Error &error) { // PyTorch's way to say that memory is short
+            return Error{ErrorKind::machine, error.what_without_backtrace()};
+        }
+        return std::nullopt;
+    }
+
+    void write(const at::Tensor &logits, const std::vector<State *> &order) {
+        std::vector<double> uniform;
+        for (auto *state : order) // 53 bits: below 1 for sure
+            uniform.push_back(static_cast<double>(state->random() >> 11) * 0x1p-53);
+        const auto sampled = sample(logits, options.sampling, {}, at::tensor(uniform, at::kDouble));
+        // One transfer for all three.
+        const auto numbers =
+            at::stack({sampled.tokens.to(at::kDouble), sampled.logProbabilities.to(at::kDouble),
+                       sampled.entropy.to(at::kDouble)})
+                .to(at::kCPU);
+        const auto table = numbers.accessor<double, 2>();
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const auto at = static_cast<std::int64_t>(i);
+            auto &state = *order[i];
+            const auto token = static_cast<std::int32_t>(table[0][at]);
+            state.kept = state.tokens.size();
+            state.tokens.push_back(token);
+            state.written.tokens.push_back(token);
+            state.written.logProbabilities.push_back(static_cast<float>(table[1][at]));
+            state.written.entropy.push_back(static_cast<float>(table[2][at]));
+        }
+        writes += static_cast<std::int64_t>(order.size());
+        ++steps;
+    }
+
+    const Options options;
+    Decoder decoder;
+    std::atomic<std::int64_t> reads = 0, writes = 0, steps = 0;
+
+    std::mutex mutex;
+    std::condition_variable_any wakes; ///< of the worker
+    std::condition_variable_any done;  ///< a stretch has ended, or a row is free
+    std::condition_variable_any idle;  ///< nothing is computed now
+    std::vector<std::int64_t> free;
+    std::vector<State *> writing;
+    std::int64_t age = 0;
+    int changing = 0; ///< threads that want, or have, the pause between tokens
+    bool busy = false;
+    Counts counted; ///< its seconds
+    std::jthread worker;
+};
+
+Generator::Conversation::Conversation(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Generator::Conversation::Conversation(Conversation &&other) noexcept = default;
+
+Generator::Conversation::~Conversation() {
+    if (!state_)
+        return;
+    auto &engine = *state_->engine;
+    std::unique_lock lock(engine.mutex);
+    engine.decoder.clear(state_->row);
+    engine.free.push_back(state_->row);
+    engine.done.notify_all();
+}
+
+const std::vector<std::int32_t> &Generator::Conversation::tokens() const {
+    return state_->tokens;
+}
+
+Generator::Generator(const Transformer &model, Options options)
+    : engine_(std::make_unique<Engine>(model, options)) {}
+
+Generator::~Generator() = default;
+
+Result<Generator::Conversation> Generator::open(std::uint64_t seed, const std::stop_token &stop) {
+    auto state = std::make_unique<Conversation::State>();
+    state->engine = engine_.get();
+    state->random.seed(seed);
+    std::unique_lock lock(engine_->mutex);
+    if (!engine_->done.wait(lock, stop, [&] { return !engine_->free.empty(); }))
+        return stoppedError();
+    state->row = engine_->free.back();
+    engine_->free.pop_back();
+    state->age = engine_->age;
+    return Conversation(std::move(state));
+}
+
+Result<Generated> Generator::generate(Conversation &conversation, std::vector<std::int32_t> tokens,
+                                      std::int64_t most, const std::stop_token &stop) {
+    auto &state = *conversation.state_;
+    const auto all = state.tokens.size() + tokens.size();
+    if (tokens.empty() || most < 1 || all + 1 > static_cast<std::size_t>(engine_->options.context))
+        return requestError("{} tokens and one more do not fit into a context of {}", all,
+                            engine_->options.context);
+    std::unique_lock lock(engine_->mutex);
+    state.tokens.insert(state.tokens.end(), tokens.begin(), tokens.end());
+    state.written = {};
+    state.most = most;
+    state.waiting = true;
+    engine_->writing.push_back(&state);
+    engine_->wakes.notify_all();
+    if (!engine_->done.wait(lock, stop, [&] { return !state.waiting; })) {
+        state.stopped = true; // the worker lets it go between two tokens
+        engine_->wakes.notify_all();
+        engine_->done.wait(lock, [&] { return !state.waiting; });
+        return stoppedError();
+    }
+    if (state.failure)
+        return tl::unexpected(*state.failure);
+    return std::move(state.written);
+}
+
+void Generator::betweenTokens(const std::function<void()> &change, bool forget) {
+    std::unique_lock lock(engine_->mutex);
+    ++engine_->changing;
+    engine_->idle.wait(lock, [&] { return !engine_->busy; });
+    change();
+    if (forget)
+        ++engine_->age;
+    --engine_->changing;
+    engine_->wakes.notify_all();
+}
+
+Generator::Counts Generator::counts() const {
+    const std::lock_guard lock(engine_->mutex);
+    auto counts = engine_->counted;
+    counts.read = engine_->reads;
+    counts.written = engine_->writes;
+    counts.steps = engine_->steps;
+    return counts;
+}
+
+} // namespace cuda_agent::learn

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/learn/model/decoder.h"
+#include "core/learn/model/sampler.h"
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+namespace cuda_agent::learn {
+
+/// A stretch that the model wrote.
+struct Generated {
+    std::vector<std::int32_t> tokens; ///< with the one that ended it, where one did
+    /// Of each token under the distribution that it was drawn from, and that one's entropy in nats.
+    std::vector<float> logProbabilities, entropy;
+    enum class End {
+        token,  ///< the end token came
+        length, ///< as much as was asked for
+        full    ///< the conversation is as long as the context
+    } end = End::token;
+};
+
+/// Writes many conversations at once with one model: whoever asks joins the batch between two
+/// tokens and leaves it when its stretch has ended, so that nobody waits for the slowest
+/// (continuous batching). Tokens go in and tokens come out: a conversation's earlier turns are
+/// never encoded anew. What is drawn depends on the conversation's seed and its logits alone, not
+/// on who else is writing.
+///
+/// One thread of its own computes; any thread may call, each conversation from one at a time.
+class Generator {
+  public:
+    struct Options {
+        std::int64_t rows = 64;      ///< conversations at once, and places for their keys
+        std::int64_t context = 2048; ///< tokens of one, at most the model's positions
+        std::int32_t endToken = 0;
+        Sampling sampling;
+    };
+
+    /// Borrows the model (an actor) until it is destroyed.
+    Generator(const Transformer &model, Options options);
+    /// No conversation may be left.
+    ~Generator();
+    Generator(const Generator &) = delete;
+    Generator &operator=(const Generator &) = delete;
+
+    /// One of the rows; gives it back when it goes.
+    class Conversation {
+      public:
+        Conversation(Conversation &&other) noexcept;
+        Conversation &operator=(Conversation &&) = delete;
+        ~Conversation();
+        /// All tokens read and written so far.
+        const std::vector<std::int32_t> &tokens() const;
+
+      private:
+        friend class Generator;
+        struct State;
+        explicit Conversation(std::unique_ptr<State> state);
+        std::unique_ptr<State> state_;
+    };
+
+    /// Waits for a free row. Errors: stopped.
+    Result<Conversation> open(std::uint64_t seed, const std::stop_token &stop);
+
+    /// Reads `tokens`, at least one, and writes up to `most` (at least one) behind them. Blocks.
+    /// Errors: stopped (the conversation is then of no more use), request (the tokens do not fit
+    /// into the context), machine (the model's computation failed).
+    Result<Generated> generate(Conversation &conversation, std::vector<std::int32_t> tokens,
+                               std::int64_t most, const std::stop_token &stop);
+
+    /// Calls `change` while nothing is computed, as an update of the weights or the device's lease
+    /// needs it. With `forget`, what conversations keep of before is computed anew from their
+    /// tokens when they go on, for other weights made it. Blocks; may be called by any thread.
+    void betweenTokens(const std::function<void()> &change, bool forget);
+
+    struct Counts {
+        std::int64_t read = 0, written = 0; ///< tokens
+        std::int64_t steps = 0;             ///< passes that wrote a token for each row in them
+        double seconds = 0;                 ///< of computing
+    };
+    Counts counts() const;
+
+  private:
+    struct Engine;
+    std::unique_ptr<Engine> engine_;
+};
+
+} // namespace cuda_agent::learn

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/rollout/generator.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace cuda_agent::learn {
+namespace {
+
+constexpr std::int32_t endToken = 7;
+
+Transformer model(std::uint64_t seed = 1) {
+    ModelConfig config;
+    config.vocabulary = 40;
+    config.hidden = 16;
+    config.layers = 2;
+    config.heads = 4;
+    config.kvHeads = 2;
+    config.headSize = 8;
+    config.inner = 24;
+    config.positions = 64;
+    config.initialRange = 0.3; // far from uniform
+    return Transformer::drawn(config, Transformer::Head::logits, seed, at::kCPU, at::kFloat);
+}
+
+Generator::Options options(std::int64_t rows, double temperature = 1) {
+    Generator::Options options;
+    options.rows = rows;
+    options.context = 64;
+    options.endToken = endToken;
+    options.sampling = {temperature, 1};
+    return options;
+}
+
+/// What the whole model says at each place of a conversation.
+at::Tensor wholeLogits(const Transformer &actor, const std::vector<std::int32_t> &tokens) {
+    const at::NoGradGuard noGradients;
+    return actor.logits(actor.hidden(at::tensor(tokens).to(at::kLong).unsqueeze(0)))[0];
+}
+
+/// Two turns of a conversation of that seed.
+std::vector<std::int32_t> talk(Generator &generator, std::uint64_t seed) {
+    auto conversation = generator.open(seed, {});
+    EXPECT_TRUE(conversation);
+    const auto word = static_cast<std::int32_t>(seed % 5);
+    for (int turn = 0; turn < 2; ++turn) {
+        const auto written = generator.generate(
+            *conversation, {word, 1, 2, static_cast<std::int32_t>(turn)}, 12, {});
+        EXPECT_TRUE(written);
+    }
+    return conversation->tokens();
+}
+
+TEST(Generator, WritesTheLikeliestTokensAndTellsTheirProbabilities) {
+    const auto actor = model();
+    for (const double temperature : {0.0, 1.0}) {
+        Generator generator(actor, options(2, temperature));
+        auto conversation = generator.open(3, {});
+        ASSERT_TRUE(conversation);
+        for (const std::vector<std::int32_t> &read : {std::vector{1, 2, 3}, {9, 9}}) {
+            const auto before = conversation->tokens().size() + read.size();
+            const auto written = generator.generate(*conversation, read, 8, {});
+            ASSERT_TRUE(written) << written.error().message;
+            const auto logits = wholeLogits(actor, conversation->tokens());
+            for (std::size_t i = 0; i < written->tokens.size(); ++i) {
+                const auto at = logits[static_cast<std::int64_t>(before + i - 1)];
+                EXPECT_EQ(written->tokens[i], conversation->tokens()[before + i]);
+                if (temperature == 0)
+                    EXPECT_EQ(written->tokens[i], at.argmax().item<std::int64_t>());
+                else
+                    EXPECT_NEAR(written->logProbabilities[i],
+                                at::log_softmax(at, -1)[written->tokens[i]].item<float>(), 1e-4);
+                EXPECT_GT(written->entropy[i], 0);
+            }
+            EXPECT_EQ(written->end == Generated::End::token, written->tokens.back() == endToken);
+            EXPECT_EQ(written->end == Generated::End::length,
+                      written->tokens.back() != endToken && written->tokens.size() == 8u);
+        }
+    }
+}
+
+TEST(Generator, InACrowdEachWritesWhatItWouldAlone) {
+    const auto actor = model();
+    std::vector<std::vector<std::int32_t>> alone;
+    {
+        Generator generator(actor, options(1));
+        for (std::uint64_t seed = 0; seed < 12; ++seed)
+            alone.push_back(talk(generator, seed));
+    }
+    Generator generator(actor, options(5)); // fewer rows than conversations: some wait
+    std::vector<std::vector<std::int32_t>> crowd(12);
+    {
+        std::vector<std::jthread> threads;
+        for (std::uint64_t seed = 0; seed < 12; ++seed)
+            threads.emplace_back([&, seed] { crowd[seed] = talk(generator, seed); });
+    }
+    EXPECT_EQ(crowd, alone);
+    EXPECT_NE(crowd[0], crowd[5]) << "another seed";
+    const auto counts = generator.counts();
+    EXPECT_EQ(counts.read + counts.written,
+              // The last token of a turn is read with the next one's; that of the last never.
+              [&] {
+                  std::int64_t all = 0;
+                  for (const auto &tokens : crowd)
+                      all += static_cast<std::int64_t>(tokens.size());
+                  return all + 12;
+              }());
+    EXPECT_LT(counts.steps, counts.written) << "they were written together";
+}
+
+TEST(Generator, AFullContextEndsAConversation) {
+    const auto actor = model();
+    Generator generator(actor, options(1));
+    auto conversation = generator.open(1, {});
+    ASSERT_TRUE(conversation);
+    Generated::End end = Generated::End::token;
+    for (int i = 0; i < 60 && end != Generated::End::full; ++i) {
+        const auto written = generator.generate(*conversation, {1}, 100, {});
+        if (!written) {
+            EXPECT_EQ(written.error().kind, ErrorKind::request);
+            break;
+        }
+        end = written->end;
+    }
+    EXPECT_GE(conversation->tokens().size(), 63u);
+    EXPECT_LE(conversation->tokens().size(), 64u);
+    EXPECT_FALSE(generator.generate(*conversation, std::vector<std::int32_t>(10, 1), 1, {}));
+    EXPECT_FALSE(generator.generate(*conversation, {}, 1, {}));
+}
+
+TEST(Generator, NewWeightsMakeOldKeysAnew) {
+    auto actor = model(1);
+    const auto other = model(2);
+    Generator generator(actor, options(2, 0));
+    auto conversation = generator.open(1, {});
+    ASSERT_TRUE(conversation);
+    ASSERT_TRUE(generator.generate(*conversation, {1, 2, 3}, 4, {}));
+    const auto before = conversation->tokens().size();
+    generator.betweenTokens(
+        [&] {
+            const at::NoGradGuard noGradients;
+            actor.parameters().values().copy_(other.parameters().values());
+        },
+        true);
+    const auto written = generator.generate(*conversation, {5}, 4, {});
+    ASSERT_TRUE(written);
+    const auto logits = wholeLogits(other, conversation->tokens());
+    for (std::size_t i = 0; i < written->tokens.size(); ++i)
+        EXPECT_EQ(written->tokens[i],
+                  logits[static_cast<std::int64_t>(before + i)].argmax().item<std::int64_t>());
+}
+
+TEST(Generator, CanBeStoppedWhileItWritesAndWhileItWaits) {
+    const auto actor = model();
+    auto settings = options(1);
+    settings.endToken = -1; // never
+    Generator generator(actor, settings);
+    std::stop_source stop;
+    auto conversation = generator.open(1, {});
+    ASSERT_TRUE(conversation);
+    std::jthread waits([&] { // no second row
+        const auto none = generator.open(2, stop.get_token());
+        EXPECT_FALSE(none);
+        EXPECT_EQ(none.error().kind, ErrorKind::stopped);
+    });
+    std::atomic<bool> held = false;
+    std::jthread writes([&] {
+        while (!held)
+            std::this_thread::yield();
+        const auto written = generator.generate(*conversation, {1}, 60, stop.get_token());
+        EXPECT_FALSE(written);
+        EXPECT_EQ(written.error().kind, ErrorKind::stopped);
+    });
+    generator.betweenTokens(
+        [&] { // nothing is written while this lasts
+            held = true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            stop.request_stop();
+        },
+        false);
+    writes.join();
+    waits.join();
+}
+
+} // namespace
+} // namespace cuda_agent::learn
