@@ -227,10 +227,13 @@ QString PlotCell::readout(double x) const {
         QString text;
         if (raw) {
             const std::size_t i = nearest(raw->x, x);
-            distance = std::abs(raw->x[i] - x);
-            text = smooth ? tr("%1 (raw %2)").arg(numberText(smooth->y[i]), numberText(raw->y[i]))
-                          : numberText(raw->y[i]);
-            at = placed ? at : raw->x[i];
+            if (!std::isnan(raw->y[i])) { // else in a stage that has no values
+                distance = std::abs(raw->x[i] - x);
+                text = smooth
+                           ? tr("%1 (raw %2)").arg(numberText(smooth->y[i]), numberText(raw->y[i]))
+                           : numberText(raw->y[i]);
+                at = placed ? at : raw->x[i];
+            }
         }
         if (!shown.odd.empty()) {
             const auto odd = std::min_element(shown.odd.begin(), shown.odd.end(),

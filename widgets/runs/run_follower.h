@@ -75,7 +75,7 @@ struct CurveRequest {
 /// One run's values of a metric; `x` never falls and all y are finite.
 struct Curve {
     QString folder;
-    std::vector<double> x, y;
+    std::vector<double> x, y;   ///< y NaN: the line is broken there, for a stage has no values
     std::vector<double> smooth; ///< empty without smoothing
     std::vector<double> rawX;   ///< `x` once more, for the raw curve beside a smoothed one
     struct Odd {

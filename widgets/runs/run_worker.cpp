@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace cuda_agent::widgets {
@@ -203,8 +204,10 @@ Curve RunWorker::curveOf(const Run &run, const CurveRequest &request, qsizetype 
         return curve;
     const learn::MetricSeries &column = found->second;
     // Smoothed in the order of steps, whatever the axis.
-    const std::vector<double> smooth =
-        request.smoothing > 0 ? smoothed(column.value, request.smoothing) : std::vector<double>();
+    const auto breaks = breaksOf(column, run.reader->metrics().stages());
+    const std::vector<double> smooth = request.smoothing > 0
+                                           ? smoothed(column.value, request.smoothing, breaks)
+                                           : std::vector<double>();
     const double start = run.reader->metrics().firstTime();
     const auto place = [&](std::size_t i) {
         switch (request.x) {
@@ -232,8 +235,19 @@ Curve RunWorker::curveOf(const Run &run, const CurveRequest &request, qsizetype 
     curve.x.reserve(order.size());
     curve.y.reserve(order.size());
     std::size_t early = 0; // odd values before the first finite one
+    auto broken = breaks.begin();
     for (const std::size_t i : order) {
         if (std::isfinite(column.value[i])) {
+            // A point that is none breaks the line, once for all breaks since the last one.
+            const bool gap = broken != breaks.end() && *broken <= i;
+            while (broken != breaks.end() && *broken <= i)
+                ++broken;
+            if (gap && !curve.x.empty()) {
+                curve.x.push_back((curve.x.back() + x[i]) / 2);
+                curve.y.push_back(std::numeric_limits<double>::quiet_NaN());
+                if (!smooth.empty())
+                    curve.smooth.push_back(curve.y.back());
+            }
             curve.x.push_back(x[i]);
             curve.y.push_back(column.value[i]);
             if (!smooth.empty())
@@ -270,7 +284,8 @@ void RunWorker::exportCsv(const QString &file, const QStringList &folders, const
             if (found == run->second.reader->metrics().metrics().end())
                 continue;
             const learn::MetricSeries &column = found->second;
-            const std::vector<double> smooth = smoothed(column.value, smoothing);
+            const std::vector<double> smooth = smoothed(
+                column.value, smoothing, breaksOf(column, run->second.reader->metrics().stages()));
             const QByteArray head =
                 csvField(names[i]).toUtf8() + ',' + csvField(metric).toUtf8() + ',';
             QByteArray text;

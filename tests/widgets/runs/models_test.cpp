@@ -21,6 +21,7 @@ class ModelsTest : public QObject {
     void runsModel();
     void metricsModel();
     void smoothingIsTheFormula();
+    void linesBreakOverStagesWithoutValues();
     void tellingMetricsAreCheckedAtFirst();
     void rolloutsModel();
     void progress();
@@ -105,6 +106,27 @@ void ModelsTest::metricsModel() {
     QCOMPARE(model.checked(), (QStringList{QStringLiteral("loss"), QStringLiteral("z/x")}));
     model.setMetrics({});
     QCOMPARE(model.rowCount(), 0);
+}
+
+void ModelsTest::linesBreakOverStagesWithoutValues() {
+    learn::MetricSeries series;
+    for (const double step : {1, 2, 3, 20, 21, 40, 41})
+        series.push({step, 0, 0, 0}, step);
+    const auto stage = [](const char *name, double first, double last) {
+        return learn::StageSpan{name, {first, 0, 0, 0}, {last, 0, 0, 0}};
+    };
+    using Places = std::vector<std::size_t>;
+    const std::vector<learn::StageSpan> stages{stage("ppo", 1, 3), stage("rft", 4, 9),
+                                               stage("value", 10, 19), stage("agentic", 20, 50)};
+    QCOMPARE(breaksOf(series, stages), Places{3}); // once, though two stages lie there
+    // Steps that a stage leaves out, and a stage that has a value in it, break nothing.
+    QCOMPARE(breaksOf(series, {stage("ppo", 1, 20), stage("agentic", 21, 50)}), Places{});
+    QCOMPARE(breaksOf(series, {}), Places{});
+    QCOMPARE(breaksOf({}, stages), Places{});
+    const auto once = smoothed({1, 2, 3}, 0.5), again = smoothed({20, 21}, 0.5);
+    const auto both = smoothed({1, 2, 3, 20, 21}, 0.5, {3});
+    QCOMPARE(std::vector(both.begin(), both.begin() + 3), once);
+    QCOMPARE(std::vector(both.begin() + 3, both.end()), again);
 }
 
 void ModelsTest::smoothingIsTheFormula() {
