@@ -15,6 +15,25 @@
 namespace cuda_agent::learn {
 namespace {
 
+TEST(TrainRecipe, OfTheRepositoryAreRead) {
+    namespace fs = std::filesystem;
+    std::size_t count = 0;
+    for (const auto &entry :
+         fs::directory_iterator(fs::path(CUDA_AGENT_SOURCE_DIR) / "training/recipes/policy")) {
+        const auto recipe = readTrainRecipe(entry.path());
+        ASSERT_TRUE(recipe) << recipe.error().message;
+        EXPECT_EQ(recipe->name, "policy-" + entry.path().stem().string());
+        EXPECT_EQ(recipe->device == "cuda", entry.path().stem() == "h200");
+        EXPECT_EQ(recipe->corpus.lexically_normal(),
+                  fs::path(CUDA_AGENT_SOURCE_DIR) / "training/corpus/corpus.jsonl.gz");
+        auto config = recipe->model;
+        config.vocabulary = recipe->vocabulary;
+        EXPECT_TRUE(check(config));
+        ++count;
+    }
+    EXPECT_GE(count, 2u);
+}
+
 TEST(LearningRate, RisesThenFallsByACosine) {
     OptimiserOptions options;
     options.learningRate = 2;
