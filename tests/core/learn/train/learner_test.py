@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The trainer as a program: usage learner_test.py CUDA_AGENT_LEARN TRAIN_TOOL
 
-The corpus is text of this repository: what the model learns there is not the point."""
+The corpus is made up: what the model learns there is not the point."""
 
 import gzip
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -25,7 +26,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 TOOL = sys.argv.pop()
 LEARN = sys.argv.pop()
-ROOT = pathlib.Path(__file__).resolve().parents[4]
 
 RECIPE = """
 name = "tiny"
@@ -55,17 +55,26 @@ checkpoint_every = {checkpoint}
 """
 
 
+def body_of(draw):
+    """Lines like those of a kernel."""
+    lines = []
+    for _ in range(40):
+        kind = draw.choice(["const float x{0} = in{1}[i + {2}] * {3}f;", "out{1}[i] = x{0} + x{2};",
+                            "if (i >= rows - {2})\n    return;", "float total{0} = {3}f;",
+                            "for (int k = {0}; k < {2}; ++k)\n    total{0} += x{1};"])
+        lines.append(kind.format(*(draw.randint(0, 9) for _ in range(3)), draw.randint(0, 99) / 8))
+    return "\n".join(lines) + "\n"
+
+
 def write_corpus(file):
-    texts = sorted((ROOT / "core" / "base").glob("*.h"))
+    draw = random.Random(3)
     with gzip.open(file, "wt", encoding="utf-8") as out:
-        for i, text in enumerate(texts):
-            body = text.read_text(encoding="utf-8")
-            half = len(body) // 2
+        for i in range(30):
             out.write(json.dumps({
-                "task": text.name, "split": "validation" if i % 5 == 0 else "train",
+                "task": f"task{i}", "split": "validation" if i % 5 == 0 else "train",
                 "level": "1", "candidate": "none",
-                "segments": [{"by": "context", "text": body[:half] + "<|im_start|>assistant\n"},
-                             {"by": "policy", "text": body[half:] + "<|im_end|>"}]}) + "\n")
+                "segments": [{"by": "context", "text": body_of(draw) + "<|im_start|>assistant\n"},
+                             {"by": "policy", "text": body_of(draw) + "<|im_end|>"}]}) + "\n")
 
 
 class LearnerTest(unittest.TestCase):
