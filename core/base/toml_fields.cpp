@@ -109,6 +109,15 @@ void TomlFields::takeWeights(const char *name, std::map<std::string, double> &we
     weights = std::move(given);
 }
 
+Result<toml::table> parseToml(std::string_view text, const std::string &file) {
+    try {
+        return toml::parse(text);
+    } catch (const toml::parse_error &problem) { // the library's way to say it
+        return requestError("{}:{}: not TOML: {}", file, problem.source().begin.line,
+                            std::string(problem.description()));
+    }
+}
+
 const toml::table *TomlFields::table(const char *name) {
     known_.insert(name);
     const auto *node = table_.get(name);

@@ -14,6 +14,9 @@
 
 namespace cuda_agent {
 
+/// `file` names the text in the error. Errors: request, one line with the library's words.
+Result<toml::table> parseToml(std::string_view text, const std::string &file);
+
 /// A value of a TOML file as JSON; dates become null.
 Json jsonOf(const toml::node &node);
 
@@ -42,6 +45,17 @@ class TomlFields {
     /// Numbers from 0 to 1e9 by name, in place of those that were there; `known` empty: any names.
     void takeWeights(const char *name, std::map<std::string, double> &weights,
                      const std::set<std::string> &known = {});
+    /// Has `read` take the fields of the table of that name, if it is there, and finishes them.
+    /// Errors: request, of that table; what is no table is told by finish().
+    template <typename Read>
+    Result<void> section(const char *name, const Read &read) {
+        const auto *inner = table(name);
+        if (!inner)
+            return {};
+        TomlFields fields(*inner, fmt::format("{}: [{}]", place_, name));
+        read(fields);
+        return fields.finish();
+    }
     /// The table of that name, or null.
     const toml::table *table(const char *name);
 

@@ -16,25 +16,17 @@ Result<void> readSections(const toml::table &file, const std::string &name, Reci
     top.take("tasks", recipe.tasks, 1, 1e7);
     top.take("audited", recipe.audited, 0, 1e7);
     top.take("device", device);
-    const auto section = [&](const char *which, const auto &read) -> Result<void> {
-        const auto *table = top.table(which);
-        if (!table)
-            return {};
-        TomlFields fields(*table, fmt::format("{}: [{}]", name, which));
-        read(fields);
-        return fields.finish();
-    };
-    CUDA_AGENT_TRY(section("time", [&](auto &fields) {
+    CUDA_AGENT_TRY(top.section("time", [&](TomlFields &fields) {
         fields.take("least_seconds", recipe.leastSeconds, 1e-6, 10);
         fields.take("most_seconds", recipe.mostSeconds, 1e-5, 100);
         fields.take("calls", recipe.timedCalls, 1, 1000);
     }));
-    CUDA_AGENT_TRY(section("memory", [&](auto &fields) {
+    CUDA_AGENT_TRY(top.section("memory", [&](TomlFields &fields) {
         double gigabytes = static_cast<double>(recipe.memoryBytes) / (1 << 30);
         fields.take("gigabytes", gigabytes, 0.01, 1000);
         recipe.memoryBytes = static_cast<std::uint64_t>(gigabytes * (1 << 30));
     }));
-    CUDA_AGENT_TRY(section("compose", [&](auto &fields) {
+    CUDA_AGENT_TRY(top.section("compose", [&](TomlFields &fields) {
         fields.takeWeights("sources", recipe.sources,
                            {"torch", "composed", "transformers", "endpoint"});
         fields.takeWeights("operators", recipe.operators, {"2", "3", "4", "5"});
@@ -44,22 +36,22 @@ Result<void> readSections(const toml::table &file, const std::string &name, Reci
         fields.take("even", recipe.even, 0, 1);
         fields.take("skips", recipe.skips, 0, 1);
     }));
-    CUDA_AGENT_TRY(section("screen", [&](auto &fields) {
+    CUDA_AGENT_TRY(top.section("screen", [&](TomlFields &fields) {
         fields.take("similarity", recipe.similarity, 0, 1);
         fields.take("variants", recipe.variants, 1, 1e6);
     }));
-    CUDA_AGENT_TRY(section("filter", [&](auto &fields) {
+    CUDA_AGENT_TRY(top.section("filter", [&](TomlFields &fields) {
         fields.take("load_seconds", recipe.loadSeconds, 1, 3600);
         fields.take("check_seconds", recipe.checkSeconds, 1, 3600);
         fields.take("compile_seconds", recipe.compileSeconds, 1, 3600);
         fields.take("candidates_per_process", recipe.candidatesPerProcess, 1, 1e6);
     }));
-    CUDA_AGENT_TRY(section("split", [&](auto &fields) {
+    CUDA_AGENT_TRY(top.section("split", [&](TomlFields &fields) {
         fields.take("held_out", recipe.heldOut, 0, 0.5);
         fields.take("outer", recipe.outer, 0, 0.5);
         fields.take("validation", recipe.validation, 0, 0.5);
     }));
-    CUDA_AGENT_TRY(section("endpoint", [&](auto &fields) {
+    CUDA_AGENT_TRY(top.section("endpoint", [&](TomlFields &fields) {
         fields.take("attempts", recipe.endpointAttempts, 1, 100);
     }));
     CUDA_AGENT_TRY(top.finish());
@@ -75,14 +67,10 @@ Result<void> readSections(const toml::table &file, const std::string &name, Reci
 
 Result<Recipe> readRecipe(const std::filesystem::path &file) {
     CUDA_AGENT_ASSIGN(text, readTextFile(file, 1u << 20));
+    CUDA_AGENT_ASSIGN(table, parseToml(text, file.string()));
     Recipe recipe;
     recipe.name = file.stem().string();
-    try {
-        CUDA_AGENT_TRY(readSections(toml::parse(text), file.string(), recipe));
-    } catch (const toml::parse_error &problem) { // the library's way to say it
-        return requestError("{}:{}: not TOML: {}", file.string(), problem.source().begin.line,
-                            std::string(problem.description()));
-    }
+    CUDA_AGENT_TRY(readSections(table, file.string(), recipe));
     return recipe;
 }
 

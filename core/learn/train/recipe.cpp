@@ -33,15 +33,7 @@ Result<void> readSections(const toml::table &file, const std::string &name, Trai
     top.take("deterministic", recipe.deterministic);
     top.take("checkpoints_kept", recipe.checkpointsKept, 1, 1e6);
     top.take("stages", recipe.stages);
-    const auto section = [&](const char *which, const auto &read) -> Result<void> {
-        const auto *table = top.table(which);
-        if (!table)
-            return {};
-        TomlFields fields(*table, fmt::format("{}: [{}]", name, which));
-        read(fields);
-        return fields.finish();
-    };
-    CUDA_AGENT_TRY(section("model", [&](TomlFields &fields) {
+    CUDA_AGENT_TRY(top.section("model", [&](TomlFields &fields) {
         auto &model = recipe.model;
         fields.take("hidden", model.hidden, 1, largestSize);
         fields.take("layers", model.layers, 1, 1000);
@@ -53,7 +45,7 @@ Result<void> readSections(const toml::table &file, const std::string &name, Trai
         fields.take("rope_theta", model.ropeTheta, 1, 1e9);
         fields.take("tied", model.tied);
     }));
-    CUDA_AGENT_TRY(section("data", [&](TomlFields &fields) {
+    CUDA_AGENT_TRY(top.section("data", [&](TomlFields &fields) {
         std::string corpus, tokenizer;
         fields.take("corpus", corpus);
         fields.take("tokenizer", tokenizer);
@@ -62,7 +54,7 @@ Result<void> readSections(const toml::table &file, const std::string &name, Trai
         recipe.corpus = corpus;
         recipe.tokenizer = tokenizer;
     }));
-    CUDA_AGENT_TRY(section("pretrain", [&](TomlFields &fields) {
+    CUDA_AGENT_TRY(top.section("pretrain", [&](TomlFields &fields) {
         auto &stage = recipe.pretrain;
         fields.take("steps", stage.steps, 1, mostSteps);
         fields.take("batch", stage.batch, 1, 1e6);
@@ -113,14 +105,10 @@ double learningRate(const OptimiserOptions &options, std::int64_t step, std::int
 
 Result<TrainRecipe> readTrainRecipe(const std::filesystem::path &file) {
     CUDA_AGENT_ASSIGN(text, readTextFile(file, 1u << 20));
+    CUDA_AGENT_ASSIGN(table, parseToml(text, file.string()));
     TrainRecipe recipe;
     recipe.name = file.stem().string();
-    try {
-        CUDA_AGENT_TRY(readSections(toml::parse(text), file.string(), recipe));
-    } catch (const toml::parse_error &problem) { // the library's way to say it
-        return requestError("{}:{}: not TOML: {}", file.string(), problem.source().begin.line,
-                            std::string(problem.description()));
-    }
+    CUDA_AGENT_TRY(readSections(table, file.string(), recipe));
     const auto folder = std::filesystem::absolute(file).parent_path();
     recipe.corpus = folder / recipe.corpus;
     if (!recipe.tokenizer.empty())
