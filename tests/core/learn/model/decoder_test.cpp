@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/model/decoder.h"
 #include "core/learn/model/sampler.h"
+#include "tests/core/learn/model/tiny_model.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -15,15 +16,8 @@ namespace cuda_agent::learn {
 namespace {
 
 Transformer model(std::int64_t kvHeads) {
-    ModelConfig config;
-    config.vocabulary = 50;
-    config.hidden = 16;
-    config.layers = 2;
-    config.heads = 4;
+    auto config = tinyConfig();
     config.kvHeads = kvHeads;
-    config.headSize = 8;
-    config.inner = 24;
-    config.positions = 32;
     config.initialRange = 0.3; // far from uniform
     return Transformer::drawn(config, Transformer::Head::logits, 1, at::kCPU, at::kFloat);
 }

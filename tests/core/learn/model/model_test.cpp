@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/temporary_folder.h"
 #include "core/learn/model/transformer.h"
+#include "tests/core/learn/model/tiny_model.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -10,26 +11,13 @@
 namespace cuda_agent::learn {
 namespace {
 
-ModelConfig tiny() {
-    ModelConfig config;
-    config.vocabulary = 50;
-    config.hidden = 16;
-    config.layers = 2;
-    config.heads = 4;
-    config.kvHeads = 2;
-    config.headSize = 8;
-    config.inner = 24;
-    config.positions = 32;
-    return config;
-}
-
 at::Tensor someTokens(std::int64_t rows, std::int64_t length) {
     return at::arange(rows * length, at::kLong).remainder(50).view({rows, length});
 }
 
 TEST(Model, CountsItsParameters) {
     for (const bool tied : {true, false}) {
-        auto config = tiny();
+        auto config = tinyConfig();
         config.tied = tied;
         const auto model =
             Transformer::drawn(config, Transformer::Head::logits, 1, at::kCPU, at::kFloat);
@@ -40,7 +28,8 @@ TEST(Model, CountsItsParameters) {
 
 TEST(Model, DrawsTheSameForASeed) {
     const auto draw = [](std::uint64_t seed) {
-        return Transformer::drawn(tiny(), Transformer::Head::logits, seed, at::kCPU, at::kFloat)
+        return Transformer::drawn(tinyConfig(), Transformer::Head::logits, seed, at::kCPU,
+                                  at::kFloat)
             .parameters()
             .values();
     };
@@ -51,7 +40,7 @@ TEST(Model, DrawsTheSameForASeed) {
 TEST(Model, NoTokenSeesLaterOnes) {
     const at::NoGradGuard noGradients;
     const auto model =
-        Transformer::drawn(tiny(), Transformer::Head::logits, 1, at::kCPU, at::kFloat);
+        Transformer::drawn(tinyConfig(), Transformer::Head::logits, 1, at::kCPU, at::kFloat);
     const auto tokens = someTokens(1, 20);
     auto changed = tokens.clone();
     changed.select(1, 12).fill_(49);
@@ -62,7 +51,7 @@ TEST(Model, NoTokenSeesLaterOnes) {
 
 TEST(Model, GradientsLandInTheFlatBuffer) {
     const auto model =
-        Transformer::drawn(tiny(), Transformer::Head::logits, 1, at::kCPU, at::kFloat);
+        Transformer::drawn(tinyConfig(), Transformer::Head::logits, 1, at::kCPU, at::kFloat);
     model.logits(model.hidden(someTokens(2, 9))).square().mean().backward();
     const auto &gradients = model.parameters().gradients();
     for (const auto &parameter : model.parameters().all()) {
@@ -79,7 +68,7 @@ TEST(Model, ACriticStaysWithinItsBoundsAndStartsFromAnActor) {
     const auto folder = TemporaryFolder::make("model-test");
     ASSERT_TRUE(folder);
     const auto actor =
-        Transformer::drawn(tiny(), Transformer::Head::logits, 1, at::kCPU, at::kFloat);
+        Transformer::drawn(tinyConfig(), Transformer::Head::logits, 1, at::kCPU, at::kFloat);
     ASSERT_TRUE(actor.save(folder->path() / "actor", at::kFloat));
     auto critic =
         Transformer::load(folder->path() / "actor", Transformer::Head::value, at::kCPU, at::kFloat);
@@ -104,7 +93,7 @@ TEST(Model, MissingAndMisshapenTensorsAreNamed) {
     const auto folder = TemporaryFolder::make("model-test");
     ASSERT_TRUE(folder);
     const auto model =
-        Transformer::drawn(tiny(), Transformer::Head::logits, 1, at::kCPU, at::kFloat);
+        Transformer::drawn(tinyConfig(), Transformer::Head::logits, 1, at::kCPU, at::kFloat);
     ASSERT_TRUE(model.save(folder->path(), at::kFloat));
     const auto file = folder->path() / "model.safetensors";
     const auto whole = readSafetensors(file);

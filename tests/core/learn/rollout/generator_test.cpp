@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/rollout/generator.h"
+#include "tests/core/learn/model/tiny_model.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -16,14 +17,8 @@ namespace {
 constexpr std::int32_t endToken = 7;
 
 Transformer model(std::uint64_t seed = 1) {
-    ModelConfig config;
+    auto config = tinyConfig();
     config.vocabulary = 40;
-    config.hidden = 16;
-    config.layers = 2;
-    config.heads = 4;
-    config.kvHeads = 2;
-    config.headSize = 8;
-    config.inner = 24;
     config.positions = 64;
     config.initialRange = 0.3; // far from uniform
     return Transformer::drawn(config, Transformer::Head::logits, seed, at::kCPU, at::kFloat);
