@@ -37,8 +37,7 @@ Result<int> train(const Options &options, const std::stop_token &stop) {
                                .dump());
     else
         fmt::print("{} after step {}; the last checkpoint is {}\n",
-                   result.done ? "Done" : "Stopped", result.step,
-                   result.checkpoint.empty() ? "none" : result.checkpoint.string());
+                   result.done ? "Done" : "Stopped", result.step, result.checkpoint.string());
     if (!result.done && !options.json)
         fmt::print("The same command with --resume goes on.\n");
     return result.done ? 0 : stop.stop_requested() ? 130 : 1;

@@ -43,6 +43,13 @@ Batch batchOf(const TokenSet &set, std::int64_t context, std::int64_t count, dou
             byPolicy * (1 - contextWeight) + contextWeight, byPolicy};
 }
 
+/// Of each token: [batch, length] of float.
+at::Tensor crossEntropy(const at::Tensor &logits, const at::Tensor &targets) {
+    return at::cross_entropy_loss(logits.reshape({-1, logits.size(-1)}).to(at::kFloat),
+                                  targets.reshape({-1}), {}, at::Reduction::None)
+        .view(targets.sizes());
+}
+
 class Pretraining {
   public:
     Pretraining(const StageInput &input, Transformer &actor)
@@ -55,7 +62,7 @@ class Pretraining {
         const auto set = optimiser_.setState(content.tensors);
         if (!set)
             return requestError("{}: {}", checkpoint.folder.string(), set.error().message);
-        step_ = checkpoint.step;
+        step_ = saved_ = checkpoint.step;
         seconds_ = checkpoint.state.value("seconds", 0.0);
         return {};
     }
@@ -135,8 +142,9 @@ class Pretraining {
                         // Spread over the whole set, the same ones every time.
                         [&](std::int64_t i) { return (first + i) * there / count * context; });
             const auto logits = actor_.logits(actor_.hidden(batch.inputs));
-            all += weightedCrossEntropy(logits, batch.targets, batch.weights).item<double>();
-            policy += weightedCrossEntropy(logits, batch.targets, batch.byPolicy).item<double>();
+            const auto losses = crossEntropy(logits, batch.targets);
+            all += losses.sum().item<double>();
+            policy += (losses * batch.byPolicy).sum().item<double>();
             right += ((logits.argmax(-1) == batch.targets).to(at::kFloat) * batch.byPolicy)
                          .sum()
                          .item<double>();
@@ -186,17 +194,15 @@ class Pretraining {
     Transformer &actor_;
     AdamW optimiser_;
     Sequences sequences_;
-    std::int64_t step_ = 0, saved_ = -1;
-    double seconds_ = 0; ///< of training, over all starts
+    std::int64_t step_ = 0, saved_ = -1; ///< done, and of the last checkpoint
+    double seconds_ = 0;                 ///< of training, over all starts
 };
 
 } // namespace
 
 at::Tensor weightedCrossEntropy(const at::Tensor &logits, const at::Tensor &targets,
                                 const at::Tensor &weights) {
-    const auto losses = at::cross_entropy_loss(logits.reshape({-1, logits.size(-1)}).to(at::kFloat),
-                                               targets.reshape({-1}), {}, at::Reduction::None);
-    return (losses * weights.reshape({-1})).sum();
+    return (crossEntropy(logits, targets) * weights).sum();
 }
 
 Result<StageEnd> pretrain(const StageInput &input, Transformer &actor,

@@ -18,10 +18,8 @@ at::Tensor weightedCrossEntropy(const at::Tensor &logits, const at::Tensor &targ
 struct StageInput {
     const TrainRecipe &recipe;
     RunWriter &run;
-    const TokenSet &train, &validation; ///< the second may be empty
-    const Tokenizer &tokenizer;         ///< kept with every checkpoint
-    std::filesystem::path tokenizerFile;
-    std::function<void(const std::string &)> note; ///< a line for whoever watches
+    const TokenSet &train, &validation;  ///< the second may be empty
+    std::filesystem::path tokenizerFile; ///< kept with every checkpoint
 };
 
 /// How a stage ended.

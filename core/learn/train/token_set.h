@@ -5,7 +5,6 @@
 #include "core/learn/corpus/document.h"
 #include "core/learn/tokenizer/tokenizer.h"
 
-#include <span>
 #include <stop_token>
 
 namespace cuda_agent::learn {
@@ -36,7 +35,6 @@ class Sequences {
     /// order of its own, cut from an offset of its own.
     std::int64_t begin(std::int64_t at);
 
-    const TokenSet &set() const { return set_; }
     std::int64_t context() const { return context_; }
 
   private:

@@ -49,6 +49,35 @@ class Training {
                                 request_.folder.string());
         if (request_.resume)
             from_ = newestCheckpoint(request_.folder, note_);
+        CUDA_AGENT_ASSIGN(data, prepare(stop));
+        CUDA_AGENT_ASSIGN(model, modelFor(data.tokenizer, device));
+        note_(fmt::format("{} parameters on {}", model.config().parameters(), device.str()));
+        CUDA_AGENT_ASSIGN(writer, opened(device));
+        if (from_)
+            note_(fmt::format("goes on from step {}", from_->step));
+        if (!fs::exists(tokenizerFile()))
+            CUDA_AGENT_TRY(data.tokenizer.save(tokenizerFile()));
+        Deadline deadline(stop, request_.seconds);
+        const StageInput input{recipe_, writer, data.train, data.validation, tokenizerFile()};
+        const auto end = pretrain(input, model, from_, deadline.token());
+        CUDA_AGENT_TRY(closed(writer, end));
+        if (!end)
+            return tl::unexpected(end.error());
+        TrainResult result;
+        result.done = *end == StageEnd::done;
+        result.step = writer.status().step; // a stage ends with a checkpoint
+        result.checkpoint = checkpointFolder(request_.folder, result.step);
+        return result;
+    }
+
+  private:
+    struct Data {
+        Tokenizer tokenizer;
+        TokenSet train, validation;
+    };
+
+    /// Reads the corpus, whose text is let go once it is tokens.
+    Result<Data> prepare(const std::stop_token &stop) {
         CUDA_AGENT_ASSIGN(documents, readCorpus(recipe_.corpus));
         CUDA_AGENT_ASSIGN(tokenizer, tokenizerOf(documents));
         CUDA_AGENT_ASSIGN(train, tokens(documents, "train", tokenizer, stop));
@@ -60,27 +89,9 @@ class Training {
         note_(fmt::format("{} tokens of {} documents, {} of them the policy's; {} to validate with",
                           train.tokens.size(), train.begins.size(),
                           std::ranges::count(train.byPolicy, 1), validation.tokens.size()));
-        CUDA_AGENT_ASSIGN(model, modelFor(tokenizer, device));
-        note_(fmt::format("{} parameters on {}", model.config().parameters(), device.str()));
-        CUDA_AGENT_ASSIGN(writer, opened(device));
-        if (note_ && from_)
-            note_(fmt::format("goes on from step {}", from_->step));
-        const StageInput input{recipe_,   writer,          train, validation,
-                               tokenizer, tokenizerFile(), note_};
-        auto end = stages(input, model, stop);
-        CUDA_AGENT_TRY(closed(writer, end));
-        if (!end)
-            return tl::unexpected(end.error());
-        TrainResult result;
-        result.done = *end == StageEnd::done;
-        if (const auto last = newestCheckpoint(request_.folder)) {
-            result.step = last->step;
-            result.checkpoint = last->folder;
-        }
-        return result;
+        return Data{std::move(tokenizer), std::move(train), std::move(validation)};
     }
 
-  private:
     fs::path tokenizerFile() const { return request_.folder / "tokenizer.json"; }
 
     Result<Tokenizer> tokenizerOf(const std::vector<Document> &documents) {
@@ -139,14 +150,6 @@ class Training {
         for (const auto &stage : recipe_.stages)
             info.stages.push_back({stage, recipe_.pretrain.steps});
         return RunWriter::create(request_.folder, std::move(info));
-    }
-
-    Result<StageEnd> stages(const StageInput &input, Transformer &model,
-                            const std::stop_token &stop) {
-        if (!fs::exists(tokenizerFile()))
-            CUDA_AGENT_TRY(input.tokenizer.save(tokenizerFile()));
-        Deadline deadline(stop, request_.seconds);
-        return pretrain(input, model, from_, deadline.token());
     }
 
     static Result<void> closed(RunWriter &writer, const Result<StageEnd> &end) {

@@ -22,7 +22,7 @@ struct TrainRequest {
 struct TrainResult {
     bool done = false; ///< all stages; else it was stopped, and can go on
     std::int64_t step = 0;
-    std::filesystem::path checkpoint; ///< empty where there is none
+    std::filesystem::path checkpoint;
 };
 
 /// Runs a recipe's stages: the tokenizer, the tokens of the corpus, the model, then stage by stage.
