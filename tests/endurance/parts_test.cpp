@@ -219,7 +219,27 @@ TEST(Watch, TheHeapTellsSmallLosses) {
     EXPECT_EQ(growing(1000)[0].kind, "heap");
 }
 
-TEST(Census, CountsSharedMappingsByTheirSize) {
+/// Folders of its own, as takeCensus() wants: the names of what others keep in /tmp, of a whole
+/// clone for instance, take tens of megabytes of the memory that is measured.
+class TakeCensus : public testing::Test {
+protected:
+    void SetUp() override {
+        own_ = testing::TempDir() + "census-XXXXXX";
+        ASSERT_NE(::mkdtemp(own_.data()), nullptr);
+        ::setenv("TMPDIR", own_.c_str(), 1);
+        ::setenv("CUDA_AGENT_CACHE", (own_ + "/cache").c_str(), 1);
+    }
+    void TearDown() override {
+        ::unsetenv("TMPDIR");
+        ::unsetenv("CUDA_AGENT_CACHE");
+        std::filesystem::remove_all(own_);
+    }
+
+private:
+    std::string own_;
+};
+
+TEST_F(TakeCensus, CountsSharedMappingsByTheirSize) {
     auto device = device::openCpu().value();
     const auto before = takeCensus(nullptr).value();
     auto memory = device->allocate(64 << 20).value();
@@ -234,12 +254,7 @@ TEST(Census, CountsSharedMappingsByTheirSize) {
                 static_cast<double>(mapped.residentBytes), 16 << 20); // of 64
 }
 
-TEST(Census, SeesWhatThisProcessHolds) {
-    // Of its own, as takeCensus() wants: the names of what others keep in /tmp take megabytes.
-    std::string own = testing::TempDir() + "census-XXXXXX";
-    ASSERT_NE(::mkdtemp(own.data()), nullptr);
-    ::setenv("TMPDIR", own.c_str(), 1);
-    ::setenv("CUDA_AGENT_CACHE", (own + "/cache").c_str(), 1);
+TEST_F(TakeCensus, SeesWhatThisProcessHolds) {
     const auto before = takeCensus(nullptr).value();
     EXPECT_GT(before.residentBytes, 1u << 20);
     EXPECT_GT(before.count("mounts"), 0u);
@@ -259,7 +274,6 @@ TEST(Census, SeesWhatThisProcessHolds) {
     const auto larger = takeCensus(nullptr).value();
     EXPECT_NEAR(static_cast<double>(larger.heapBytes - after.heapBytes),
                 static_cast<double>(block.size()), 1 << 20);
-    std::filesystem::remove_all(own);
 }
 
 } // namespace
