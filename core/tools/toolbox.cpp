@@ -81,6 +81,8 @@ Result<session::Observation> callTool(Workspace &workspace, const session::ToolC
                                       std::stop_token stop) {
     const auto start = Clock::now();
     const auto act = [&]() -> Result<session::Observation> {
+        if (call.tool.empty() && call.arguments.contains(unreadableCall))
+            return refuse("the turn cannot be read: " + call.arguments.value(unreadableCall, ""));
         const auto &tools = allTools();
         const auto tool = std::ranges::find(tools, call.tool, &Tool::name);
         if (tool == tools.end()) {

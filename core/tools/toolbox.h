@@ -19,6 +19,8 @@ inline constexpr std::size_t largestAnswer = 30'000; ///< characters of one obse
 /// The one argument of a call whose arguments were no JSON object: their text. With "cut": true
 /// when the model's answer was cut off.
 inline constexpr const char *unparsedArguments = "unparsed_arguments";
+/// The one argument of a call of no tool, in place of what could not be read as calls: why.
+inline constexpr const char *unreadableCall = "unreadable_call";
 
 /// What tools act on: the workspace's folder, the session's recorder, the judge. One thread.
 ///

@@ -89,7 +89,7 @@ def problems(root, files):
 LIST = "foreach(\n  room\n  base\n  task\n  agent\n  learn)\nendforeach()\n"
 
 
-LEARN = "set(parts chat run)\nif(X)\n  list(APPEND parts model train)\nendif()\n"
+LEARN = "set(parts corpus run)\nif(X)\n  list(APPEND parts model train)\nendif()\n"
 
 
 PANES = "foreach(\n  room\n  plot\n  shell)\nendforeach()\n"
@@ -109,7 +109,7 @@ if __name__ == "__main__":
             "window": case("widgets/shell/a.cpp", '#include "core/task/a.h"\n#include <QLabel>'),
             "pane": case("widgets/shell/a.cpp", '#include "widgets/plot/a.h"'),
             "window program": case("app/main.cpp", '#include "widgets/shell/a.h"'),
-            "trainer": case("core/learn/train/a.cpp", '#include <ATen/ATen.h>\n#include "core/learn/chat/a.h"'),
+            "trainer": case("core/learn/train/a.cpp", '#include <ATen/ATen.h>\n#include "core/learn/corpus/a.h"'),
             "trainer's program": case("app/learn/a.cpp", '#include "core/learn/train/a.h"'),
             "system": case("core/base/a.h", "#include <fmt/format.h>"),
         },

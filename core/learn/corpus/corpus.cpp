@@ -88,13 +88,13 @@ class Maker {
             return made;
         }
         made.planned = true;
-        CUDA_AGENT_TRY(draw(made, task, context, *space, promptOf(context, code)));
+        CUDA_AGENT_TRY(draw(made, task, context, *space, chat::promptOf(context, code)));
         return made;
     }
 
   private:
     Result<void> draw(Made &made, const bench::SuiteTask &task, const policy::Context &context,
-                      const policy::SearchSpace &space, const Segment &prompt) const {
+                      const policy::SearchSpace &space, const chat::Segment &prompt) const {
         auto generator = generatorOf(options_.seed, task.id);
         const auto signature = judge::signatureOf(context.task);
         const auto kind = context.device.kind;

@@ -45,14 +45,14 @@ std::string operationsOf(const std::string &work) {
 
 std::size_t Document::bytes() const {
     std::size_t sum = 0;
-    for (const Segment &segment : segments)
+    for (const chat::Segment &segment : segments)
         sum += segment.text.size();
     return sum;
 }
 
 Json toJson(const Document &document) {
     Json segments = Json::array();
-    for (const Segment &segment : document.segments)
+    for (const chat::Segment &segment : document.segments)
         segments.push_back({{"by", nameOf(segment.by)}, {"text", segment.text}});
     return {{"task", document.task},
             {"split", document.split},
@@ -95,10 +95,12 @@ Result<Document> documentFromJson(const Json &json) {
             return requestError("a segment is no object");
         CUDA_AGENT_ASSIGN(by, text(segment, "by"));
         CUDA_AGENT_ASSIGN(words, text(segment, "text"));
-        if (by != nameOf(Author::policy) && by != nameOf(Author::context))
+        if (by != chat::nameOf(chat::Author::policy) && by != chat::nameOf(chat::Author::context))
             return requestError("a segment is by '{}'; by whom is 'context' or 'policy'", by);
-        document.segments.push_back(
-            {by == nameOf(Author::policy) ? Author::policy : Author::context, std::move(words)});
+        document.segments.push_back({by == chat::nameOf(chat::Author::policy)
+                                         ? chat::Author::policy
+                                         : chat::Author::context,
+                                     std::move(words)});
     }
     return document;
 }
@@ -140,7 +142,7 @@ std::string thoughtOf(const policy::SearchSpace &space, const std::string &name,
                               bytesText(space.expectedBytes(name)));
 }
 
-Result<Segment> turnOf(const std::string &thought, const CandidateText &candidate) {
+Result<chat::Segment> turnOf(const std::string &thought, const CandidateText &candidate) {
     policy::Step step;
     step.thought = thought;
     const auto call = [&](const char *tool, Json arguments) {
@@ -150,7 +152,7 @@ Result<Segment> turnOf(const std::string &thought, const CandidateText &candidat
         call("Write", {{"file_path", kernelFile}, {"content", candidate.kernels}});
     call("Write", {{"file_path", "plan.json"}, {"content", candidate.plan.dump()}});
     call("Verify", Json::object());
-    return segmentOf(step);
+    return chat::segmentOf(step);
 }
 
 } // namespace cuda_agent::learn

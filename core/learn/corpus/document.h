@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/learn/chat/chat.h"
 #include "core/learn/corpus/mutation.h"
+#include "core/policy/chat/chat.h"
 #include "core/policy/planner/search.h"
 
 namespace cuda_agent::learn {
@@ -18,7 +18,7 @@ struct Document {
     std::string level;
     std::string candidate; ///< the planner's name of it
     std::optional<Mutation> mutation;
-    std::vector<Segment> segments;
+    std::vector<chat::Segment> segments;
     std::size_t thoughtBytes = 0, kernelBytes = 0, planBytes = 0;
 
     std::size_t bytes() const;
@@ -38,6 +38,6 @@ std::string thoughtOf(const policy::SearchSpace &space, const std::string &name,
 
 /// The turn that writes that candidate and has it verified. Errors: request (a text that the
 /// template cannot hold).
-Result<Segment> turnOf(const std::string &thought, const CandidateText &candidate);
+Result<chat::Segment> turnOf(const std::string &thought, const CandidateText &candidate);
 
 } // namespace cuda_agent::learn

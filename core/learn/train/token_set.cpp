@@ -32,7 +32,7 @@ Result<TokenSet> tokensOf(const std::vector<Document> &documents, const std::str
         for (std::size_t j = 0; j < encoded[i].size(); ++j) {
             set.tokens.insert(set.tokens.end(), encoded[i][j].begin(), encoded[i][j].end());
             set.byPolicy.insert(set.byPolicy.end(), encoded[i][j].size(),
-                                chosen[i]->segments[j].by == Author::policy ? 1 : 0);
+                                chosen[i]->segments[j].by == chat::Author::policy ? 1 : 0);
         }
         set.tokens.push_back(end);
         set.byPolicy.push_back(0); // the environment ends a document

@@ -106,16 +106,16 @@ class Training {
                     texts.push_back(segment.text);
         TokenizerTraining training;
         training.vocabularySize = static_cast<std::size_t>(recipe_.vocabulary);
-        training.specialTokens.assign(specialTokens.begin(), specialTokens.end());
+        training.specialTokens.assign(chat::specialTokens.begin(), chat::specialTokens.end());
         note_(fmt::format("learns {} tokens from {} texts", recipe_.vocabulary, texts.size()));
         return trainTokenizer(texts, training);
     }
 
     static Result<TokenSet> tokens(const std::vector<Document> &documents, const std::string &split,
                                    const Tokenizer &tokenizer, const std::stop_token &stop) {
-        const auto end = tokenizer.id(learn::endOfText);
+        const auto end = tokenizer.id(chat::endOfText);
         if (!end)
-            return requestError("the tokenizer has no {}", endOfText);
+            return requestError("the tokenizer has no {}", chat::endOfText);
         return tokensOf(documents, split, tokenizer, *end, stop);
     }
 
@@ -126,7 +126,7 @@ class Training {
                 : at::kFloat;
         auto config = recipe_.model;
         config.vocabulary = static_cast<std::int64_t>(tokenizer.size());
-        config.endOfText = tokenizer.id(imEnd).value_or(0);
+        config.endOfText = tokenizer.id(chat::imEnd).value_or(0);
         CUDA_AGENT_TRY(check(config));
         if (!from_)
             return Transformer::drawn(config, Transformer::Head::logits, recipe_.seed, device,

@@ -49,7 +49,7 @@ class Corpus : public testing::Test {
     /// The files that the document's turn writes.
     static std::map<std::string, std::string> filesOf(const Document &document) {
         std::map<std::string, std::string> files;
-        const auto step = stepOf(document.segments.at(1).text, 1);
+        const auto step = chat::stepOf(document.segments.at(1).text, 1);
         EXPECT_TRUE(step) << step.error().message;
         if (!step)
             return files;
@@ -95,8 +95,8 @@ TEST_F(Corpus, WritesPlansThatHoldAndMarksThoseThatAreBroken) {
         SCOPED_TRACE(document.task + " " + document.candidate);
         EXPECT_TRUE(candidates.insert(document.task + document.candidate).second);
         ASSERT_EQ(document.segments.size(), 2u);
-        EXPECT_EQ(document.segments[0].by, Author::context);
-        EXPECT_EQ(document.segments[1].by, Author::policy);
+        EXPECT_EQ(document.segments[0].by, chat::Author::context);
+        EXPECT_EQ(document.segments[1].by, chat::Author::policy);
         EXPECT_EQ(toJson(documentFromJson(toJson(document)).value()), toJson(document));
         EXPECT_LE(document.bytes(), 12000u);
         const auto files = filesOf(document);

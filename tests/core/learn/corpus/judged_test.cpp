@@ -44,7 +44,7 @@ TEST(CorpusJudged, WhatIsNotMarkedIsCorrect) {
             const auto place = folder->path() / "candidate";
             fs::remove_all(place);
             fs::create_directories(place / "kernels");
-            const auto step = stepOf(document.segments.at(1).text, 1);
+            const auto step = chat::stepOf(document.segments.at(1).text, 1);
             ASSERT_TRUE(step) << step.error().message;
             for (const auto &call : step->calls) {
                 if (call.tool != "Write")

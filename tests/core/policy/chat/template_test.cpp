@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/learn/chat/chat.h"
+#include "core/policy/chat/chat.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace cuda_agent::learn {
+namespace cuda_agent::chat {
 namespace {
 
 using policy::Step;
@@ -236,4 +236,4 @@ TEST(ChatTemplate, ArgumentsThatAreNoJsonStayText) {
 }
 
 } // namespace
-} // namespace cuda_agent::learn
+} // namespace cuda_agent::chat

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/learn/chat/chat.h"
+#include "core/policy/chat/chat.h"
 
 #include "core/tools/toolbox.h"
 
 #include <algorithm>
 
-namespace cuda_agent::learn {
+namespace cuda_agent::chat {
 
 namespace {
 
@@ -256,4 +256,4 @@ std::string withoutSpecials(std::string_view text) {
     return result;
 }
 
-} // namespace cuda_agent::learn
+} // namespace cuda_agent::chat

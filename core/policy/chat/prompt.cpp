@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/learn/chat/chat.h"
+#include "core/policy/chat/chat.h"
 
 #include "core/tools/judge_summary.h"
 #include "core/tools/toolbox.h"
@@ -11,7 +11,7 @@
 #include <map>
 #include <set>
 
-namespace cuda_agent::learn {
+namespace cuda_agent::chat {
 
 namespace {
 
@@ -226,4 +226,4 @@ Segment observationsOf(const std::vector<session::ToolCall> &calls,
     return {Author::context, text + fmt::format("{}\n{}assistant\n", imEnd, imStart)};
 }
 
-} // namespace cuda_agent::learn
+} // namespace cuda_agent::chat

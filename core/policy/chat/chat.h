@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cuda_agent::learn {
+namespace cuda_agent::chat {
 
 // The chat template that corpus, rollouts and the Transformer policy share: ChatML as the Qwen3
 // models have it, tool calls as raw text in the form of Qwen3-Coder's chat template. Nothing here
@@ -93,4 +93,4 @@ Result<policy::Step> stepOf(std::string_view text, int turn);
 /// for anybody.
 std::string withoutSpecials(std::string_view text);
 
-} // namespace cuda_agent::learn
+} // namespace cuda_agent::chat

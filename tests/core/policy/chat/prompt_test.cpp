@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/learn/chat/chat.h"
+#include "core/policy/chat/chat.h"
 
 #include <gtest/gtest.h>
 
-namespace cuda_agent::learn {
+namespace cuda_agent::chat {
 namespace {
 
 policy::Context contextOf() {
@@ -106,4 +106,4 @@ TEST(ChatObservations, VerdictsAreOneLine) {
 }
 
 } // namespace
-} // namespace cuda_agent::learn
+} // namespace cuda_agent::chat

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/transformer/transformer.h"
+
+#include "core/tools/toolbox.h"
+
+namespace cuda_agent::policy {
+
+namespace {
+
+constexpr std::size_t longestThought = 4000;
+
+/// A number of its own for each turn, so that a resumed session draws what it would have drawn.
+std::uint64_t seedOf(std::uint64_t session, int turn) {
+    // The finaliser of MurmurHash3: near seeds give unlike numbers.
+    auto bits = session + 0x9e3779b97f4a7c15ull * static_cast<std::uint64_t>(turn);
+    bits = (bits ^ (bits >> 33)) * 0xff51afd7ed558ccdull;
+    bits = (bits ^ (bits >> 33)) * 0xc4ceb9fe1a85ec53ull;
+    return bits ^ (bits >> 33);
+}
+
+class TransformerPolicy : public Policy {
+  public:
+    TransformerPolicy(Context context, std::string source,
+                      std::unique_ptr<Conversation> conversation, TransformerOptions options)
+        : context_(std::move(context)), source_(std::move(source)),
+          conversation_(std::move(conversation)), options_(options) {}
+
+    std::string name() const override { return "transformer"; }
+
+    Result<Step> next(const std::vector<session::Turn> &turns, std::stop_token stop) override {
+        const int number = turns.empty() ? 1 : turns.back().number + 1;
+        CUDA_AGENT_ASSIGN(written,
+                          conversation_->write(untold(turns), seedOf(options_.seed, number), stop));
+        mine_ = number;
+        cut_ = written.end == Written::End::length;
+        return stepOf(written, number);
+    }
+
+  private:
+    /// What the model has not read yet.
+    std::vector<chat::Segment> untold(const std::vector<session::Turn> &turns) {
+        std::vector<chat::Segment> segments;
+        if (!begun_)
+            segments.push_back(chat::promptOf(context_, source_, options_.prompt));
+        begun_ = true;
+        if (std::exchange(cut_, false)) // the model did not
+            segments.push_back({chat::Author::context, std::string(chat::imEnd)});
+        for (; told_ < turns.size(); ++told_) {
+            const auto &turn = turns[told_];
+            if (turn.number != mine_) // of an earlier run, or the engineer's
+                segments.push_back(writtenTurn(turn));
+            segments.push_back(
+                chat::observationsOf(turn.calls, turn.observations, options_.mostObservation));
+        }
+        return segments;
+    }
+
+    /// A turn that the log has, in the template's words.
+    static chat::Segment writtenTurn(const session::Turn &turn) {
+        Step step{turn.thought, turn.calls, turn.calls.empty(), ""};
+        std::erase_if(step.calls, [](const session::ToolCall &call) { return call.tool.empty(); });
+        if (auto segment = chat::segmentOf(step))
+            return std::move(*segment);
+        // It was written in words that the template has for itself.
+        return {chat::Author::policy, std::string(chat::imEnd)};
+    }
+
+    static Step stepOf(const Written &written, int number) {
+        if (written.end == Written::End::full)
+            return {"", {}, true, "the model's context is full"};
+        if (written.end == Written::End::length)
+            return unreadable(written.text, number,
+                              "the turn was cut at its greatest length; write less at once");
+        auto step = chat::stepOf(written.text, number);
+        return step ? std::move(*step) : unreadable(written.text, number, step.error().message);
+    }
+
+    static Step unreadable(const std::string &text, int number, std::string why) {
+        Step step;
+        step.thought = tools::clipped(chat::withoutSpecials(text), longestThought);
+        step.calls.push_back(
+            {fmt::format("{}-1", number), "", {{tools::unreadableCall, std::move(why)}}});
+        return step;
+    }
+
+    Context context_;
+    std::string source_;
+    std::unique_ptr<Conversation> conversation_;
+    TransformerOptions options_;
+    bool begun_ = false;
+    std::size_t told_ = 0; ///< turns that the model has read or written
+    int mine_ = 0;         ///< the turn that it wrote last
+    bool cut_ = false;     ///< which has no end
+};
+
+} // namespace
+
+std::unique_ptr<Policy> makeTransformer(Context context, std::string source,
+                                        std::unique_ptr<Conversation> conversation,
+                                        TransformerOptions options) {
+    return std::make_unique<TransformerPolicy>(std::move(context), std::move(source),
+                                               std::move(conversation), options);
+}
+
+} // namespace cuda_agent::policy

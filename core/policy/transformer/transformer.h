@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/policy/chat/chat.h"
+
+#include <memory>
+
+namespace cuda_agent::policy {
+
+/// What a language model wrote in its turn.
+struct Written {
+    std::string text; ///< with chat::imEnd behind it where the turn has ended
+    enum class End {
+        turn,   ///< the model ended it
+        length, ///< as long as a turn may be
+        full    ///< nothing more fits into the model's context
+    } end = End::turn;
+    std::int64_t readTokens = 0, writtenTokens = 0;
+};
+
+/// One conversation that a language model goes on writing, in this process or another. What it has
+/// read and written stays as it is: nothing is encoded twice. One thread.
+class Conversation {
+  public:
+    virtual ~Conversation() = default;
+    /// Reads `segments`, at least one, behind what stands, and writes one turn. The same
+    /// conversation and seed give the same turn. Where the segments alone do not fit, nothing is
+    /// written and the end is `full`. Blocks. Errors: machine (the model failed), stopped; the
+    /// conversation is of no more use then.
+    virtual Result<Written> write(const std::vector<chat::Segment> &segments, std::uint64_t seed,
+                                  std::stop_token stop) = 0;
+};
+
+struct TransformerOptions {
+    std::uint64_t seed = 1;
+    chat::PromptLimits prompt;
+    std::size_t mostObservation = 600; ///< bytes of an observation that the model is told
+};
+
+/// A language model that was trained on our own chat template: the turns of a session are what it
+/// writes. A turn that cannot be read becomes a call that is refused with the reason. The turns of
+/// a session that is resumed are told as its log has them. The session ends when the model ends it,
+/// or when its context is full.
+std::unique_ptr<Policy> makeTransformer(Context context, std::string source,
+                                        std::unique_ptr<Conversation> conversation,
+                                        TransformerOptions options = {});
+
+} // namespace cuda_agent::policy
