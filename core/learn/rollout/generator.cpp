@@ -202,10 +202,13 @@ Generator::Generator(const Transformer &model, Options options)
 
 Generator::~Generator() = default;
 
-Result<Generator::Conversation> Generator::open(std::uint64_t seed, const std::stop_token &stop) {
+const Generator::Options &Generator::options() const {
+    return engine_->options;
+}
+
+Result<Generator::Conversation> Generator::open(const std::stop_token &stop) {
     auto state = std::make_unique<Conversation::State>();
     state->engine = engine_.get();
-    state->random.seed(seed);
     std::unique_lock lock(engine_->mutex);
     if (!engine_->done.wait(lock, stop, [&] { return !engine_->free.empty(); }))
         return stoppedError();
@@ -216,7 +219,8 @@ Result<Generator::Conversation> Generator::open(std::uint64_t seed, const std::s
 }
 
 Result<Generated> Generator::generate(Conversation &conversation, std::vector<std::int32_t> tokens,
-                                      std::int64_t most, const std::stop_token &stop) {
+                                      std::int64_t most, std::uint64_t seed,
+                                      const std::stop_token &stop) {
     auto &state = *conversation.state_;
     const auto all = state.tokens.size() + tokens.size();
     if (tokens.empty() || most < 1 || all + 1 > static_cast<std::size_t>(engine_->options.context))
@@ -226,6 +230,7 @@ Result<Generated> Generator::generate(Conversation &conversation, std::vector<st
     state.tokens.insert(state.tokens.end(), tokens.begin(), tokens.end());
     state.written = {};
     state.most = most;
+    state.random.seed(seed);
     state.waiting = true;
     engine_->writing.push_back(&state);
     engine_->wakes.notify_all();

@@ -27,8 +27,8 @@ struct Generated {
 /// Writes many conversations at once with one model: whoever asks joins the batch between two
 /// tokens and leaves it when its stretch has ended, so that nobody waits for the slowest
 /// (continuous batching). Tokens go in and tokens come out: a conversation's earlier turns are
-/// never encoded anew. What is drawn depends on the conversation's seed and its logits alone, not
-/// on who else is writing.
+/// never encoded anew. What is drawn depends on the stretch's seed and the logits alone, not on who
+/// else is writing.
 ///
 /// One thread of its own computes; any thread may call, each conversation from one at a time.
 class Generator {
@@ -64,13 +64,15 @@ class Generator {
     };
 
     /// Waits for a free row. Errors: stopped.
-    Result<Conversation> open(std::uint64_t seed, const std::stop_token &stop);
+    Result<Conversation> open(const std::stop_token &stop);
 
     /// Reads `tokens`, at least one, and writes up to `most` (at least one) behind them. Blocks.
     /// Errors: stopped (the conversation is then of no more use), request (the tokens do not fit
     /// into the context), machine (the model's computation failed).
     Result<Generated> generate(Conversation &conversation, std::vector<std::int32_t> tokens,
-                               std::int64_t most, const std::stop_token &stop);
+                               std::int64_t most, std::uint64_t seed, const std::stop_token &stop);
+
+    const Options &options() const;
 
     /// Calls `change` while nothing is computed, as an update of the weights or the device's lease
     /// needs it. With `forget`, what conversations keep of before is computed anew from their

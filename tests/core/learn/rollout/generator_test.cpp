@@ -41,12 +41,13 @@ at::Tensor wholeLogits(const Transformer &actor, const std::vector<std::int32_t>
 
 /// Two turns of a conversation of that seed.
 std::vector<std::int32_t> talk(Generator &generator, std::uint64_t seed) {
-    auto conversation = generator.open(seed, {});
+    auto conversation = generator.open({});
     EXPECT_TRUE(conversation);
     const auto word = static_cast<std::int32_t>(seed % 5);
     for (int turn = 0; turn < 2; ++turn) {
-        const auto written = generator.generate(
-            *conversation, {word, 1, 2, static_cast<std::int32_t>(turn)}, 12, {});
+        const auto written =
+            generator.generate(*conversation, {word, 1, 2, static_cast<std::int32_t>(turn)}, 12,
+                               2 * seed + static_cast<std::uint64_t>(turn), {});
         EXPECT_TRUE(written);
     }
     return conversation->tokens();
@@ -56,11 +57,11 @@ TEST(Generator, WritesTheLikeliestTokensAndTellsTheirProbabilities) {
     const auto actor = model();
     for (const double temperature : {0.0, 1.0}) {
         Generator generator(actor, options(2, temperature));
-        auto conversation = generator.open(3, {});
+        auto conversation = generator.open({});
         ASSERT_TRUE(conversation);
         for (const std::vector<std::int32_t> &read : {std::vector{1, 2, 3}, {9, 9}}) {
             const auto before = conversation->tokens().size() + read.size();
-            const auto written = generator.generate(*conversation, read, 8, {});
+            const auto written = generator.generate(*conversation, read, 8, 1, {});
             ASSERT_TRUE(written) << written.error().message;
             const auto logits = wholeLogits(actor, conversation->tokens());
             for (std::size_t i = 0; i < written->tokens.size(); ++i) {
@@ -112,11 +113,11 @@ TEST(Generator, InACrowdEachWritesWhatItWouldAlone) {
 TEST(Generator, AFullContextEndsAConversation) {
     const auto actor = model();
     Generator generator(actor, options(1));
-    auto conversation = generator.open(1, {});
+    auto conversation = generator.open({});
     ASSERT_TRUE(conversation);
     Generated::End end = Generated::End::token;
     for (int i = 0; i < 60 && end != Generated::End::full; ++i) {
-        const auto written = generator.generate(*conversation, {1}, 100, {});
+        const auto written = generator.generate(*conversation, {1}, 100, 1, {});
         if (!written) {
             EXPECT_EQ(written.error().kind, ErrorKind::request);
             break;
@@ -125,17 +126,17 @@ TEST(Generator, AFullContextEndsAConversation) {
     }
     EXPECT_GE(conversation->tokens().size(), 63u);
     EXPECT_LE(conversation->tokens().size(), 64u);
-    EXPECT_FALSE(generator.generate(*conversation, std::vector<std::int32_t>(10, 1), 1, {}));
-    EXPECT_FALSE(generator.generate(*conversation, {}, 1, {}));
+    EXPECT_FALSE(generator.generate(*conversation, std::vector<std::int32_t>(10, 1), 1, 1, {}));
+    EXPECT_FALSE(generator.generate(*conversation, {}, 1, 1, {}));
 }
 
 TEST(Generator, NewWeightsMakeOldKeysAnew) {
     auto actor = model(1);
     const auto other = model(2);
     Generator generator(actor, options(2, 0));
-    auto conversation = generator.open(1, {});
+    auto conversation = generator.open({});
     ASSERT_TRUE(conversation);
-    ASSERT_TRUE(generator.generate(*conversation, {1, 2, 3}, 4, {}));
+    ASSERT_TRUE(generator.generate(*conversation, {1, 2, 3}, 4, 1, {}));
     const auto before = conversation->tokens().size();
     generator.betweenTokens(
         [&] {
@@ -143,7 +144,7 @@ TEST(Generator, NewWeightsMakeOldKeysAnew) {
             actor.parameters().values().copy_(other.parameters().values());
         },
         true);
-    const auto written = generator.generate(*conversation, {5}, 4, {});
+    const auto written = generator.generate(*conversation, {5}, 4, 1, {});
     ASSERT_TRUE(written);
     const auto logits = wholeLogits(other, conversation->tokens());
     for (std::size_t i = 0; i < written->tokens.size(); ++i)
@@ -157,10 +158,10 @@ TEST(Generator, CanBeStoppedWhileItWritesAndWhileItWaits) {
     settings.endToken = -1; // never
     Generator generator(actor, settings);
     std::stop_source stop;
-    auto conversation = generator.open(1, {});
+    auto conversation = generator.open({});
     ASSERT_TRUE(conversation);
     std::jthread waits([&] { // no second row
-        const auto none = generator.open(2, stop.get_token());
+        const auto none = generator.open(stop.get_token());
         EXPECT_FALSE(none);
         EXPECT_EQ(none.error().kind, ErrorKind::stopped);
     });
@@ -168,7 +169,7 @@ TEST(Generator, CanBeStoppedWhileItWritesAndWhileItWaits) {
     std::jthread writes([&] {
         while (!held)
             std::this_thread::yield();
-        const auto written = generator.generate(*conversation, {1}, 60, stop.get_token());
+        const auto written = generator.generate(*conversation, {1}, 60, 1, stop.get_token());
         EXPECT_FALSE(written);
         EXPECT_EQ(written.error().kind, ErrorKind::stopped);
     });

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/rollout/model_conversation.h"
+
+#include <chrono>
+
+namespace cuda_agent::learn {
+
+using Clock = std::chrono::steady_clock;
+
+ModelConversation::ModelConversation(Generator &generator, Generator::Conversation conversation,
+                                     Tokenizer tokenizer, Options options)
+    : generator_(generator), conversation_(std::move(conversation)),
+      tokenizer_(std::move(tokenizer)), options_(std::move(options)) {}
+
+Result<std::unique_ptr<ModelConversation>> ModelConversation::open(Generator &generator,
+                                                                   Tokenizer tokenizer,
+                                                                   Options options,
+                                                                   const std::stop_token &stop) {
+    CUDA_AGENT_ASSIGN(conversation, generator.open(stop));
+    return std::unique_ptr<ModelConversation>(new ModelConversation(
+        generator, std::move(conversation), std::move(tokenizer), std::move(options)));
+}
+
+Result<policy::Written> ModelConversation::write(const std::vector<chat::Segment> &segments,
+                                                 std::uint64_t seed, std::stop_token stop) {
+    std::vector<std::int32_t> read;
+    if (conversation_.tokens().empty())
+        read.push_back(options_.endOfText);
+    for (const auto &segment : segments) {
+        const auto tokens = tokenizer_.encode(segment.text);
+        read.insert(read.end(), tokens.begin(), tokens.end());
+    }
+    policy::Written written;
+    const auto context = static_cast<std::size_t>(generator_.options().context);
+    if (conversation_.tokens().size() + read.size() + 1 > context) {
+        if (options_.record)
+            options_.record->cut = true;
+        written.end = policy::Written::End::full;
+        return written;
+    }
+    const auto begin = Clock::now();
+    CUDA_AGENT_ASSIGN(generated,
+                      generator_.generate(conversation_, read, options_.longestTurn, seed, stop));
+    if (options_.spent)
+        options_.spent(std::chrono::duration<double>(Clock::now() - begin).count());
+    note(read, generated);
+    written.text = tokenizer_.decode(generated.tokens);
+    written.readTokens = static_cast<std::int64_t>(read.size());
+    written.writtenTokens = static_cast<std::int64_t>(generated.tokens.size());
+    switch (generated.end) {
+    case Generated::End::token:
+        written.end = policy::Written::End::turn;
+        break;
+    case Generated::End::length:
+        written.end = policy::Written::End::length;
+        break;
+    case Generated::End::full:
+        written.end = policy::Written::End::full;
+        break;
+    }
+    return written;
+}
+
+void ModelConversation::note(const std::vector<std::int32_t> &read, const Generated &written) {
+    if (!options_.record)
+        return;
+    auto &record = *options_.record;
+    record.tokens.insert(record.tokens.end(), read.begin(), read.end());
+    record.tokens.insert(record.tokens.end(), written.tokens.begin(), written.tokens.end());
+    record.byPolicy.resize(record.byPolicy.size() + read.size(), 0);
+    record.byPolicy.resize(record.tokens.size(), 1);
+    for (auto [to, from] : {std::pair{&record.logProbabilities, &written.logProbabilities},
+                            std::pair{&record.entropy, &written.entropy}}) {
+        to->resize(to->size() + read.size(), 0);
+        to->insert(to->end(), from->begin(), from->end());
+    }
+    ++record.turns;
+    record.cut = record.cut || written.end != Generated::End::token;
+}
+
+} // namespace cuda_agent::learn

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/learn/rollout/generator.h"
+#include "core/learn/tokenizer/tokenizer.h"
+#include "core/policy/transformer/transformer.h"
+
+namespace cuda_agent::learn {
+
+/// A conversation as an update needs it: everything that was read and written, one entry a token.
+struct TokenRecord {
+    std::vector<std::int32_t> tokens;
+    std::vector<std::uint8_t> byPolicy;  ///< 1 where it was drawn from the model
+    std::vector<float> logProbabilities; ///< of the drawn, when they were drawn; else 0
+    std::vector<float> entropy;          ///< in nats, likewise
+    std::int64_t turns = 0;              ///< that the model wrote
+    bool cut = false;                    ///< one of them was as long as may be, or the context full
+};
+
+/// A conversation that a generator of this process writes. It begins with an end of text, as the
+/// documents of pretraining do.
+class ModelConversation : public policy::Conversation {
+  public:
+    struct Options {
+        std::int64_t longestTurn = 1024;                ///< tokens
+        std::int32_t endOfText = 0;                     ///< what a conversation begins with
+        std::shared_ptr<TokenRecord> record = {};       ///< is filled; may be null
+        std::function<void(double seconds)> spent = {}; ///< told the time of each turn's writing
+    };
+    /// Borrows the generator, whose end token is chat::imEnd; waits for a row of it.
+    /// Errors: stopped.
+    static Result<std::unique_ptr<ModelConversation>>
+    open(Generator &generator, Tokenizer tokenizer, Options options, const std::stop_token &stop);
+
+    Result<policy::Written> write(const std::vector<chat::Segment> &segments, std::uint64_t seed,
+                                  std::stop_token stop) override;
+
+  private:
+    ModelConversation(Generator &generator, Generator::Conversation conversation,
+                      Tokenizer tokenizer, Options options);
+    void note(const std::vector<std::int32_t> &read, const Generated &written);
+
+    Generator &generator_;
+    Generator::Conversation conversation_;
+    Tokenizer tokenizer_;
+    Options options_;
+};
+
+} // namespace cuda_agent::learn
