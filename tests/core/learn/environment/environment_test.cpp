@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/temporary_folder.h"
+#include "core/learn/environment/episode.h"
+#include "core/session/log.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace cuda_agent::learn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *reluTask = R"(import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+def get_inputs():
+    return [torch.randn(64, 100)]
+
+def get_init_inputs():
+    return []
+)";
+
+/// A turn that writes a kernel for the task above, then asks for a verdict.
+policy::Step attempt(const std::string &body) {
+    const std::string kernel = "extern \"C\" __global__ void act(const float *x, float *y) {\n"
+                               "    const int i = blockIdx.x * 64 + threadIdx.x;\n"
+                               "    y[i] = " +
+                               body + ";\n}\n";
+    const std::string plan = R"({"version": 1, "buffers": [
+        {"name": "in0", "role": "input", "index": 0},
+        {"name": "out0", "role": "output", "index": 0, "shape": ["64", "100"], "dtype": "float32"}],
+        "requires": ["in0.shape[0] == 64"],
+        "steps": [{"kind": "kernel", "source": "kernels/act.cu", "entry": "act", "grid": ["100"],
+        "block": [64], "args": [{"buffer": "in0"}, {"buffer": "out0"}]}]})";
+    policy::Step step;
+    step.thought = "a kernel";
+    step.calls = {
+        {"1-1", "Write", {{"file_path", "kernels/act.cu"}, {"content", kernel}}},
+        {"1-2", "Write", {{"file_path", "plan.json"}, {"content", plan}}},
+        {"1-3", "Verify", Json::object()},
+    };
+    return step;
+}
+
+/// Says its steps one after the other.
+class Scripted : public policy::Policy {
+  public:
+    explicit Scripted(std::vector<Result<policy::Step>> steps) : steps_(std::move(steps)) {}
+    std::string name() const override { return "scripted"; }
+    Result<policy::Step> next(const std::vector<session::Turn> &turns,
+                              std::stop_token stop) override {
+        if (turns.size() < steps_.size())
+            return steps_[turns.size()];
+        std::mutex mutex; // it never answers
+        std::unique_lock lock(mutex);
+        std::condition_variable_any never;
+        never.wait(lock, stop, [] { return false; });
+        return stoppedError();
+    }
+
+  private:
+    std::vector<Result<policy::Step>> steps_;
+};
+
+MakePolicy saying(std::vector<Result<policy::Step>> steps) {
+    return [steps = std::move(steps)](
+               const policy::Context &, const std::string &,
+               const std::stop_token &) -> Result<std::unique_ptr<policy::Policy>> {
+        return std::make_unique<Scripted>(steps);
+    };
+}
+
+class Environment : public testing::Test {
+  protected:
+    Environment() : folder_(TemporaryFolder::make("environment").value()) {}
+
+    task::Spec spec(const std::string &name = "relu", const std::string &text = reluTask) {
+        const auto file = folder_.path() / (name + ".py");
+        EXPECT_TRUE(writeFileAtomically(file, text));
+        return task::openSpec(file, {}).value();
+    }
+    EpisodeRequest request(const std::string &session, int turns = 1, double seconds = 0) {
+        EpisodeRequest request;
+        request.spec = spec();
+        request.turns = turns;
+        request.seconds = seconds;
+        request.session = folder_.path() / session;
+        return request;
+    }
+    static JudgePool::Options untimed(std::size_t kept = 8) {
+        JudgePool::Options options;
+        options.device = "cpu";
+        options.judge.timing = false;
+        options.kept = kept;
+        return options;
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(Environment, ScoresWhatTheJudgeSaysAndKeepsTheSession) {
+    JudgePool judges(untimed());
+    std::vector<Episode> episodes(4);
+    {
+        const std::vector<std::string> bodies{"x[i] < 0 ? 0 : x[i]", "x[i]", "syntax(", ""};
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i < bodies.size(); ++i)
+            threads.emplace_back([&, i] {
+                const auto step = bodies[i].empty() ? policy::Step{"", {}, true, "I give up"}
+                                                    : attempt(bodies[i]);
+                const auto episode =
+                    runEpisode(judges, request(fmt::format("s{}", i)), saying({step}), {});
+                ASSERT_TRUE(episode) << episode.error().message;
+                episodes[i] = *episode;
+            });
+    }
+    EXPECT_EQ(judges.counts().prepared, 1) << "one judge for all four";
+    EXPECT_TRUE(episodes[0].correct());
+    EXPECT_EQ(episodes[0].milestone, 1);
+    EXPECT_EQ(rewardOf(episodes[0], RewardKind::milestone), 1);
+    EXPECT_EQ(episodes[0].refused, 0);
+    EXPECT_EQ(episodes[0].calls, 3);
+    EXPECT_EQ(episodes[0].verdicts, 1);
+    for (const std::size_t wrong : {1u, 2u, 3u}) {
+        EXPECT_EQ(episodes[wrong].end, Episode::End::done);
+        EXPECT_FALSE(episodes[wrong].correct());
+        EXPECT_EQ(rewardOf(episodes[wrong], RewardKind::milestone), -1);
+    }
+    EXPECT_EQ(episodes[3].reason, "I give up");
+    EXPECT_EQ(episodes[0].reason, "the turns are used up");
+    const auto log = session::readLog(folder_.path() / "s0");
+    ASSERT_TRUE(log) << log.error().message;
+    const auto state = session::fold(log->events);
+    EXPECT_EQ(state.turns.size(), 1u);
+    ASSERT_TRUE(state.end);
+    EXPECT_EQ(state.start.at("task").at("name"), "relu");
+    EXPECT_FALSE(state.description.empty());
+}
+
+TEST_F(Environment, AMendedCandidateCountsInALaterTurn) {
+    JudgePool judges(untimed());
+    const auto episode = runEpisode(judges, request("mended", 5),
+                                    saying({attempt("x[i]"), attempt("x[i] < 0 ? 0 : x[i]"),
+                                            policy::Step{"", {}, true, "done"}}),
+                                    {});
+    ASSERT_TRUE(episode) << episode.error().message;
+    EXPECT_EQ(episode->milestone, 1);
+    EXPECT_EQ(episode->turns, 2);
+    EXPECT_EQ(episode->verdicts, 2);
+    EXPECT_EQ(episode->reason, "done");
+}
+
+TEST_F(Environment, TheMachinesFaultsAreNoWrongAnswers) {
+    JudgePool judges(untimed());
+    const auto slow = runEpisode(judges, request("slow", 5, 0.3), saying({}), {});
+    ASSERT_TRUE(slow) << slow.error().message;
+    EXPECT_EQ(slow->end, Episode::End::straggler);
+    const auto broken =
+        runEpisode(judges, request("broken"),
+                   saying({Result<policy::Step>(machineError("the model's device is gone"))}), {});
+    ASSERT_TRUE(broken) << broken.error().message;
+    EXPECT_EQ(broken->end, Episode::End::machine);
+    EXPECT_EQ(broken->reason, "the model's device is gone");
+    std::stop_source stop;
+    std::jthread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        stop.request_stop();
+    });
+    const auto stopped =
+        runEpisode(judges, request("stopped", 5, 100), saying({}), stop.get_token());
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().kind, ErrorKind::stopped);
+}
+
+TEST_F(Environment, AnUnusableTaskIsToldOnceAndForAll) {
+    JudgePool judges(untimed());
+    const auto bad = spec("bad", "raise ValueError('no task')\n");
+    for (int i = 0; i < 2; ++i) {
+        const auto seat = judges.sit(bad, {});
+        ASSERT_FALSE(seat);
+        EXPECT_EQ(seat.error().kind, ErrorKind::request);
+    }
+    EXPECT_EQ(judges.counts().prepared, 0);
+}
+
+TEST_F(Environment, KeepsAsManyJudgesAsAsked) {
+    JudgePool judges(untimed(1));
+    const auto first = spec("first"), second = spec("second");
+    const auto visit = [&](const task::Spec &task) { ASSERT_TRUE(judges.sit(task, {})); };
+    visit(first);
+    visit(first);
+    EXPECT_EQ(judges.counts().prepared, 1);
+    visit(second); // in the first one's place
+    visit(second);
+    EXPECT_EQ(judges.counts().prepared, 2);
+    visit(first);
+    EXPECT_EQ(judges.counts().prepared, 3);
+}
+
+} // namespace
+} // namespace cuda_agent::learn
