@@ -140,8 +140,10 @@ class Playing {
             ++episode.turns;
             episode.calls += static_cast<int>(turn.calls.size());
             episode.verdicts += turn.verdict ? 1 : 0;
-            if (turn.verdict && turn.verdict->value("correct", false))
+            if (turn.verdict && turn.verdict->value("correct", false)) {
                 episode.verdict = *turn.verdict; // the state's best one is a timed one
+                episode.bestTurn = turn.number;
+            }
             for (const auto &call : turn.calls)
                 episode.unreadable += call.tool.empty() ? 1 : 0;
             for (const auto &observation : turn.observations) {
@@ -152,8 +154,10 @@ class Playing {
             }
         }
         episode.waitSeconds = waited_;
-        if (state.bestVerdict.is_object())
+        if (state.bestVerdict.is_object()) {
             episode.verdict = state.bestVerdict;
+            episode.bestTurn = state.bestTurn;
+        }
         if (!episode.correct())
             return episode;
         episode.milestone = episode.verdict.value("reward", -1);

@@ -29,6 +29,7 @@ struct Episode {
     double overEager = 0;     ///< speed-up; 0 where that was not timed
     double overCompile = 0;   ///< likewise
     int turns = 0, calls = 0; ///< of the policy
+    int bestTurn = 0;         ///< that the verdict is of; 0: none
     int refused = 0;          ///< calls that could not be done as they were asked for
     int unreadable = 0;       ///< turns that were no calls by the template
     int verdicts = 0;         ///< how often it asked for one

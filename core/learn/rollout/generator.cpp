@@ -47,7 +47,12 @@ struct Generator::Engine {
     void work(const std::stop_token &ended) {
         const at::NoGradGuard noGradients;
         std::unique_lock lock(mutex);
-        while (wakes.wait(lock, ended, [&] { return !writing.empty() && changing == 0; })) {
+        const auto mayGo = [&] { return !writing.empty() && changing == 0; };
+        for (;;) {
+            if (!mayGo() && options.leave)
+                options.leave();
+            if (!wakes.wait(lock, ended, mayGo))
+                break;
             std::erase_if(writing, [&](State *state) {
                 if (state->stopped)
                     finish(*state);
@@ -59,7 +64,8 @@ struct Generator::Engine {
             busy = true;
             lock.unlock();
             const auto begin = Clock::now();
-            auto failure = advance(batch);
+            const auto entered = options.enter ? options.enter() : Result<void>();
+            auto failure = entered ? advance(batch) : std::optional(entered.error());
             lock.lock();
             busy = false;
             counted.seconds += std::chrono::duration<double>(Clock::now() - begin).count();

@@ -38,6 +38,10 @@ class Generator {
         std::int64_t context = 2048; ///< tokens of one, at most the model's positions
         std::int32_t endToken = 0;
         Sampling sampling;
+        /// Called by the computing thread before each token of the batch, and when nobody writes:
+        /// the way to let go of the device for those who time. An error is that of all who write.
+        std::function<Result<void>()> enter = {};
+        std::function<void()> leave = {};
     };
 
     /// Borrows the model (an actor) until it is destroyed.

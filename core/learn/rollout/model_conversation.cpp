@@ -2,11 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/rollout/model_conversation.h"
 
-#include <chrono>
-
 namespace cuda_agent::learn {
-
-using Clock = std::chrono::steady_clock;
 
 ModelConversation::ModelConversation(Generator &generator, Generator::Conversation conversation,
                                      Tokenizer tokenizer, Options options)
@@ -39,11 +35,8 @@ Result<policy::Written> ModelConversation::write(const std::vector<chat::Segment
         written.end = policy::Written::End::full;
         return written;
     }
-    const auto begin = Clock::now();
     CUDA_AGENT_ASSIGN(generated,
                       generator_.generate(conversation_, read, options_.longestTurn, seed, stop));
-    if (options_.spent)
-        options_.spent(std::chrono::duration<double>(Clock::now() - begin).count());
     note(read, generated);
     written.text = tokenizer_.decode(generated.tokens);
     written.readTokens = static_cast<std::int64_t>(read.size());

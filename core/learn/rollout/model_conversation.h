@@ -23,10 +23,9 @@ struct TokenRecord {
 class ModelConversation : public policy::Conversation {
   public:
     struct Options {
-        std::int64_t longestTurn = 1024;                ///< tokens
-        std::int32_t endOfText = 0;                     ///< what a conversation begins with
-        std::shared_ptr<TokenRecord> record = {};       ///< is filled; may be null
-        std::function<void(double seconds)> spent = {}; ///< told the time of each turn's writing
+        std::int64_t longestTurn = 1024;          ///< tokens
+        std::int32_t endOfText = 0;               ///< what a conversation begins with
+        std::shared_ptr<TokenRecord> record = {}; ///< is filled; may be null
     };
     /// Borrows the generator, whose end token is chat::imEnd; waits for a row of it.
     /// Errors: stopped.

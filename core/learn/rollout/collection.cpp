@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/rollout/collection.h"
+
+#include "core/base/parallel.h"
+
+#include <chrono>
+
+namespace cuda_agent::learn {
+
+using Clock = std::chrono::steady_clock;
+
+Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, JudgePool &judges,
+                          const std::vector<Ask> &asks, const CollectOptions &options,
+                          const std::stop_token &stop) {
+    const auto begin = Clock::now();
+    const auto before = generator.counts();
+    struct One {
+        std::optional<Trajectory> trajectory;
+        std::optional<Error> unusable;
+    };
+    const auto play = [&](std::size_t i) -> Result<One> {
+        const auto &ask = asks[i];
+        const auto record = std::make_shared<TokenRecord>();
+        const auto make =
+            [&](const policy::Context &context, const std::string &source,
+                const std::stop_token &token) -> Result<std::unique_ptr<policy::Policy>> {
+            ModelConversation::Options own;
+            own.longestTurn = options.longestTurn;
+            own.endOfText = tokenizer.id(chat::endOfText).value_or(0);
+            own.record = record;
+            CUDA_AGENT_ASSIGN(conversation,
+                              ModelConversation::open(generator, tokenizer, own, token));
+            policy::TransformerOptions told;
+            told.seed = ask.seed;
+            return policy::makeTransformer(context, source, std::move(conversation), told);
+        };
+        EpisodeRequest request;
+        request.spec = ask.spec;
+        request.turns = ask.turns;
+        request.seconds = options.seconds;
+        request.session = ask.session;
+        auto episode = runEpisode(judges, request, make, stop);
+        One one;
+        if (!episode && episode.error().kind == ErrorKind::stopped)
+            return tl::unexpected(episode.error());
+        if (!episode) {
+            one.unusable = episode.error();
+            return one;
+        }
+        one.trajectory.emplace();
+        auto &made = *one.trajectory;
+        made.task = ask.task;
+        made.level = ask.level;
+        made.group = ask.group;
+        made.session = ask.session.filename().string();
+        made.record = std::move(*record);
+        made.reward = rewardOf(*episode, options.reward);
+        made.episode = std::move(*episode);
+        return one;
+    };
+    CUDA_AGENT_ASSIGN(
+        all, parallelResults<One>(asks.size(), static_cast<unsigned>(options.environments), play));
+    Collected collected;
+    collected.asked = static_cast<std::int64_t>(asks.size());
+    for (auto &one : all) {
+        if (one.unusable) {
+            ++collected.unusable;
+            collected.problem = one.unusable->message;
+            continue;
+        }
+        const auto &episode = one.trajectory->episode;
+        collected.judging += episode.judgeSeconds;
+        collected.waiting += episode.waitSeconds;
+        if (episode.end == Episode::End::done) {
+            collected.trajectories.push_back(std::move(*one.trajectory));
+            continue;
+        }
+        ++(episode.end == Episode::End::machine ? collected.machineFailures : collected.stragglers);
+        collected.problem = episode.reason;
+    }
+    if (collected.trajectories.empty() && !asks.empty())
+        return machineError("not one of {} episodes came to its end; the last one: {}", asks.size(),
+                            collected.problem);
+    collected.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    collected.writing = generator.counts().seconds - before.seconds;
+    return collected;
+}
+
+} // namespace cuda_agent::learn

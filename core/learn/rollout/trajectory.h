@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/learn/environment/episode.h"
+#include "core/learn/rollout/model_conversation.h"
+
+namespace cuda_agent::learn {
+
+/// An episode with its tokens and what it is worth.
+struct Trajectory {
+    std::string task, level; ///< id in its set; level may be empty
+    std::int64_t group = 0;  ///< tries of one task in one collection have the same
+    std::string session;     ///< name of its folder; may be empty
+    TokenRecord record;
+    Episode episode; ///< of one that was read from a file: without verdict and seconds
+    double reward = -1;
+};
+
+/// A safetensors file: "tokens" [n] of int32, "by_policy" [n] of uint8, "log_probabilities" and
+/// "entropy" [n] of float, all one trajectory after another; "begins" [count + 1] of int64,
+/// "rewards" [count] of double; the rest as JSON in the metadata's "trajectories".
+/// Errors: machine.
+Result<void> writeTrajectories(const std::filesystem::path &file,
+                               const std::vector<Trajectory> &trajectories);
+/// Errors: request: no such file, or not of that form.
+Result<std::vector<Trajectory>> readTrajectories(const std::filesystem::path &file);
+
+} // namespace cuda_agent::learn
