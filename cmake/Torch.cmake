@@ -44,15 +44,15 @@ target_compile_options(cuda_agent_torch INTERFACE -Wno-sign-compare)
 
 # cuda_agent_torch_room(<name> SOURCES ... DEPENDS <targets> ...)
 # One folder of core/learn that includes LibTorch's headers, as a static library
-# `cuda_agent_learn_<name>`. The lowest, `model`, has the precompiled header that all use: a file
-# costs 4 s in place of 18.
+# `cuda_agent_learn_<name>`. The lowest, `kernels`, has the precompiled header that all use: a
+# file costs 4 s in place of 18.
 function(cuda_agent_torch_room name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   set(target cuda_agent_learn_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PUBLIC cuda_agent_base cuda_agent_torch ${ARG_DEPENDS})
-  if(NOT name STREQUAL "model")
-    target_precompile_headers(${target} REUSE_FROM cuda_agent_learn_model)
+  if(NOT name STREQUAL "kernels")
+    target_precompile_headers(${target} REUSE_FROM cuda_agent_learn_kernels)
   endif()
 endfunction()

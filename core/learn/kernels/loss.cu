@@ -9,6 +9,13 @@
 constexpr bool wholeAccesses = VOCABULARY % width == 0;
 constexpr int logitAccesses = (VOCABULARY + width - 1) / width;
 
+__device__ __forceinline__ float infinity() {
+    return __uint_as_float(0x7f800000u);
+}
+__device__ __forceinline__ float notANumber() {
+    return __uint_as_float(0x7fffffffu);
+}
+
 /// Elements from `column` of a row; those past its end are `beyond`.
 __device__ __forceinline__ Values logitsAt(const Element *row, int column, float beyond) {
     if constexpr (wholeAccesses) {
@@ -33,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(256)
         return; // all of the warp
     const Element *mine = logits + row * VOCABULARY;
     constexpr int batch = 4; // accesses in flight
-    float top = -INFINITY, sum = 0;
+    float top = -infinity(), sum = 0;
     for (int first = lane; first < logitAccesses; first += 32 * batch) {
         Values values[batch];
         float largest = top;
@@ -41,17 +48,17 @@ extern "C" __global__ void __launch_bounds__(256)
         for (int i = 0; i < batch; ++i) {
             const int access = first + 32 * i;
             if (access < logitAccesses) {
-                values[i] = logitsAt(mine, access * width, -INFINITY);
+                values[i] = logitsAt(mine, access * width, -infinity());
             } else {
 #pragma unroll
                 for (int j = 0; j < width; ++j)
-                    values[i].v[j] = -INFINITY;
+                    values[i].v[j] = -infinity();
             }
 #pragma unroll
             for (int j = 0; j < width; ++j)
                 largest = fmaxf(largest, values[i].v[j]);
         }
-        const float base = largest == -INFINITY ? 0.0f : largest; // nothing but -inf so far
+        const float base = largest == -infinity() ? 0.0f : largest; // nothing but -inf so far
         sum *= exponential(top - base);
 #pragma unroll
         for (int i = 0; i < batch; ++i)
@@ -64,12 +71,14 @@ extern "C" __global__ void __launch_bounds__(256)
 #pragma unroll
     for (int offset = 16; offset > 0; offset /= 2)
         largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, offset));
-    sum = sumOver<32>(sum * exponential(top - (largest == -INFINITY ? 0.0f : largest)));
+    sum = sumOver<32>(sum * exponential(top - (largest == -infinity() ? 0.0f : largest)));
     if (lane == 0) {
         const float logSum = largest + logf(sum);
         const i64 target = targets[row];
         logSums[row] = logSum;
-        loss[row] = target < 0 ? 0.0f : target >= VOCABULARY ? NAN : logSum - one(mine + target);
+        loss[row] = target < 0             ? 0.0f
+                    : target >= VOCABULARY ? notANumber()
+                                           : logSum - one(mine + target);
     }
 }
 

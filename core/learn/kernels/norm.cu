@@ -6,7 +6,7 @@
 // number is read once.
 
 /// As many lanes as share the row's accesses evenly.
-constexpr int lanesFor(int accesses) {
+__device__ constexpr int lanesFor(int accesses) {
     for (int lanes = 32; lanes > 4; lanes /= 2)
         if (accesses % lanes == 0)
             return lanes;
