@@ -63,4 +63,26 @@ Result<policy::EndpointConfig> EndpointOptions::config() const {
     return std::move(config);
 }
 
+void TransformerOptions::add(CLI::App &app) {
+    app.add_option("--weights", weights,
+                   "Folder of the transformer's weights, such as a checkpoint's actor/ (default: "
+                   "$CUDA_AGENT_WEIGHTS, else the ones that came with the program)");
+    app.add_option("--temperature", temperature,
+                   "How freely the transformer writes; 0: always the likeliest token (default: 0, "
+                   "in attempts after the first 1)")
+        ->check(CLI::Range(0.0, 10.0));
+    app.add_option("--top-p", topP,
+                   "The transformer's tokens are among the likeliest that make this probability "
+                   "together (default: 1)")
+        ->check(CLI::Range(0.01, 1.0));
+}
+
+agent::TransformerConfig TransformerOptions::config() const {
+    agent::TransformerConfig config;
+    config.weights = weights;
+    config.temperature = temperature;
+    config.topP = topP;
+    return config;
+}
+
 } // namespace cuda_agent::app

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/agent/transformer.h"
 #include "core/judge/judge.h"
 #include "core/policy/endpoint/endpoint.h"
 
@@ -38,6 +39,15 @@ struct EndpointOptions {
     void add(CLI::App &app);
     /// Errors: request.
     Result<policy::EndpointConfig> config() const;
+};
+
+/// Options of the model that is trained here.
+struct TransformerOptions {
+    std::string weights;
+    std::optional<double> temperature, topP;
+
+    void add(CLI::App &app);
+    agent::TransformerConfig config() const;
 };
 
 } // namespace cuda_agent::app

@@ -26,6 +26,7 @@ struct Options {
     bool maxAutotune = false;
     bool json = false;
     agent::Budget budget{0, 0, 0, 0};
+    TransformerOptions transformer;
     EndpointOptions endpoint;
     std::vector<std::string> skills;
     MemoryOptions memory;
@@ -58,6 +59,7 @@ Result<bench::Request> requestOf(const Options &options) {
     request.one.device = options.device;
     request.one.policy = options.policy;
     request.one.budget = options.budget;
+    request.one.transformer = options.transformer.config();
     if (options.policy == "endpoint") {
         CUDA_AGENT_ASSIGN(endpoint, options.endpoint.config());
         request.one.endpoint = std::move(endpoint);
@@ -137,7 +139,7 @@ Run addEvaluate(CLI::App &app) {
         ->needs(candidates)
         ->capture_default_str();
     app.add_option("--policy", options->policy, "Who writes the kernels")
-        ->check(CLI::IsMember({"planner", "endpoint"}))
+        ->check(CLI::IsMember({"planner", "transformer", "endpoint"}))
         ->excludes(candidates)
         ->capture_default_str();
     app.add_option("--turns", options->budget.turns,
@@ -145,6 +147,7 @@ Run addEvaluate(CLI::App &app) {
         ->check(CLI::Range(1, 1000));
     app.add_option("--tokens", options->budget.tokens, "Tokens for each task at most")
         ->check(CLI::PositiveNumber);
+    options->transformer.add(app);
     options->endpoint.add(app);
     app.add_option("--skills", options->skills,
                    "Folder of skills for the endpoint's model, besides the built-in ones");

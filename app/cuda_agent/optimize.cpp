@@ -21,6 +21,7 @@ struct Options {
     std::string recorded; ///< for the replay policy
     std::string session;
     agent::Budget budget{0, 0, 0, 0};
+    TransformerOptions transformer;
     EndpointOptions endpoint;
     std::vector<std::string> skills;
     MemoryOptions memory;
@@ -37,6 +38,7 @@ Result<int> optimize(const Options &options, std::stop_token stop) {
     wanted.policy = options.policy;
     wanted.recorded = options.recorded;
     wanted.budget = options.budget;
+    wanted.transformer = options.transformer.config();
     if (options.policy == "endpoint") {
         CUDA_AGENT_ASSIGN(endpoint, options.endpoint.config());
         wanted.endpoint = std::move(endpoint);
@@ -98,11 +100,12 @@ Run addOptimize(CLI::App &app) {
                    "No further turn after this time (default: no limit)")
         ->check(CLI::PositiveNumber);
     app.add_option("--tokens", options->budget.tokens,
-                   "No further turn after this many tokens of an endpoint (default: no limit)")
+                   "No further turn after this many tokens of a language model (default: no limit)")
         ->check(CLI::PositiveNumber);
     app.add_option("--cost", options->budget.cost,
                    "No further turn after this cost, by the prices in the endpoint's configuration")
         ->check(CLI::PositiveNumber);
+    options->transformer.add(app);
     options->endpoint.add(app);
     app.add_option("--skills", options->skills,
                    "Folder of skills for the endpoint's model, besides the built-in ones");

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The trainer: the one program that links LibTorch.
+// The trainer, and the process of a trained model: the one program that links LibTorch.
 #include "app/interrupt.h"
+#include "app/learn/serve.h"
 #include "core/learn/train/trainer.h"
 
 #include <CLI/CLI.hpp>
@@ -63,6 +64,9 @@ int main(int argc, char **argv) {
     command->add_option("--threads", options.threads, "Threads of PyTorch on a CPU")
         ->check(CLI::Range(1, 1024));
     command->add_flag("--json", options.json, "Print how it ended as JSON on standard output");
+    auto *serving = app.add_subcommand(
+        "serve", "Write conversations for another program, which starts this one");
+    const auto serve = app::addServe(*serving);
     app.footer("Exit codes: 0 all stages are done; 1 --seconds ended it, or training diverged; "
                "2 the recipe or the folder is unusable; 3 the machine failed; 130 stopped.");
     try {
@@ -70,9 +74,11 @@ int main(int argc, char **argv) {
     } catch (const CLI::ParseError &error) {
         return app.exit(error) == 0 ? 0 : 2;
     }
-    const auto result = train(options, app::stopOnInterrupt());
+    const auto stop = app::stopOnInterrupt();
+    const auto result = serving->parsed() ? serve(stop) : train(options, stop);
     if (result)
         return *result;
-    fmt::print(stderr, "cuda-agent-learn {}: {}\n", command->get_name(), result.error().message);
+    const auto *asked = serving->parsed() ? serving : command;
+    fmt::print(stderr, "cuda-agent-learn {}: {}\n", asked->get_name(), result.error().message);
     return exitCode(result.error().kind);
 }

@@ -264,8 +264,9 @@ Json toJson(const BestOf &outcome) {
     return json;
 }
 
-Result<BestOf> runBestOf(const BestOfRequest &request, const BestOfListener &listener,
+Result<BestOf> runBestOf(const BestOfRequest &given, const BestOfListener &listener,
                          std::stop_token stop) {
+    BestOfRequest request = given;
     const fs::path &folder = request.one.session;
     std::error_code error;
     if (request.attempts < 1 || request.attempts > mostAttempts)
@@ -279,6 +280,8 @@ Result<BestOf> runBestOf(const BestOfRequest &request, const BestOfListener &lis
                             "attempts",
                             folder.string());
     CUDA_AGENT_ASSIGN(lanes, lanesFor(request));
+    if (request.one.policy == "transformer") // one process for all of them
+        CUDA_AGENT_TRY(startModel(request.one.transformer, request.one.device, lanes.atOnce));
     BestOf outcome;
     outcome.attempts = Crowd(request, listener, lanes, stop).run();
     if (stop.stop_requested())

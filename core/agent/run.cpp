@@ -7,6 +7,7 @@
 #include "core/device/quarantine.h"
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 
 namespace cuda_agent::agent {
@@ -36,8 +37,8 @@ Result<Json> recordedOf(const fs::path &folder) {
 }
 
 /// What makes two runs the same session: a resume must not mix tasks, devices or numerics.
-Json identityOf(const RunRequest &request, const device::Info &device,
-                const std::string &taskText) {
+Result<Json> identityOf(const RunRequest &request, const device::Info &device,
+                        const std::string &taskText) {
     Json identity{{"task",
                    {{"name", request.spec.name()},
                     {"file", request.spec.file.string()},
@@ -51,6 +52,11 @@ Json identityOf(const RunRequest &request, const device::Info &device,
     identity.update(budgetJson(request.budget));
     if (request.attempts > 1)
         identity["attempt"] = {{"number", request.attempt}, {"of", request.attempts}};
+    if (request.policy == "transformer") {
+        CUDA_AGENT_ASSIGN(model, describeModel(request.transformer));
+        model.update(policy::toJson(drawingOf(request.transformer, request.attempt)));
+        identity["transformer"] = std::move(model);
+    }
     return identity;
 }
 
@@ -71,6 +77,14 @@ Result<void> checkResumable(const session::State &state, const Json &identity) {
         return requestError("the session is held to the rules {}, not {}; use another --session "
                             "folder",
                             rules.dump(), identity.at("rules").dump());
+    if (const Json model = identity.value("transformer", Json::object()),
+        before = state.start.value("transformer", Json::object());
+        !model.empty() && before.value("sha256", Json()) != model.at("sha256"))
+        return requestError("the session was started with the weights {} (SHA-256 {}), not {} "
+                            "({}); name those with --weights, or use another --session folder",
+                            before.value("name", "?"), before.value("sha256", "?"),
+                            model.at("name").get<std::string>(),
+                            model.at("sha256").get<std::string>());
     if (state.start.value("task", Json::object()).value("sha256", "") !=
         identity.at("task").at("sha256"))
         return requestError("the session belongs to another task or another version of the file; "
@@ -176,13 +190,15 @@ Result<std::optional<session::State>> Run::ended(const RunRequest &request) {
         return std::nullopt;
     CUDA_AGENT_ASSIGN(text, readTextFile(request.spec.file));
     CUDA_AGENT_ASSIGN(device, openDevice(request));
-    CUDA_AGENT_TRY(checkResumable(state, identityOf(request, device->info(), text)));
+    CUDA_AGENT_ASSIGN(identity, identityOf(request, device->info(), text));
+    CUDA_AGENT_TRY(checkResumable(state, identity));
     return state;
 }
 
 Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
-    if (request.policy != "planner" && request.policy != "replay" && request.policy != "endpoint")
-        return requestError("policy '{}' is not there yet; use planner, endpoint or replay",
+    constexpr std::array policies{"planner", "transformer", "endpoint", "replay"};
+    if (std::ranges::find(policies, request.policy) == policies.end())
+        return requestError("there is no policy '{}'; use planner, transformer, endpoint or replay",
                             request.policy);
     if (request.policy == "endpoint")
         CUDA_AGENT_TRY(policy::checkEndpoint(request.endpoint));
@@ -203,7 +219,9 @@ Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
     CUDA_AGENT_ASSIGN(device, openDevice(request));
     // Before there is a session: it could only end.
     CUDA_AGENT_TRY(device::checkNotQuarantined(device::quarantineName(device->info())));
-    const Json identity = identityOf(request, device->info(), text);
+    if (request.policy == "transformer")
+        CUDA_AGENT_TRY(startModel(request.transformer, request.device, 1));
+    CUDA_AGENT_ASSIGN(identity, identityOf(request, device->info(), text));
     const fs::path folder = request.session;
     Run run(std::move(request), std::move(listener));
     run.device_ = std::move(device);
@@ -222,6 +240,7 @@ Result<Run> Run::open(RunRequest request, RunListener listener, bool reopen) {
         const Json attempt = state.start.value("attempt", Json::object());
         run.request_.attempt = attempt.value("number", 1);
         run.request_.attempts = attempt.value("of", 1);
+        run.keepDrawing(state.start.value("transformer", Json::object()));
         // More of a budget is a reason to go on with what had ended.
         const Budget &given = run.request_.budget;
         const bool extends = !run.request_.wholeBudget && (given.turns > 0 || given.seconds > 0 ||
@@ -274,6 +293,15 @@ Result<void> Run::followRecorded(const session::State &state, const Json &given)
     return {};
 }
 
+void Run::keepDrawing(const Json &logged) {
+    auto &config = request_.transformer;
+    const auto before = policy::drawingFrom(logged, drawingOf(config, request_.attempt));
+    if (!config.temperature && before)
+        config.temperature = before->temperature;
+    if (!config.topP && before)
+        config.topP = before->topP;
+}
+
 Result<void> Run::prepare(std::stop_token stop) {
     CUDA_AGENT_ASSIGN(judge, judge::Judge::prepare(request_.spec, std::move(device_),
                                                    request_.judge, listener_.progress, stop));
@@ -310,12 +338,12 @@ Result<void> Run::prepare(std::stop_token stop) {
         CUDA_AGENT_TRY(memory_->offer(judge_->description(), judge_->deviceInfo(),
                                       judge_->options().numerics));
     }
-    CUDA_AGENT_ASSIGN(policy, makePolicy());
+    CUDA_AGENT_ASSIGN(policy, makePolicy(stop));
     policy_ = std::move(policy);
     return {};
 }
 
-Result<std::unique_ptr<policy::Policy>> Run::makePolicy() {
+Result<std::unique_ptr<policy::Policy>> Run::makePolicy(const std::stop_token &stop) {
     if (request_.policy == "replay")
         return policy::makeReplay(request_.recorded);
     policy::Context context;
@@ -336,8 +364,20 @@ Result<std::unique_ptr<policy::Policy>> Run::makePolicy() {
     }
     if (request_.policy == "planner")
         return policy::makePlanner(std::move(context));
-    return policy::makeEndpoint(endpointOf(request_), context, request_.skills,
-                                endpointVoice(*recorder_, *writer_, listener_.progress));
+    auto voice = endpointVoice(*recorder_, *writer_, listener_.progress);
+    if (request_.policy == "endpoint")
+        return policy::makeEndpoint(endpointOf(request_), context, request_.skills,
+                                    std::move(voice));
+    CUDA_AGENT_ASSIGN(
+        source,
+        voice.blob(state().start.value("task", Json::object()).value("blob", std::string())));
+    const auto &model = request_.transformer;
+    CUDA_AGENT_ASSIGN(conversation, openConversation(model, drawingOf(model, request_.attempt),
+                                                     std::move(voice.answered), stop));
+    policy::TransformerOptions options;
+    options.seed = static_cast<std::uint64_t>(request_.attempt);
+    return policy::makeTransformer(std::move(context), std::move(source), std::move(conversation),
+                                   options);
 }
 
 Result<std::string> Run::work(Control *control, std::stop_token stop) {

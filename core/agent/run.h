@@ -5,6 +5,7 @@
 
 #include "core/agent/loop.h"
 #include "core/agent/memory.h"
+#include "core/agent/transformer.h"
 #include "core/policy/endpoint/endpoint.h"
 
 #include <filesystem>
@@ -19,9 +20,10 @@ struct RunRequest {
     judge::Options judge;
     std::string device = "auto";     ///< "auto", "cuda" or "cpu"
     int gpu = 0;                     ///< with "cuda": which one, of those that CUDA sees
-    std::string policy = "planner";  ///< "planner", "endpoint" or "replay"
+    std::string policy = "planner";  ///< "planner", "transformer", "endpoint" or "replay"
     std::filesystem::path recorded;  ///< session that the replay policy follows
     policy::EndpointConfig endpoint; ///< for the endpoint policy
+    TransformerConfig transformer;   ///< for the transformer policy
     skills::SkillSet skills;         ///< for the policy and its tools
     /// Parts that are 0 are not given: a new session takes the policy's usual number of turns and
     /// no limit else, a resumed one keeps what its log says.
@@ -38,8 +40,8 @@ struct RunRequest {
     int attempts = 1; ///< how many there are
 };
 
-/// Turns that a policy gets when nobody says how many: 200 for language models, as in the published
-/// evaluation; 20 for the rest.
+/// Turns that a policy gets when nobody says how many: 200 for an endpoint's model, as in the
+/// published evaluation; 20 for the rest, of which the transformer's context holds fewer.
 int usualTurns(const std::string &policy);
 
 /// What a session that is resumed may take: the logged budget where the request does not say.
@@ -63,7 +65,8 @@ struct RunListener {
 /// One session being worked on: log, device, judge and policy. Owns them; one thread.
 class Run {
   public:
-    /// Opens the device and creates the session folder, or opens the one that is there.
+    /// Opens the device and creates the session folder, or opens the one that is there. Starts the
+    /// transformer's model first where the request has none.
     /// `reopen`: a session that has ended may be opened too; the policy then rests until asked.
     /// A request that gives a part of a budget goes on with one that has ended.
     /// Errors: request (bad task, another task's session, a session that has ended), machine.
@@ -74,7 +77,7 @@ class Run {
     bool resumed() const { return resumed_; }
 
     /// The state of the session in `request.session` if it has ended; nothing when there is none or
-    /// it can go on. Errors: as open().
+    /// it can go on. Starts nothing. Errors: as open().
     static Result<std::optional<session::State>> ended(const RunRequest &request);
 
     /// From the description of the task to `sessionEnded`: prepares the judge, lets the policy take
@@ -87,8 +90,10 @@ class Run {
     Run(RunRequest request, RunListener listener);
     /// Which recorded session a resumed replay goes on with. `given`: null when none was named.
     Result<void> followRecorded(const session::State &state, const Json &given);
+    /// A resumed session's turns are drawn as its log says, where the request does not.
+    void keepDrawing(const Json &logged);
     Result<void> prepare(std::stop_token stop);
-    Result<std::unique_ptr<policy::Policy>> makePolicy();
+    Result<std::unique_ptr<policy::Policy>> makePolicy(const std::stop_token &stop);
     Result<std::string> work(Control *control, std::stop_token stop);
     Result<void> finish(const Result<std::string> &ended);
 

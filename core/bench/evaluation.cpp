@@ -36,7 +36,12 @@ struct Job {
     std::vector<Sample> samples; ///< empty: a policy
 };
 
-Json settingsOf(const Request &request) {
+int perDeviceOf(const Request &request, int gpus) {
+    const int usual = gpus > 0 ? usualPerGpu : 1;
+    return request.perDevice > 0 ? request.perDevice : usual;
+}
+
+Result<Json> settingsOf(const Request &request) {
     const auto &one = request.one;
     Json numerics = Json::array();
     for (const auto each : request.numerics)
@@ -51,6 +56,11 @@ Json settingsOf(const Request &request) {
         settings["turns"] = one.budget.turns > 0 ? one.budget.turns : agent::usualTurns(one.policy);
         if (one.policy == "endpoint")
             settings["endpoint"] = policy::describeEndpoint(one.endpoint);
+        if (one.policy == "transformer") {
+            CUDA_AGENT_ASSIGN(model, agent::describeModel(one.transformer));
+            model.update(policy::toJson(agent::drawingOf(one.transformer, 1)));
+            settings["transformer"] = std::move(model);
+        }
     } else {
         settings["candidates"] = fs::absolute(request.samplesFolder).string();
         settings["strength"] = verify::nameOf(request.strength);
@@ -133,8 +143,7 @@ class Evaluator {
               std::stop_token stop)
         : request_(request), listener_(listener), store_(store), gpus_(lanes.gpus),
           stop_(std::move(stop), request.seconds) {
-        const int usual = gpus_ > 0 ? usualPerGpu : 1;
-        perDevice_ = request.perDevice > 0 ? request.perDevice : usual;
+        perDevice_ = perDeviceOf(request, gpus_);
         collect();
     }
 
@@ -458,17 +467,21 @@ Result<void> writeReports(const Store &store, const Heading &heading,
 
 } // namespace
 
-Result<Evaluation> evaluate(const Request &request, const Listener &listener,
-                            std::stop_token stop) {
+Result<Evaluation> evaluate(const Request &given, const Listener &listener, std::stop_token stop) {
+    Request request = given;
     if (request.one.policy == "replay" && request.samplesFolder.empty())
-        return requestError("a recorded session belongs to one task; evaluate the planner, an "
-                            "endpoint or a folder of candidates");
+        return requestError("a recorded session belongs to one task; evaluate the planner, the "
+                            "transformer, an endpoint or a folder of candidates");
     CUDA_AGENT_ASSIGN(lanes, agent::lanesFor({request.one, 1, 0}));
     if (request.gpus > lanes.gpus)
         return requestError("{} GPUs are asked for where CUDA sees {}", request.gpus, lanes.gpus);
     if (request.gpus > 0)
         lanes.gpus = request.gpus;
-    const Json settings = settingsOf(request);
+    if (request.one.policy == "transformer" && request.samplesFolder.empty())
+        CUDA_AGENT_TRY(
+            agent::startModel(request.one.transformer, request.one.device,
+                              std::max(lanes.gpus, 1) * perDeviceOf(request, lanes.gpus)));
+    CUDA_AGENT_ASSIGN(settings, settingsOf(request));
     CUDA_AGENT_ASSIGN(store, Store::open(request.folder, settings));
     std::optional<device::BusyMeter> busy;
     if (lanes.gpus > 0)

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/policy/transformer/model_process.h"
+
+#include <functional>
+#include <optional>
+
+namespace cuda_agent::agent {
+
+/// The trained model of a session with the policy "transformer".
+struct TransformerConfig {
+    std::filesystem::path weights; ///< empty: policy::defaultWeights()
+    /// Absent: 0 for the first attempt at a task, 1, as in training, for those after it. A resumed
+    /// session keeps what its log says.
+    std::optional<double> temperature;
+    std::optional<double> topP; ///< absent: 1, or what a resumed session's log says
+    int threads = 0;            ///< of PyTorch on a CPU; 0: its default
+    /// Holds the weights, for any number of sessions; null: the session starts one of its own.
+    std::shared_ptr<policy::ModelProcess> process;
+};
+
+/// Starts the model's process if there is none yet, on a GPU where `device` ("auto", "cuda" or
+/// "cpu") allows it and there is one, with room for so many sessions at once. Blocks for seconds.
+/// Errors: as policy::readWeights() and ModelProcess::start(); machine: the weights changed while
+/// they were loaded.
+Result<void> startModel(TransformerConfig &config, const std::string &device, int sessions);
+
+/// For the log and for settings: name and hash of the weights, and of a process, what it tells of
+/// the model. Errors: as policy::readWeights(), where there is no process.
+Result<Json> describeModel(const TransformerConfig &config);
+
+/// How the turns of the attempt of that number are drawn.
+policy::Drawing drawingOf(const TransformerConfig &config, int attempt);
+
+/// A conversation of the process, whose turns are told to `answered` as payloads of
+/// `modelAnswered`: a turn's prompt is all that the model has read and written before it, of which
+/// it had kept (`cached_tokens`) what it need not read anew. Errors: as ModelProcess::open().
+Result<std::unique_ptr<policy::Conversation>>
+openConversation(const TransformerConfig &config, const policy::Drawing &drawing,
+                 std::function<Result<void>(Json answer)> answered, const std::stop_token &stop);
+
+} // namespace cuda_agent::agent
