@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sessions with a model that was trained here, and has learned nothing. Needs CUDA_AGENT=<program>, with
+cuda-agent-learn beside it."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import tiny_policy
+from cli_test import GOOD_TASK, PROGRAM, Case
+
+LEARNER = pathlib.Path(PROGRAM).parent / "cuda-agent-learn"
+
+
+class Transformer(Case):
+    @classmethod
+    def setUpClass(cls):
+        os.environ["OMP_NUM_THREADS"] = "1"
+        cls.shared = tempfile.TemporaryDirectory()
+        cls.weights = tiny_policy.train(LEARNER, pathlib.Path(cls.shared.name) / "tiny")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.shared.cleanup()
+
+    def setUp(self):
+        super().setUp()
+        self.task = self.file("relu_twice.py", GOOD_TASK)
+        self.session = self.folder / "session"
+
+    def command(self, *more, weights=None, turns=2):
+        return [PROGRAM, *map(str, ("optimize", self.task, "--device", "cpu", "--policy", "transformer", "--weights",
+                                    weights or self.weights, "--turns", turns, "--session", self.session, *more))]
+
+    def optimize(self, *more, environment=None, **others):
+        return subprocess.run(self.command(*more, **others), capture_output=True, text=True, timeout=300,
+                              stdin=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
+
+    def events(self, session=None):
+        lines = ((session or self.session) / "session.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines[1:]]
+
+    def of(self, kind, session=None):
+        return [event["data"] for event in self.events(session) if event["type"] == kind]
+
+    def test_a_session_without_a_correct_candidate_is_whole(self):
+        result = self.optimize("--json")
+        self.expect(result, 1, "no correct candidate")
+        self.assertFalse(json.loads(result.stdout)["correct"])
+        start = self.of("sessionStarted")[0]
+        self.assertEqual(start["transformer"]["name"], "step-2")
+        self.assertEqual(len(start["transformer"]["sha256"]), 64)
+        self.assertEqual(start["transformer"]["temperature"], 0)
+        self.assertEqual(start["transformer"]["device"], "cpu")
+        answers = self.of("modelAnswered")
+        self.assertEqual(len(answers), 2)
+        first, second = answers
+        self.assertGreater(first["prompt_tokens"], 100)
+        self.assertGreater(first["answer_tokens"], 0)
+        self.assertEqual(second["cached_tokens"], first["prompt_tokens"] + first["answer_tokens"])
+        self.assertEqual(len(self.of("turnEnded")), 2)
+        end = self.of("sessionEnded")[0]
+        self.assertTrue(end["complete"])
+        self.assertEqual(end["best_turn"], 0)
+        # What it wrote cannot be read, and it is told so.
+        self.assertFalse(any(observation["ok"] for observation in self.of("observation")))
+        replayed = subprocess.run([PROGRAM, "replay", self.session], capture_output=True, text=True, timeout=100)
+        self.expect(replayed, 0, "the turns are used up")
+        # The same weights at temperature 0 write the same.
+        actions = self.of("action")
+        shutil.rmtree(self.session)
+        self.expect(self.optimize(), 1)
+        self.assertEqual(self.of("action"), actions)
+        # More turns go on where it was, with these weights only.
+        self.expect(self.optimize(turns=3), 1, "resumed after 2 turns")
+        self.assertEqual(len(self.of("modelAnswered")), 3)
+        other = tiny_policy.train(LEARNER, self.folder / "other", rate=0.001)
+        self.expect(self.optimize(weights=other, turns=4), 2, "was started with the weights step-2")
+
+    def test_tokens_are_a_budget(self):
+        self.expect(self.optimize("--tokens", 50, turns=9), 1, "the 50 tokens are used up")
+        self.assertEqual(len(self.of("turnEnded")), 1)
+
+    def test_attempts_differ(self):
+        result = self.optimize("--attempts", 3, "--parallel", 2, turns=1)
+        self.expect(result, 1)
+        starts = [self.of("sessionStarted", self.session / f"attempt-{i}")[0]["transformer"] for i in (1, 2, 3)]
+        self.assertEqual([start["temperature"] for start in starts], [0, 1, 1])
+        written = {json.dumps(self.of("thought", self.session / f"attempt-{i}")) for i in (1, 2, 3)}
+        self.assertEqual(len(written), 3)
+
+    def test_a_suite_is_evaluated(self):
+        out = self.folder / "evaluation"
+        result = subprocess.run([PROGRAM, "evaluate", self.folder, "--only", "relu_twice", "--device", "cpu",
+                                 "--policy", "transformer", "--turns", "1", "--out", out, "--json"],
+                                capture_output=True, text=True, timeout=300,
+                                env={**os.environ, "CUDA_AGENT_WEIGHTS": str(self.weights)})
+        self.expect(result, 0)
+        settings = json.loads(result.stdout)["settings"]
+        self.assertEqual(settings["policy"], "transformer")
+        self.assertEqual(settings["transformer"]["name"], "step-2")
+
+    def test_unusable_weights_are_named(self):
+        self.expect(self.optimize(weights=self.folder / "none"), 2, "--weights")
+        self.expect(self.optimize(weights=self.folder), 2, "config.json is missing")
+        broken = self.folder / "broken"
+        shutil.copytree(self.weights, broken)
+        tokenizer = json.loads((broken / "tokenizer.json").read_text())
+        tokenizer["added_tokens"] = [t for t in tokenizer["added_tokens"] if t["content"] != "<tool_call>"]
+        (broken / "tokenizer.json").write_text(json.dumps(tokenizer))
+        self.expect(self.optimize(weights=broken), 2, "<tool_call>", "chat template")
+        shutil.copy(self.weights / "tokenizer.json", broken)
+        content = (broken / "model.safetensors").read_bytes()
+        (broken / "model.safetensors").write_bytes(content[:len(content) // 2])
+        self.expect(self.optimize(weights=broken), 2, "model.safetensors")
+        (broken / "model.safetensors").write_bytes(content)
+        config = json.loads((broken / "config.json").read_text())
+        (broken / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+        self.expect(self.optimize(weights=broken), 2, "model.layers.2")
+        self.assertFalse(self.session.exists())
+        # The other programs are there, this one is not.
+        programs = self.folder / "bin"
+        programs.mkdir()
+        for program in LEARNER.parent.iterdir():
+            if program != LEARNER:
+                (programs / program.name).symlink_to(program)
+        self.expect(self.optimize(environment={"CUDA_AGENT_BIN": str(programs)}), 3, "cuda-agent-learn",
+                    "packaging/setup")
+        unnamed = {"CUDA_AGENT_SHARE": str(self.folder / "share")}
+        bare = [word for word in self.command() if word not in ("--weights", str(self.weights))]
+        result = subprocess.run(bare, capture_output=True, text=True, timeout=300, env={**os.environ, **unnamed})
+        self.expect(result, 2, "no trained weights at", "--weights")
+
+    def test_a_killed_model_ends_the_session_so_that_it_can_go_on(self):
+        process = subprocess.Popen(self.command(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        until = time.monotonic() + 120
+        while time.monotonic() < until and not (self.session / "session.jsonl").exists():
+            time.sleep(0.02)
+        learner = [pid for pid in self.children(process.pid) if "cuda-agent-learn" in self.command_of(pid)]
+        self.assertEqual(len(learner), 1, "one process for the model")
+        os.kill(learner[0], signal.SIGKILL)
+        said, _ = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 3, said)
+        self.assertIn("the model's process was ended by signal 9", said)
+        self.assertFalse(self.of("sessionEnded")[0]["complete"])
+        self.expect(self.optimize(turns=1), 1, "resumed after 0 turns")
+
+    def test_the_model_ends_with_the_program(self):
+        process = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 120
+        while time.monotonic() < until and not (self.session / "session.jsonl").exists():
+            time.sleep(0.02)
+        learner = [pid for pid in self.children(process.pid) if "cuda-agent-learn" in self.command_of(pid)]
+        self.assertEqual(len(learner), 1)
+        process.kill()
+        process.wait()
+        until = time.monotonic() + 10
+        while time.monotonic() < until and "cuda-agent-learn" in self.command_of(learner[0]):
+            time.sleep(0.02)
+        self.assertNotIn("cuda-agent-learn", self.command_of(learner[0]))
+
+    @staticmethod
+    def command_of(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/cmdline").read_text()
+        except OSError:
+            return ""
+
+    @staticmethod
+    def children(pid):
+        found = []
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+        return found
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/transformer/model_protocol.h"
+
+#include <gtest/gtest.h>
+
+namespace cuda_agent::policy {
+namespace {
+
+TEST(ModelProtocol, WhatIsSaidIsWhatIsHeard) {
+    ModelFacts facts{"small", "ab12", "cuda", 3, 15'700'000, 2048, 4096, 64, "1.0"};
+    EXPECT_EQ(factsFrom(toJson(facts)).value(), facts);
+    const std::vector<chat::Segment> segments{{chat::Author::context, "read"},
+                                              {chat::Author::policy, "written"}};
+    EXPECT_EQ(segmentsFrom(toJson(segments)).value(), segments);
+    for (const auto end : {Written::End::turn, Written::End::length, Written::End::full}) {
+        const auto heard = writtenFrom(toJson(Written{"text", end, 3, 0})).value();
+        EXPECT_EQ(heard.end, end);
+        EXPECT_EQ(heard.text, "text");
+        EXPECT_EQ(heard.readTokens, 3);
+        EXPECT_EQ(heard.writtenTokens, 0);
+    }
+    for (const auto kind :
+         {ErrorKind::request, ErrorKind::machine, ErrorKind::stopped, ErrorKind::failed}) {
+        const auto heard = errorFrom(toJson(Error{kind, "why"}));
+        EXPECT_EQ(heard.kind, kind);
+        EXPECT_EQ(heard.message, "why");
+    }
+    const auto drawing = drawingFrom(toJson(Drawing{0.7, 0.9, 100}), {}).value();
+    EXPECT_EQ(drawing.temperature, 0.7);
+    EXPECT_EQ(drawing.topP, 0.9);
+    EXPECT_EQ(drawing.longestTurn, 100);
+}
+
+TEST(ModelProtocol, WhatIsAbsentIsUsual) {
+    const auto drawing = drawingFrom(Json{{"top_p", 0.5}}, {0.3, 1, 77}).value();
+    EXPECT_EQ(drawing.temperature, 0.3);
+    EXPECT_EQ(drawing.topP, 0.5);
+    EXPECT_EQ(drawing.longestTurn, 77);
+}
+
+TEST(ModelProtocol, NonsenseIsRefused) {
+    for (const char *text :
+         {R"({"temperature": -1})", R"({"temperature": "hot"})", R"({"top_p": 0})",
+          R"({"top_p": 1.5})", R"({"longest_turn": 0})", R"({"longest_turn": []})"})
+        EXPECT_FALSE(drawingFrom(Json::parse(text), {})) << text;
+    for (const char *text : {"null", "[]", "{}", "[1]", R"([{"by": "context"}])",
+                             R"([{"by": "user", "text": ""}])", R"([{"by": 1, "text": 2}])"})
+        EXPECT_FALSE(segmentsFrom(Json::parse(text))) << text;
+    for (const char *text :
+         {"null", "{}", R"({"text": "", "end": "never", "read": 1, "written": 1})",
+          R"({"text": "", "end": "turn", "read": -1, "written": 1})",
+          R"({"text": "", "end": "turn", "read": 1})"})
+        EXPECT_FALSE(writtenFrom(Json::parse(text))) << text;
+    EXPECT_FALSE(factsFrom(Json()));
+    auto facts = toJson(ModelFacts{"small", "ab12", "tpu", 0, 1, 1, 1, 1, "1.0"});
+    EXPECT_FALSE(factsFrom(facts));
+    facts["device"] = "cpu";
+    EXPECT_TRUE(factsFrom(facts));
+    facts["context"] = 0;
+    EXPECT_FALSE(factsFrom(facts));
+    for (const char *text : {"null", "{}", R"({"kind": "odd"})", R"({"kind": 1, "message": 2})"}) {
+        const auto error = errorFrom(Json::parse(text));
+        EXPECT_EQ(error.kind, ErrorKind::machine);
+        EXPECT_FALSE(error.message.empty());
+    }
+}
+
+} // namespace
+} // namespace cuda_agent::policy
