@@ -23,6 +23,21 @@ struct Options {
     bool json = false;
 };
 
+void printJudged(Terminal &terminal, const learn::JudgedCounts &counts) {
+    terminal.line(fmt::format("first turns: {} correct, {} wrong, {} do not compile; {} repaired, "
+                              "{} improved, {} mistakes not found; {} verdicts",
+                              counts.correct, counts.wrong, counts.notCompiled, counts.repaired,
+                              counts.improved, counts.unfound, counts.verdicts));
+    if (counts.machine + counts.tooLong + counts.unmended > 0)
+        terminal.line(fmt::format("dropped: {} as the machine failed, {} too long, {} whose repair "
+                                  "is wrong, too",
+                                  counts.machine, counts.tooLong, counts.unmended));
+    for (const auto &[turns, count] : counts.turns)
+        terminal.line(fmt::format("{:>8} of {} {}", count, turns, turns == "1" ? "turn" : "turns"));
+    for (const auto &[reward, count] : counts.rewards)
+        terminal.line(fmt::format("{:>8} end with reward {}", count, reward));
+}
+
 void printEnd(Terminal &terminal, const learn::CorpusSummary &summary,
               const std::filesystem::path &folder) {
     std::vector<std::pair<std::size_t, std::string>> reasons;
@@ -37,6 +52,8 @@ void printEnd(Terminal &terminal, const learn::CorpusSummary &summary,
                                   spread.median, spread.most90, spread.maximum));
     for (const auto &[kind, count] : summary.mutations)
         terminal.line(fmt::format("{:>8} with a {}", count, kind));
+    if (summary.judged)
+        printJudged(terminal, *summary.judged);
     for (std::size_t i = 0; i < reasons.size() && i < mostReasons; ++i)
         terminal.line(fmt::format("{:>8} without: {}", reasons[i].first, reasons[i].second));
     if (reasons.size() > mostReasons)
@@ -57,10 +74,13 @@ Result<int> corpus(Options options, const std::stop_token &stop) {
     auto last = begin;
     const auto progress = [&](const learn::CorpusProgress &now) {
         const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        const auto left =
-            seconds / static_cast<double>(now.done) * static_cast<double>(now.tasks - now.done);
-        const auto text = fmt::format("{} of {} tasks, {} documents, about {} left", now.done,
-                                      now.tasks, now.documents, spanText(left));
+        auto text = fmt::format("{} of {} tasks, {} documents", now.done, now.tasks, now.documents);
+        if (now.verdicts > 0)
+            text += fmt::format(", {} verdicts", now.verdicts);
+        if (now.done > 0)
+            text +=
+                fmt::format(", about {} left", spanText(seconds / static_cast<double>(now.done) *
+                                                        static_cast<double>(now.tasks - now.done)));
         terminal.bar(now.done, now.tasks, text);
         if (terminal.interactive() || Clock::now() - last < lineEvery)
             return;
@@ -69,8 +89,8 @@ Result<int> corpus(Options options, const std::stop_token &stop) {
     };
     auto summary = learn::makeCorpus(request, progress, stop);
     if (!summary && summary.error().kind == ErrorKind::stopped)
-        summary.error().message = "stopped; no corpus was written, what the tasks are is kept and "
-                                  "the same command goes on from there";
+        summary.error().message = "stopped; no corpus was written, what the tasks are and "
+                                  "the verdicts are kept, and the same command goes on from there";
     CUDA_AGENT_TRY(summary);
     printEnd(terminal, *summary, request.out);
     if (options.json)
@@ -91,8 +111,8 @@ Run addCorpus(CLI::App &app) {
         ->capture_default_str();
     app.add_option("--seed", corpus.seed, "Of all that is drawn")->capture_default_str();
     app.add_option("--device", options->device,
-                   "What candidates are planned for: cuda (an H200, which need not be there) or "
-                   "cpu")
+                   "What candidates are planned for: cuda (an H200, which need not be there, but "
+                   "with --judge this machine's GPU) or cpu")
         ->check(CLI::IsMember({"cuda", "cpu"}))
         ->capture_default_str();
     app.add_option("--numerics", options->numerics, "default, tf32 or published")
@@ -110,7 +130,18 @@ Run addCorpus(CLI::App &app) {
                    "Bytes of a document at most; longer candidates are left out")
         ->check(CLI::Range(1000, 1'000'000))
         ->capture_default_str();
-    app.add_option("--jobs", corpus.jobs, "Tasks at a time (default: one a core)")
+    auto *judge = app.add_flag(
+        "--judge", corpus.judge,
+        "Play every candidate before the judge on the device, which must be there: documents with "
+        "what the tools answered, a repair of what failed, and an end");
+    app.add_option("--improved", corpus.improvedShare,
+                   "Share of correct candidates that a faster one follows, where one is known")
+        ->needs(judge)
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    app.add_option("--jobs", corpus.jobs,
+                   "Tasks at a time (default: one a core; with --judge one on a CPU and three on "
+                   "each GPU)")
         ->check(CLI::Range(1, 256));
     app.add_flag("--json", options->json,
                  "Print the summary as JSON on standard output; progress goes to standard error");

@@ -6,6 +6,9 @@
 #include "core/base/hash.h"
 #include "core/base/parallel.h"
 #include "core/bench/task_set.h"
+#include "core/device/ceilings.h"
+#include "core/device/cuda_driver.h"
+#include "core/device/lease.h"
 #include "core/judge/candidate.h"
 #include "core/learn/corpus/descriptions.h"
 #include "core/plan/make_program.h"
@@ -24,10 +27,15 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t drawsPerDocument = 12;
 /// Tasks whose documents are made, then written as one gzip member.
 constexpr std::size_t tasksAtOnce = 64;
+/// With a judge: what it found is written as often, too.
+constexpr std::size_t judgedTasksAtOnce = 16;
+constexpr int judgesPerGpu = 3; ///< one measures while others prepare
 
 /// What became of one task.
 struct Made {
     std::vector<Document> documents;
+    JudgedCounts judged;
+    std::string machineProblem;
     bool planned = false;
     std::string reason; ///< why there is no document
 };
@@ -54,19 +62,28 @@ Result<void> checkPlan(const Json &json, const plan::Signature &signature,
     return {};
 }
 
+/// What a corpus is made with, besides its options.
+struct Means {
+    Descriptions &descriptions;
+    Observations &observations;
+    const bench::TaskSet &set;
+    int gpus = 0;                 ///< to judge on; 0: the CPU
+    std::function<void()> judged; ///< see TaskJudge
+};
+
 class Maker {
   public:
-    Maker(const CorpusOptions &options, Descriptions &descriptions, const bench::TaskSet &set)
-        : options_(options), descriptions_(descriptions), set_(set) {}
+    Maker(const CorpusOptions &options, Means means)
+        : options_(options), means_(std::move(means)) {}
 
     /// Errors: machine, stopped.
     Result<Made> make(const bench::SuiteTask &task, std::stop_token stop) const {
         Made made;
         if (stop.stop_requested())
             return stoppedError();
-        const std::string &code = set_.sources.at(task.file);
+        const std::string &code = means_.set.sources.at(task.file);
         policy::Context context;
-        auto description = descriptions_.of(task.id, code, std::move(stop));
+        auto description = means_.descriptions.of(task.id, code, stop);
         if (!description) {
             if (description.error().kind != ErrorKind::request)
                 return tl::unexpected(description.error());
@@ -88,53 +105,131 @@ class Maker {
             return made;
         }
         made.planned = true;
-        CUDA_AGENT_TRY(draw(made, task, context, *space, chat::promptOf(context, code)));
+        auto generator = generatorOf(options_.seed, task.id);
+        const auto prompt = chat::promptOf(context, code);
+        CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator));
+        const Document head{task.id, task.split, task.level, {}, {}, {prompt}, {}};
+        if (options_.judge)
+            CUDA_AGENT_TRY(judge(made, drafts, head, task, generator, stop));
+        else
+            for (const Draft &draft : drafts)
+                CUDA_AGENT_TRY(write(made, draft, head));
         return made;
     }
 
   private:
-    Result<void> draw(Made &made, const bench::SuiteTask &task, const policy::Context &context,
-                      const policy::SearchSpace &space, const chat::Segment &prompt) const {
-        auto generator = generatorOf(options_.seed, task.id);
+    Result<std::vector<Draft>> draw(Made &made, const policy::Context &context,
+                                    const policy::SearchSpace &space, const chat::Segment &prompt,
+                                    std::mt19937_64 &generator) const {
         const auto signature = judge::signatureOf(context.task);
         const auto kind = context.device.kind;
+        std::vector<Draft> drafts;
         std::set<std::string> seen;
         for (std::size_t i = 0;
-             i < drawsPerDocument * options_.perTask && made.documents.size() < options_.perTask;
-             ++i) {
-            const auto name = space.random(generator);
-            if (!seen.insert(name).second)
+             i < drawsPerDocument * options_.perTask && drafts.size() < options_.perTask; ++i) {
+            Draft draft;
+            draft.name = space.random(generator);
+            if (!options_.judge && !seen.insert(draft.name).second)
                 continue;
-            CUDA_AGENT_ASSIGN(candidate, candidateText(space, name, kind));
-            if (auto checked = checkPlan(candidate.plan, signature, context.device); !checked) {
+            CUDA_AGENT_ASSIGN(sound, candidateText(space, draft.name, kind));
+            draft.sound = std::move(sound);
+            if (auto checked = checkPlan(draft.sound.plan, signature, context.device); !checked) {
                 made.reason = "no plan for it: " + checked.error().message;
                 continue;
             }
-            Document document{task.id, task.split, task.level, name, {}, {prompt}};
-            const auto thought = thoughtOf(space, name, candidate.plan);
+            draft.thought = thoughtOf(space, draft.name, draft.sound.plan);
+            draft.written = draft.sound;
             const double chance = static_cast<double>(generator() >> 11) * 0x1p-53;
             if (chance < options_.brokenShare)
-                document.mutation = mutate(candidate, generator);
-            CUDA_AGENT_ASSIGN(turn, turnOf(thought, candidate));
-            document.segments.push_back(std::move(turn));
-            document.thoughtBytes = thought.size();
-            document.kernelBytes = candidate.kernels.size();
-            document.planBytes = candidate.plan.dump().size();
-            if (document.bytes() > options_.mostBytes) {
+                draft.mutation = mutate(draft.written, generator);
+            if (options_.judge &&
+                !seen.insert(draft.written.kernels + draft.written.plan.dump()).second)
+                continue;
+            CUDA_AGENT_ASSIGN(turn, turnOf(draft.thought, draft.written));
+            if (prompt.text.size() + turn.text.size() > options_.mostBytes) {
                 made.reason = "longer than a document may be";
                 continue;
             }
-            made.documents.push_back(std::move(document));
+            drafts.push_back(std::move(draft));
         }
-        if (!made.documents.empty())
-            made.reason.clear();
+        return drafts;
+    }
+
+    static Result<void> write(Made &made, const Draft &draft, const Document &head) {
+        Document document = head;
+        document.candidate = draft.name;
+        document.mutation = draft.mutation;
+        CUDA_AGENT_ASSIGN(turn, turnOf(draft.thought, draft.written));
+        document.segments.push_back(std::move(turn));
+        document.thoughtBytes = draft.thought.size();
+        document.kernelBytes = draft.written.kernels.size();
+        document.planBytes = draft.written.plan.dump().size();
+        made.documents.push_back(std::move(document));
+        return {};
+    }
+
+    Result<void> judge(Made &made, const std::vector<Draft> &drafts, const Document &head,
+                       const bench::SuiteTask &task, std::mt19937_64 &generator,
+                       const std::stop_token &stop) const {
+        TaskJudge::Setting setting;
+        CUDA_AGENT_ASSIGN(spec, task::openSpec(task.file, {}));
+        setting.spec = std::move(spec);
+        setting.code = means_.set.sources.at(task.file);
+        setting.device = options_.target.info;
+        setting.judge.numerics = options_.numerics;
+        setting.open = [this] {
+            return means_.gpus > 0 ? device::openCuda(static_cast<int>(
+                                         next_++ % static_cast<unsigned>(means_.gpus)))
+                                   : device::openCpu();
+        };
+        setting.known = &means_.observations;
+        std::size_t verdicts = 0;
+        setting.judged = [&] {
+            ++verdicts;
+            means_.judged();
+        };
+        TaskJudge judge(std::move(setting));
+        auto played = playDrafts(drafts, head, judge, {options_.mostBytes, options_.improvedShare},
+                                 generator, stop);
+        if (!played) {
+            if (played.error().kind != ErrorKind::request)
+                return tl::unexpected(played.error());
+            made.reason = "cannot be judged: " + reasonOf(played.error().message, task.id);
+            return {};
+        }
+        made.documents = std::move(played->documents);
+        made.judged = std::move(played->counts);
+        made.judged.verdicts = verdicts;
+        made.machineProblem = std::move(played->machineProblem);
+        if (!made.machineProblem.empty())
+            made.reason = "the machine failed: " + made.machineProblem;
         return {};
     }
 
     const CorpusOptions &options_;
-    Descriptions &descriptions_;
-    const bench::TaskSet &set_;
+    Means means_;
+    mutable std::atomic<unsigned> next_{0}; ///< GPU
 };
+
+/// The device that candidates of a judged corpus run on, and how many of its kind there are.
+/// Errors: machine.
+Result<int> setTarget(Target &target, std::stop_token stop) {
+    const bool cuda = target.info.kind == device::Kind::cuda;
+    CUDA_AGENT_ASSIGN(device, cuda ? device::openCuda() : device::openCpu());
+    target.info = device->info();
+    if (auto known = device::knownCeilings(target.info)) {
+        target.ceilings = *known;
+    } else {
+        CUDA_AGENT_ASSIGN(lease, device::Lease::take(target.info, std::move(stop)));
+        (void)lease;
+        CUDA_AGENT_ASSIGN(ceilings, device->ceilings());
+        target.ceilings = ceilings;
+    }
+    if (!cuda)
+        return 0;
+    CUDA_AGENT_ASSIGN(driver, device::cuda::Driver::load());
+    return driver->deviceCount;
+}
 
 Spread spreadOf(std::vector<std::size_t> sizes) {
     if (sizes.empty())
@@ -184,17 +279,21 @@ Json toJson(const CorpusSummary &summary) {
     for (const auto &[name, spread] : summary.sizes)
         sizes[name] = {
             {"median", spread.median}, {"most90", spread.most90}, {"maximum", spread.maximum}};
-    return {{"tasks", summary.tasks},         {"planned", summary.planned},
-            {"written", summary.written},     {"documents", summary.documents},
-            {"bytes", summary.bytes},         {"mutations", summary.mutations},
-            {"reasons", summary.reasons},     {"sizes", std::move(sizes)},
-            {"described", summary.described}, {"seconds", summary.seconds}};
+    Json json{{"tasks", summary.tasks},         {"planned", summary.planned},
+              {"written", summary.written},     {"documents", summary.documents},
+              {"bytes", summary.bytes},         {"mutations", summary.mutations},
+              {"reasons", summary.reasons},     {"sizes", std::move(sizes)},
+              {"described", summary.described}, {"seconds", summary.seconds}};
+    if (summary.judged)
+        json["judged"] = toJson(*summary.judged);
+    return json;
 }
 
-Result<CorpusSummary> makeCorpus(const CorpusOptions &options,
+Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
                                  const std::function<void(const CorpusProgress &)> &progress,
                                  std::stop_token stop) {
     const auto begin = Clock::now();
+    CorpusOptions options = asked;
     CUDA_AGENT_ASSIGN(set, bench::readTaskSet(options.set));
     const auto tasks = chosen(set, options);
     if (tasks.empty())
@@ -203,21 +302,41 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &options,
     fs::create_directories(options.out, error);
     if (error)
         return machineError("cannot create {}: {}", options.out.string(), error.message());
+    int gpus = 0;
+    if (options.judge) {
+        CUDA_AGENT_TRY(bench::writeTasks(set, tasks));
+        CUDA_AGENT_ASSIGN(found, setTarget(options.target, stop));
+        gpus = found;
+        if (options.jobs == 0)
+            options.jobs = static_cast<unsigned>(std::max(1, judgesPerGpu * gpus));
+    }
     const auto kind = options.target.info.kind;
-    Descriptions descriptions(options.out / fmt::format("descriptions-{}.gz", device::nameOf(kind)),
-                              kind);
-    const Maker maker(options, descriptions, set);
+    const auto kept = [&](const char *what) {
+        return options.out / fmt::format("{}-{}.gz", what, device::nameOf(kind));
+    };
+    Descriptions descriptions(kept("descriptions"), kind);
+    Observations observations(options.judge ? kept("verdicts") : fs::path());
+    std::mutex mutex;
+    CorpusProgress state{0, tasks.size(), 0, 0};
+    const Maker maker(options, {descriptions, observations, set, gpus, [&] {
+                                    const std::lock_guard lock(mutex);
+                                    ++state.verdicts;
+                                    if (progress)
+                                        progress(state);
+                                }});
     const auto file = options.out / "corpus.jsonl.gz";
     const auto part = options.out / "corpus.jsonl.gz.part";
     std::ofstream out(part, std::ios::binary | std::ios::trunc);
 
     CorpusSummary summary;
     summary.tasks = tasks.size();
+    if (options.judge)
+        summary.judged.emplace();
+    std::string machineProblem;
     std::map<std::string, std::vector<std::size_t>> sizes;
-    std::mutex mutex;
-    CorpusProgress state{0, tasks.size(), 0};
-    for (std::size_t first = 0; first < tasks.size(); first += tasksAtOnce) {
-        auto made = parallelResults<Made>(std::min(tasksAtOnce, tasks.size() - first), options.jobs,
+    const auto atOnce = options.judge ? judgedTasksAtOnce : tasksAtOnce;
+    for (std::size_t first = 0; first < tasks.size(); first += atOnce) {
+        auto made = parallelResults<Made>(std::min(atOnce, tasks.size() - first), options.jobs,
                                           [&](std::size_t i) {
                                               auto result = maker.make(tasks[first + i], stop);
                                               if (result) {
@@ -229,6 +348,7 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &options,
                                               }
                                               return result;
                                           });
+        CUDA_AGENT_TRY(observations.save());
         if (!made) {
             CUDA_AGENT_TRY(descriptions.save());
             out.close();
@@ -241,6 +361,10 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &options,
             summary.written += !task.documents.empty();
             if (task.documents.empty())
                 ++summary.reasons[task.reason];
+            if (summary.judged)
+                summary.judged->add(task.judged);
+            if (machineProblem.empty())
+                machineProblem = task.machineProblem;
             for (const Document &document : task.documents) {
                 lines += toJson(document).dump(-1, ' ', false, Json::error_handler_t::replace);
                 lines += '\n';
@@ -262,6 +386,10 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &options,
     out.close();
     if (out.fail())
         return machineError("cannot write {}: is the disk full?", part.string());
+    if (summary.documents == 0 && !machineProblem.empty()) {
+        fs::remove(part, error);
+        return machineError("no document, as the machine failed: {}", machineProblem);
+    }
     fs::rename(part, file, error);
     if (error)
         return machineError("cannot write {}: {}", file.string(), error.message());

@@ -4,7 +4,7 @@
 
 #include "core/bench/suite.h"
 #include "core/device/device.h"
-#include "core/learn/corpus/document.h"
+#include "core/learn/corpus/judged.h"
 
 #include <functional>
 #include <stop_token>
@@ -32,12 +32,19 @@ struct CorpusOptions {
     task::Numerics numerics = task::Numerics::standard;
     double brokenShare = 0.15;     ///< of documents that a mutation is made in
     std::size_t mostBytes = 12000; ///< of a document; longer candidates are drawn again
-    unsigned jobs = 0;             ///< threads; 0: as many as this machine has
+    /// Whether turns are played before the judge, on a device of the target's kind that is there;
+    /// what the target says else comes from that device.
+    bool judge = false;
+    double improvedShare = 0.5; ///< see JudgedOptions
+    /// Tasks at a time; 0: as many as this machine has threads, and with `judge` one on a CPU and
+    /// three on each GPU.
+    unsigned jobs = 0;
 };
 
 struct CorpusProgress {
     std::size_t done = 0, tasks = 0; ///< tasks
     std::size_t documents = 0;
+    std::size_t verdicts = 0; ///< given now
 };
 
 /// Median, nine-tenths quantile and maximum.
@@ -56,6 +63,7 @@ struct CorpusSummary {
     std::map<std::string, Spread> sizes; ///< bytes of "prompt", "thought", "kernels", "plan",
                                          ///< "document"
     std::size_t described = 0;           ///< tasks that no file knew yet
+    std::optional<JudgedCounts> judged;  ///< where it was
     double seconds = 0;
 };
 Json toJson(const CorpusSummary &summary);
@@ -67,9 +75,17 @@ Json toJson(const CorpusSummary &summary);
 /// The corpus depends on set, splits, seed, target and the numbers above alone, not on `jobs`.
 ///
 /// Task code runs in sandboxes, on fake tensors; kernels are not run. Every plan without a mistake
-/// is parsed and resolved for its task before it is taken. Blocks; `progress` is called by one
-/// thread at a time. Errors: request (no set, no task of those splits), machine, stopped: the
-/// descriptions made so far are kept then, a corpus that was there is left as it is.
+/// is parsed and resolved for its task before it is taken.
+///
+/// With `judge` tasks and candidates run, in sandboxes as always, and a document is what
+/// playDrafts() makes of a candidate. The same candidate comes again with other mistakes. What it
+/// depends on besides are the verdicts, which `verdicts-<kind>.gz` keeps: from a file that knows
+/// them all the corpus is the same again.
+///
+/// Blocks; `progress` is called by one thread at a time, with `judge` after each verdict, too.
+/// Errors: request (no set, no task of those splits), machine (with `judge` also: no document for
+/// the machine's failures), stopped: descriptions and verdicts made so far are kept then, a corpus
+/// that was there is left as it is.
 Result<CorpusSummary> makeCorpus(const CorpusOptions &options,
                                  const std::function<void(const CorpusProgress &)> &progress,
                                  std::stop_token stop);

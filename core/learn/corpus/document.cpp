@@ -50,16 +50,92 @@ std::size_t Document::bytes() const {
     return sum;
 }
 
+std::size_t Document::turns() const {
+    return static_cast<std::size_t>(
+        std::ranges::count(segments, chat::Author::policy, &chat::Segment::by));
+}
+
+Json toJson(const TurnVerdict &verdict) {
+    return {{"compiled", verdict.compiled},
+            {"correct", verdict.correct},
+            {"reward", verdict.reward},
+            {"seconds", verdict.seconds},
+            {"low", verdict.low},
+            {"high", verdict.high},
+            {"over_eager", verdict.overEager},
+            {"over_compile", verdict.overCompile},
+            {"problem", verdict.problem}};
+}
+
+Result<TurnVerdict> turnVerdictFromJson(const Json &json) {
+    TurnVerdict verdict;
+    const auto field = [&](const char *key, Json::value_t type) -> const Json * {
+        const auto found = json.is_object() ? json.find(key) : json.end();
+        if (!json.is_object() || found == json.end())
+            return nullptr;
+        const bool fits =
+            type == Json::value_t::number_float ? found->is_number() : found->type() == type;
+        return fits ? &*found : nullptr;
+    };
+    const auto *compiled = field("compiled", Json::value_t::boolean);
+    const auto *correct = field("correct", Json::value_t::boolean);
+    const auto *reward = field("reward", Json::value_t::number_float);
+    const auto *problem = field("problem", Json::value_t::string);
+    if (!compiled || !correct || !reward || !problem)
+        return requestError("a verdict of a document has no compiled, correct, reward or problem");
+    verdict.compiled = compiled->get<bool>();
+    verdict.correct = correct->get<bool>();
+    verdict.reward = static_cast<int>(reward->get<double>());
+    verdict.problem = problem->get<std::string>();
+    for (const auto &[key, value] : {std::pair{"seconds", &verdict.seconds},
+                                     {"low", &verdict.low},
+                                     {"high", &verdict.high},
+                                     {"over_eager", &verdict.overEager},
+                                     {"over_compile", &verdict.overCompile}}) {
+        const auto *number = field(key, Json::value_t::number_float);
+        if (!number)
+            return requestError("a verdict of a document has no number '{}'", key);
+        *value = number->get<double>();
+    }
+    return verdict;
+}
+
+TurnVerdict verdictOf(const session::Observation &observation) {
+    TurnVerdict verdict;
+    const auto found = observation.data.find("verdict");
+    if (!observation.data.is_object() || found == observation.data.end()) {
+        verdict.problem = observation.text.substr(0, observation.text.find('\n'));
+        return verdict;
+    }
+    const auto number = [&](const char *path) {
+        const auto at = Json::json_pointer(path);
+        return found->contains(at) && found->at(at).is_number() ? found->at(at).get<double>() : 0.0;
+    };
+    verdict.compiled = found->value("compiled", false);
+    verdict.correct = found->value("correct", false);
+    verdict.reward = found->value("reward", -1);
+    verdict.problem = found->value("problem", "");
+    verdict.seconds = number("/times/candidate/seconds");
+    verdict.low = number("/times/candidate/low");
+    verdict.high = number("/times/candidate/high");
+    verdict.overEager = number("/speedup/eager");
+    verdict.overCompile = number("/speedup/compile");
+    return verdict;
+}
+
 Json toJson(const Document &document) {
     Json segments = Json::array();
     for (const chat::Segment &segment : document.segments)
         segments.push_back({{"by", nameOf(segment.by)}, {"text", segment.text}});
-    return {{"task", document.task},
-            {"split", document.split},
-            {"level", document.level},
-            {"candidate", document.candidate},
-            {"mutation", document.mutation ? toJson(*document.mutation) : Json()},
-            {"segments", std::move(segments)}};
+    Json json{{"task", document.task},
+              {"split", document.split},
+              {"level", document.level},
+              {"candidate", document.candidate},
+              {"mutation", document.mutation ? toJson(*document.mutation) : Json()},
+              {"segments", std::move(segments)}};
+    for (const TurnVerdict &verdict : document.verdicts)
+        json["verdicts"].push_back(toJson(verdict));
+    return json;
 }
 
 Result<Document> documentFromJson(const Json &json) {
@@ -101,6 +177,14 @@ Result<Document> documentFromJson(const Json &json) {
                                          ? chat::Author::policy
                                          : chat::Author::context,
                                      std::move(words)});
+    }
+    if (const auto verdicts = json.find("verdicts"); verdicts != json.end()) {
+        if (!verdicts->is_array())
+            return requestError("a document's 'verdicts' are no list");
+        for (const Json &each : *verdicts) {
+            CUDA_AGENT_ASSIGN(verdict, turnVerdictFromJson(each));
+            document.verdicts.push_back(std::move(verdict));
+        }
     }
     return document;
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/learn/corpus/mutation.h"
+#include "broken_candidate.h"
 
 #include <gtest/gtest.h>
 
@@ -8,30 +8,6 @@
 
 namespace cuda_agent::learn {
 namespace {
-
-CandidateText candidate() {
-    CandidateText text;
-    text.kernels = R"(extern "C" __global__ void k(const float *x, const float *w, float *y) {
-    __shared__ float tile[64];
-    const int row = blockIdx.x;
-    for (int i = threadIdx.x; i < 64; i += 32) {
-        tile[i] = x[row * 64 + i];
-    }
-    __syncthreads();
-    if (threadIdx.x < 64) {
-        const float t0 = tile[threadIdx.x] * w[threadIdx.x];
-        const float t1 = t0 + fmaxf(t0, 0.0f);
-        y[row * 64 + threadIdx.x] = expf(t1);
-    }
-}
-)";
-    text.plan = {{"requires", {"x.shape[1] == 64"}},
-                 {"steps",
-                  {{{"kind", "kernel"},
-                    {"grid", {"cdiv(x.numel, 64) * 2"}},
-                    {"args", {{{"buffer", "x"}}, {{"buffer", "w"}}, {{"buffer", "y"}}}}}}}};
-    return text;
-}
 
 TEST(CorpusMutation, EveryKindChangesSomethingAndSaysWhat) {
     std::mt19937_64 random(3);
