@@ -81,6 +81,16 @@ Transformer Transformer::drawn(const ModelConfig &config, Head head, std::uint64
     return model;
 }
 
+Transformer Transformer::copy(Head head) const {
+    Transformer other(config_, head, device(), parameters_.values().scalar_type());
+    other.kernels_ = kernels_;
+    const at::NoGradGuard noGradients;
+    for (const auto &parameter : other.parameters_.all())
+        if (head == head_ || !parameter.name.starts_with("value"))
+            parameter.value.detach().copy_(parameters_.at(parameter.name));
+    return other;
+}
+
 at::Tensor Transformer::attended(const at::Tensor &query, const at::Tensor &key,
                                  const at::Tensor &value, const at::Tensor &mask,
                                  bool causal) const {
@@ -94,66 +104,129 @@ at::Tensor Transformer::attended(const at::Tensor &query, const at::Tensor &key,
     return at::scaled_dot_product_attention(query, key, value, given, 0.0, causal, {}, sharing > 1);
 }
 
-at::Tensor Transformer::attention(const at::Tensor &normed, std::int64_t layer,
-                                  const at::Tensor &cos, const at::Tensor &sin,
-                                  const Attend &attend) const {
-    const auto &weights = layers_[static_cast<std::size_t>(layer)];
-    const auto batch = normed.size(0), length = normed.size(1);
-    const auto parts =
-        at::linear(normed, weights.qkv)
-            .view({batch, length, config_.heads + 2 * config_.kvHeads, config_.headSize})
-            .split_with_sizes({config_.heads, config_.kvHeads, config_.kvHeads}, 2);
-    const auto rotated = [&](const at::Tensor &states, const at::Tensor &norm) {
+at::Tensor Transformer::norm(const at::Tensor &states, const at::Tensor &weight) const {
+    if (kernels_)
+        return fused::rmsNorm(kernels_, states, weight);
+    return at::rms_norm(states, {config_.hidden}, weight, config_.epsilon);
+}
+
+fused::AddedAndNormed Transformer::addNorm(const at::Tensor &states, const at::Tensor &more,
+                                           const at::Tensor &weight) const {
+    if (kernels_)
+        return fused::addRmsNorm(kernels_, states, more, weight);
+    const auto sum = states + more;
+    return {sum, norm(sum, weight)};
+}
+
+std::array<at::Tensor, 3> Transformer::split(const at::Tensor &packed, const Layer &weights,
+                                             const Places &places) const {
+    if (kernels_)
+        return fused::qkvRope(kernels_, packed,
+                              {weights.queryNorm, weights.keyNorm, cos_, sin_, places.positions});
+    const auto parts = packed
+                           .view({packed.size(0), packed.size(1),
+                                  config_.heads + 2 * config_.kvHeads, config_.headSize})
+                           .split_with_sizes({config_.heads, config_.kvHeads, config_.kvHeads}, 2);
+    const auto rotated = [&](const at::Tensor &states, const at::Tensor &weight) {
         const auto halves =
-            at::rms_norm(states, {config_.headSize}, norm, config_.epsilon).chunk(2, -1);
-        return at::cat({halves[0] * cos - halves[1] * sin, halves[1] * cos + halves[0] * sin}, -1)
+            at::rms_norm(states, {config_.headSize}, weight, config_.epsilon).chunk(2, -1);
+        return at::cat({halves[0] * places.cos - halves[1] * places.sin,
+                        halves[1] * places.cos + halves[0] * places.sin},
+                       -1)
             .transpose(1, 2);
     };
-    const auto seen = attend(layer, rotated(parts[0], weights.queryNorm),
-                             rotated(parts[1], weights.keyNorm), parts[2].transpose(1, 2));
-    return at::linear(
-        seen.transpose(1, 2).reshape({batch, length, config_.heads * config_.headSize}),
-        weights.out);
+    return {rotated(parts[0], weights.queryNorm), rotated(parts[1], weights.keyNorm),
+            parts[2].transpose(1, 2)};
 }
 
-at::Tensor Transformer::feedForward(const at::Tensor &normed, std::int64_t layer) const {
+at::Tensor Transformer::attention(const at::Tensor &normed, std::int64_t layer,
+                                  const Places &places, const Attend &attend) const {
     const auto &weights = layers_[static_cast<std::size_t>(layer)];
-    const auto both = at::linear(normed, weights.gateUp).chunk(2, -1);
-    return at::linear(at::silu(both[0]) * both[1], weights.down);
+    const auto [query, key, value] = split(at::linear(normed, weights.qkv), weights, places);
+    const auto seen = attend(layer, query, key, value);
+    return at::linear(seen.transpose(1, 2).reshape(
+                          {normed.size(0), normed.size(1), config_.heads * config_.headSize}),
+                      weights.out);
 }
 
-at::Tensor Transformer::through(const at::Tensor &tokens, const at::Tensor &cos,
-                                const at::Tensor &sin, const Attend &attend) const {
-    const auto norm = [&](const at::Tensor &states, const at::Tensor &weight) {
-        return at::rms_norm(states, {config_.hidden}, weight, config_.epsilon);
-    };
-    auto states = at::embedding(embedding_, tokens);
-    for (std::int64_t i = 0; i < config_.layers; ++i) {
-        const auto &weights = layers_[static_cast<std::size_t>(i)];
-        states = states + attention(norm(states, weights.inputNorm), i, cos, sin, attend);
-        states = states + feedForward(norm(states, weights.innerNorm), i);
+at::Tensor Transformer::feedForward(const at::Tensor &normed, const Layer &weights) const {
+    const auto both = at::linear(normed, weights.gateUp);
+    if (kernels_)
+        return at::linear(fused::swiGlu(kernels_, both), weights.down);
+    const auto halves = both.chunk(2, -1);
+    return at::linear(at::silu(halves[0]) * halves[1], weights.down);
+}
+
+at::Tensor Transformer::through(const at::Tensor &tokens, const Places &places,
+                                const Attend &attend) const {
+    const auto embedded = at::embedding(embedding_, tokens);
+    fused::AddedAndNormed states{embedded, norm(embedded, layers_.front().inputNorm)};
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        const auto &weights = layers_[i];
+        const auto attended =
+            attention(states.normed, static_cast<std::int64_t>(i), places, attend);
+        states = addNorm(states.sum, attended, weights.innerNorm);
+        const auto &next = i + 1 < layers_.size() ? layers_[i + 1].inputNorm : lastNorm_;
+        states = addNorm(states.sum, feedForward(states.normed, weights), next);
     }
-    return norm(states, lastNorm_);
+    return states.normed;
 }
 
 at::Tensor Transformer::hidden(const at::Tensor &tokens) const {
     const auto length = tokens.size(1);
-    return through(tokens, cos_.narrow(0, 0, length).unsqueeze(1),
-                   sin_.narrow(0, 0, length).unsqueeze(1),
+    const Places places{
+        cos_.narrow(0, 0, length).unsqueeze(1), sin_.narrow(0, 0, length).unsqueeze(1), {}};
+    return through(tokens, places,
                    [&](std::int64_t, const at::Tensor &query, const at::Tensor &key,
                        const at::Tensor &value) { return attended(query, key, value, {}, true); });
 }
 
 at::Tensor Transformer::hidden(const at::Tensor &tokens, const at::Tensor &positions,
                                const Attend &attend) const {
+    if (kernels_)
+        return through(tokens, {{}, {}, positions.contiguous()}, attend);
     const auto at = [&](const at::Tensor &table) {
         return at::embedding(table, positions).unsqueeze(2); // [batch, length, 1, head size / 2]
     };
-    return through(tokens, at(cos_), at(sin_), attend);
+    return through(tokens, {at(cos_), at(sin_), {}}, attend);
 }
 
 at::Tensor Transformer::logits(const at::Tensor &hidden) const {
     return at::linear(hidden, unembedding_);
+}
+
+at::Tensor Transformer::weightedCrossEntropy(const at::Tensor &hidden, const at::Tensor &targets,
+                                             const at::Tensor &weights) const {
+    constexpr std::int64_t chunk = 8192; // tokens whose logits are held at once
+    if (kernels_)
+        return fused::linearCrossEntropy(kernels_, hidden, unembedding_, targets, weights, chunk);
+    const auto all = logits(hidden).to(at::kFloat);
+    const auto losses = at::cross_entropy_loss(all.reshape({-1, all.size(-1)}),
+                                               targets.reshape({-1}), {}, at::Reduction::None);
+    return (losses.view(targets.sizes()) * weights).sum();
+}
+
+KernelSizes Transformer::kernelSizes() const {
+    const auto &c = config_;
+    return {parameters_.values().scalar_type(),
+            c.hidden,
+            c.heads,
+            c.kvHeads,
+            c.headSize,
+            c.inner,
+            c.vocabulary,
+            c.epsilon};
+}
+
+Result<void> Transformer::useFusedKernels(bool wanted) {
+    useKernels({});
+    if (!wanted)
+        return {};
+    if (!device().is_cuda())
+        return requestError("the fused kernels need a GPU; set fused = false in the recipe");
+    CUDA_AGENT_ASSIGN(kernels, Kernels::onGpu(kernelSizes(), device().index()));
+    useKernels(std::move(kernels));
+    return {};
 }
 
 at::Tensor Transformer::value(const at::Tensor &hidden) const {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/learn/kernels/fused.h"
 #include "core/learn/model/config.h"
 #include "core/learn/model/safetensors.h"
 
@@ -70,6 +71,10 @@ class Transformer {
     /// `value_head.weight` and `value_head.bias` besides. Errors: machine.
     Result<void> save(const std::filesystem::path &folder, at::ScalarType type) const;
 
+    /// The same weights in buffers of its own; a critic of an actor has a head that is zero.
+    Transformer copy() const { return copy(head_); }
+    Transformer copy(Head head) const;
+
     /// [batch, length] of int64 -> [batch, length, hidden] after the last norm. Every token sees
     /// itself and those before it in its row; positions count from 0.
     at::Tensor hidden(const at::Tensor &tokens) const;
@@ -89,11 +94,25 @@ class Transformer {
                         const at::Tensor &mask, bool causal) const;
     /// [..., hidden] -> [..., vocabulary].
     at::Tensor logits(const at::Tensor &hidden) const;
+    /// The sum over tokens of weight times the logits' cross-entropy: hidden [..., hidden], targets
+    /// [...] of int64, weights [...] of float -> a scalar of float. To average, divide the weights
+    /// rather than the sum: see fused::linearCrossEntropy.
+    at::Tensor weightedCrossEntropy(const at::Tensor &hidden, const at::Tensor &targets,
+                                    const at::Tensor &weights) const;
     /// [..., hidden] -> [...] of float between the least and the most that a trajectory can return.
     at::Tensor value(const at::Tensor &hidden) const;
 
     /// What a critic can say: the rewards' range with some room, where tanh still has a slope.
     static constexpr double leastValue = -1.5, mostValue = 3.5;
+
+    /// From now on norms, rotations, SwiGLU and the loss are kernels of the project's own, compiled
+    /// for the model's GPU (about a second), or ATen's again. Not during a pass. Errors: request
+    /// (the model is not on a GPU, or of sizes that they cannot do), machine.
+    Result<void> useFusedKernels(bool wanted);
+    /// The same with given ones, which were made for kernelSizes(); none: ATen's.
+    void useKernels(fused::KernelsPointer kernels) { kernels_ = std::move(kernels); }
+    KernelSizes kernelSizes() const;
+    bool isFused() const { return static_cast<bool>(kernels_); }
 
     const ModelConfig &config() const { return config_; }
     Head head() const { return head_; }
@@ -102,16 +121,26 @@ class Transformer {
 
   private:
     Transformer(const ModelConfig &config, Head head, at::Device device, at::ScalarType type);
-    at::Tensor through(const at::Tensor &tokens, const at::Tensor &cos, const at::Tensor &sin,
-                       const Attend &attend) const;
-    /// Of one layer: [batch, length, hidden] -> the same.
-    at::Tensor attention(const at::Tensor &normed, std::int64_t layer, const at::Tensor &cos,
-                         const at::Tensor &sin, const Attend &attend) const;
-    at::Tensor feedForward(const at::Tensor &normed, std::int64_t layer) const;
-
+    /// Where the tokens stand: cosines and sines that broadcast to [batch, length, heads, head
+    /// size / 2], or for the kernels the positions themselves, undefined where they count from 0.
+    struct Places {
+        at::Tensor cos, sin, positions;
+    };
     struct Layer {
         at::Tensor inputNorm, qkv, queryNorm, keyNorm, out, innerNorm, gateUp, down;
     };
+    at::Tensor through(const at::Tensor &tokens, const Places &places, const Attend &attend) const;
+    /// Of one layer: [batch, length, hidden] -> the same.
+    at::Tensor attention(const at::Tensor &normed, std::int64_t layer, const Places &places,
+                         const Attend &attend) const;
+    at::Tensor feedForward(const at::Tensor &normed, const Layer &weights) const;
+    at::Tensor norm(const at::Tensor &states, const at::Tensor &weight) const;
+    /// Adds to the states and norms them.
+    fused::AddedAndNormed addNorm(const at::Tensor &states, const at::Tensor &more,
+                                  const at::Tensor &weight) const;
+    /// Queries, keys and values of the packed projection.
+    std::array<at::Tensor, 3> split(const at::Tensor &packed, const Layer &weights,
+                                    const Places &places) const;
 
     ModelConfig config_;
     Head head_;
@@ -119,6 +148,7 @@ class Transformer {
     at::Tensor embedding_, lastNorm_, unembedding_, valueWeight_, valueBias_;
     std::vector<Layer> layers_;
     at::Tensor cos_, sin_; ///< [positions, head size / 2]
+    fused::KernelsPointer kernels_;
 };
 
 } // namespace cuda_agent::learn

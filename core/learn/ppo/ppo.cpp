@@ -142,7 +142,8 @@ double explainedVariance(const at::Tensor &values, const at::Tensor &returns,
     const auto told = returns.masked_select(mine).to(at::kDouble);
     const auto rest = told - values.masked_select(mine).to(at::kDouble);
     const double whole = told.numel() > 0 ? told.var(false).item<double>() : 0;
-    if (!(whole > 0))
+    // Returns that differ by rounding alone are one.
+    if (!(whole > 1e-10 * (1 + told.square().mean().item<double>())))
         return std::numeric_limits<double>::quiet_NaN();
     return 1 - rest.var(false).item<double>() / whole;
 }

@@ -104,6 +104,12 @@ constexpr auto names = std::to_array<MetricName>({
     {"env/infrastructure_failures", "episodes",
      "Episodes dropped because the machine failed; they are no wrong answers."},
     {"env/stragglers", "episodes", "Episodes dropped because they took too long."},
+    {"env/unusable_tasks", "episodes", "Episodes dropped because their task cannot be judged by."},
+    {"env/episodes_per_second", "episodes/s", "Episodes brought to their end in a second."},
+    {"rft/kept", "share", "Share of the trajectories that are good enough to learn from."},
+    {"training/rollout_probs_diff_mean", "",
+     "Mean difference of tokens' probabilities between sampling and the update's model."},
+    {"training/rollout_probs_diff_max", "", "Greatest such difference."},
 });
 
 } // namespace

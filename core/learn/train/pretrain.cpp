@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/learn/train/pretrain.h"
+#include "core/learn/train/stages.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <chrono>
-#include <cmath>
 
 namespace cuda_agent::learn {
 
@@ -14,8 +13,6 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 namespace {
-
-constexpr const char *stageName = "pretrain";
 
 /// Sequences as tensors on the device, all [batch, context].
 struct Batch {
@@ -50,51 +47,22 @@ at::Tensor crossEntropy(const at::Tensor &logits, const at::Tensor &targets) {
         .view(targets.sizes());
 }
 
-class Pretraining {
+class Pretraining : public Stage {
   public:
-    Pretraining(const StageInput &input, Transformer &actor)
-        : input_(input), options_(input.recipe.pretrain), actor_(actor),
-          optimiser_(actor.parameters(), options_.optimiser),
+    explicit Pretraining(const StageInput &input)
+        : Stage(input, pretrainStage, input.recipe.pretrain.steps,
+                input.recipe.pretrain.checkpointEvery),
+          options_(input.recipe.pretrain), optimiser_(input.actor.parameters(), options_.optimiser),
           sequences_(input.train, input.recipe.context, input.recipe.seed) {}
 
-    Result<void> restore(const Checkpoint &checkpoint) {
-        CUDA_AGENT_ASSIGN(content, readSafetensors(checkpoint.folder / "optimiser.safetensors"));
-        const auto set = optimiser_.setState(content.tensors);
-        if (!set)
-            return requestError("{}: {}", checkpoint.folder.string(), set.error().message);
-        step_ = saved_ = checkpoint.step;
-        seconds_ = checkpoint.state.value("seconds", 0.0);
-        return {};
-    }
-
-    Result<StageEnd> go(const std::stop_token &stop) {
-        auto asked = RunWriter::Asked::nothing;
-        CUDA_AGENT_TRY(tell(RunState::running));
-        while (step_ < options_.steps && asked != RunWriter::Asked::stop &&
-               !stop.stop_requested()) {
-            const auto begin = Clock::now();
-            CUDA_AGENT_TRY(step(begin));
-            seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
-            if (step_ % options_.validateEvery == 0 || step_ == options_.steps)
-                CUDA_AGENT_TRY(validate());
-            if (step_ % options_.checkpointEvery == 0 || step_ == options_.steps)
-                CUDA_AGENT_TRY(save());
-            CUDA_AGENT_TRY(tell(RunState::running));
-            asked = input_.run.waitWhilePaused(stop);
-        }
-        if (step_ == options_.steps)
-            return StageEnd::done;
-        if (saved_ != step_)
-            CUDA_AGENT_TRY(save());
-        return StageEnd::stopped;
-    }
-
   private:
-    Result<void> step(Clock::time_point begin) {
-        const auto rate = learningRate(options_.optimiser, step_, options_.steps);
+    Result<void> step(const std::stop_token &) override {
+        const auto begin = Clock::now();
+        const auto &actor = input_.actor;
+        const auto rate = learningRate(options_.optimiser, done_, options_.steps);
         const auto batch = batchOf(input_.train, sequences_.context(), options_.batch,
-                                   options_.contextWeight, actor_.device(), [&](std::int64_t i) {
-                                       return sequences_.begin(step_ * options_.batch + i);
+                                   options_.contextWeight, actor.device(), [&](std::int64_t i) {
+                                       return sequences_.begin(done_ * options_.batch + i);
                                    });
         optimiser_.zeroGradients();
         const auto part = options_.microBatch > 0 ? options_.microBatch : options_.batch;
@@ -102,32 +70,31 @@ class Pretraining {
         auto loss = at::zeros({}, whole.options());
         for (std::int64_t first = 0; first < options_.batch; first += part) {
             const auto cut = [&](const at::Tensor &all) { return all.narrow(0, first, part); };
-            const auto mine = weightedCrossEntropy(actor_.logits(actor_.hidden(cut(batch.inputs))),
+            const auto mine = weightedCrossEntropy(actor.logits(actor.hidden(cut(batch.inputs))),
                                                    cut(batch.targets), cut(batch.weights)) /
                               whole;
             mine.backward();
             loss += mine.detach();
         }
         const auto norm = optimiser_.step(rate);
-        ++step_;
         const auto value = loss.item<double>();
-        if (!std::isfinite(value))
-            return failedError("the loss of step {} is {}; lower the learning rate, and go on from "
-                               "the last checkpoint with --resume",
-                               step_, value);
+        CUDA_AGENT_TRY(checkFinite(value));
+        ++done_;
+        tokens_ += options_.batch * sequences_.context();
         const double took = std::chrono::duration<double>(Clock::now() - begin).count();
         const auto tokens = static_cast<double>(options_.batch * sequences_.context());
-        return input_.run.log(step_, stageName,
-                              {{"train/loss", value},
-                               {"train/grad_norm", norm.item<double>()},
-                               {"train/lr", rate},
-                               {"train/tokens", tokens * static_cast<double>(step_)},
-                               {"perf/throughput", tokens / took},
-                               {"perf/time_per_step", took}});
+        CUDA_AGENT_TRY(log({{"train/loss", value},
+                            {"train/grad_norm", norm.item<double>()},
+                            {"train/lr", rate},
+                            {"train/tokens", static_cast<double>(tokens_)},
+                            {"perf/throughput", tokens / took},
+                            {"perf/time_per_step", took}}));
+        return done_ % options_.validateEvery == 0 || done_ == steps_ ? validate() : Result<void>();
     }
 
     Result<void> validate() {
         const at::NoGradGuard noGradients;
+        const auto &actor = input_.actor;
         const auto &set = input_.validation;
         const auto context = sequences_.context();
         const auto there = (static_cast<std::int64_t>(set.tokens.size()) - 1) / context;
@@ -138,10 +105,10 @@ class Pretraining {
         double all = 0, tokens = 0, policy = 0, policyTokens = 0, right = 0;
         for (std::int64_t first = 0; first < count; first += part) {
             const auto batch =
-                batchOf(set, context, std::min(part, count - first), 1, actor_.device(),
+                batchOf(set, context, std::min(part, count - first), 1, actor.device(),
                         // Spread over the whole set, the same ones every time.
                         [&](std::int64_t i) { return (first + i) * there / count * context; });
-            const auto logits = actor_.logits(actor_.hidden(batch.inputs));
+            const auto logits = actor.logits(actor.hidden(batch.inputs));
             const auto losses = crossEntropy(logits, batch.targets);
             all += losses.sum().item<double>();
             policy += (losses * batch.byPolicy).sum().item<double>();
@@ -156,46 +123,19 @@ class Pretraining {
             metrics["val/policy_loss"] = policy / policyTokens;
             metrics["val/policy_accuracy"] = right / policyTokens;
         }
-        return input_.run.log(step_, stageName, metrics);
+        return log(metrics);
     }
 
-    Result<void> save() {
-        saved_ = step_;
-        const Json state{{"stage", stageName}, {"seconds", seconds_}};
-        return writeCheckpoint(
-            input_.run.folder(), step_, state, input_.recipe.checkpointsKept,
-            [&](const fs::path &folder) -> Result<void> {
-                CUDA_AGENT_TRY(
-                    actor_.save(folder / "actor", actor_.parameters().values().scalar_type()));
-                std::error_code error;
-                fs::copy_file(input_.tokenizerFile, folder / "actor" / "tokenizer.json", error);
-                if (error)
-                    return machineError("{}: {}", input_.tokenizerFile.string(), error.message());
-                return writeSafetensors(folder / "optimiser.safetensors", {optimiser_.state(), {}});
-            });
+    Result<void> save(const fs::path &folder) const override {
+        return saveOptimiser(folder / "optimiser.safetensors", optimiser_);
+    }
+    Result<void> restore(const Checkpoint &checkpoint) override {
+        return restoreOptimiser(checkpoint.folder / "optimiser.safetensors", optimiser_);
     }
 
-    Result<void> tell(RunState state) {
-        RunStatus status;
-        status.state = state;
-        status.stage = stageName;
-        status.step = status.stageStep = step_;
-        status.stageSteps = options_.steps;
-        status.tokens = step_ * options_.batch * sequences_.context();
-        status.seconds = seconds_;
-        if (step_ > 0)
-            status.secondsLeft =
-                seconds_ / static_cast<double>(step_) * static_cast<double>(options_.steps - step_);
-        return input_.run.setStatus(status);
-    }
-
-    const StageInput &input_;
     const PretrainOptions &options_;
-    Transformer &actor_;
     AdamW optimiser_;
     Sequences sequences_;
-    std::int64_t step_ = 0, saved_ = -1; ///< done, and of the last checkpoint
-    double seconds_ = 0;                 ///< of training, over all starts
 };
 
 } // namespace
@@ -205,12 +145,8 @@ at::Tensor weightedCrossEntropy(const at::Tensor &logits, const at::Tensor &targ
     return (crossEntropy(logits, targets) * weights).sum();
 }
 
-Result<StageEnd> pretrain(const StageInput &input, Transformer &actor,
-                          const std::optional<Checkpoint> &from, const std::stop_token &stop) {
-    Pretraining pretraining(input, actor);
-    if (from)
-        CUDA_AGENT_TRY(pretraining.restore(*from));
-    return pretraining.go(stop);
+std::unique_ptr<Stage> makePretrain(const StageInput &input) {
+    return std::make_unique<Pretraining>(input);
 }
 
 } // namespace cuda_agent::learn

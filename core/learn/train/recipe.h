@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/learn/model/config.h"
+#include "core/learn/ppo/ppo.h"
 
 #include <filesystem>
 #include <string>
@@ -34,6 +35,84 @@ struct PretrainOptions {
     std::int64_t checkpointEvery = 200;
 };
 
+/// How the policy is tried at tasks, in every stage that tries it.
+struct RolloutOptions {
+    std::filesystem::path tasks;      ///< a set or a suite; its split "train" is trained on
+    std::int64_t environments = 16;   ///< episodes at once, and rows of the generator
+    std::int64_t longestTurn = 1024;  ///< tokens
+    double temperature = 1, topP = 1; ///< of sampling, and of the update's probabilities
+    double seconds = 120;             ///< an episode that takes longer is dropped; 0: no limit
+    bool timing = true;               ///< off: correct is 1, nothing is timed
+    std::string numerics = "default"; ///< "default", "tf32", "published"
+    std::string reward = "milestone"; ///< or "speedup": the ablation
+    std::int64_t judges = 32;         ///< of tasks, that are kept
+    std::int64_t verdicts = 0;        ///< at once; 0: 8 on a GPU, half the cores on a CPU
+    std::filesystem::path baselines;  ///< folder of stored ones; empty: the run's own
+    std::int64_t sessions = 16;       ///< of a step that are kept for whoever looks at them
+};
+
+/// Which tries a step or a round makes.
+struct Tries {
+    std::int64_t tasks = 8, samples = 4; ///< different tasks, and tries of each
+    std::int64_t turns = 1;              ///< of an episode
+};
+
+/// The stages `single-turn-ppo` and `agentic-ppo`, which differ in turns.
+struct PpoStageOptions {
+    std::int64_t steps = 100;
+    Tries tries;
+    std::int64_t epochs = 1;          ///< passes over a step's trajectories
+    std::int64_t miniBatch = 0;       ///< trajectories of an update; 0: all of the step
+    std::int64_t microTokens = 16384; ///< padded tokens that go through a model at once
+    OptimiserOptions actor{.learningRate = 3e-5, .finalShare = 1, .warmUp = 0, .weightDecay = 0};
+    OptimiserOptions critic{.learningRate = 6e-5, .finalShare = 1, .warmUp = 0, .weightDecay = 0};
+    std::int64_t criticWarmUp = 0; ///< first steps in which the critic alone learns
+    PpoOptions ppo;
+    AdvantageOptions advantages;
+    /// "critic"; "group": the mean and deviation of the tries at the task (GRPO); "batch": the
+    /// mean of all. The last two have no critic.
+    std::string baseline = "critic";
+    double kl = 0;       ///< coefficient of a penalty for leaving the stage's first policy; 0: none
+    double klTarget = 0; ///< adapts the coefficient to hold this divergence; 0: it stays
+    double klHorizon = 10000;       ///< trajectories
+    bool curriculum = false;        ///< harder levels come in one after the other, evenly
+    bool keepTrajectories = false;  ///< of each step, in the run's folder, for `--replay`
+    std::int64_t validateEvery = 0; ///< steps; 0: never
+    std::int64_t checkpointEvery = 10;
+};
+
+/// The stage `rft`: rejection fine-tuning on the policy's own good trajectories.
+struct RftOptions {
+    std::int64_t rounds = 4; ///< of tries
+    Tries tries;
+    std::int64_t steps = 50, batch = 16; ///< updates, and trajectories of each
+    std::int64_t microTokens = 16384;
+    OptimiserOptions optimiser;
+    double leastReward = 1;         ///< of a trajectory that is kept
+    std::int64_t mostRefused = 0;   ///< its calls that could not be done, unreadable turns too
+    std::int64_t mostIdleTurns = 1; ///< its turns behind the best one: loops that led nowhere
+    std::int64_t mostOfATask = 0;   ///< the best so many are kept; 0: all
+    std::int64_t checkpointEvery = 25;
+};
+
+/// The stage `value-pretrain`: the critic learns what trajectories of the policy as it is come to.
+struct ValueOptions {
+    std::int64_t rounds = 4;
+    Tries tries;
+    std::int64_t steps = 50, batch = 16;
+    std::int64_t microTokens = 16384;
+    OptimiserOptions optimiser;
+    std::int64_t checkpointEvery = 25;
+};
+
+/// What the policy is scored on at the end of each stage.
+struct ScoringOptions {
+    std::vector<std::string> splits; ///< of the rollouts' tasks; none: it is not scored
+    std::int64_t tasks = 0;          ///< of each split, spread over it; 0: all
+    Tries tries{0, 1, 1};            ///< `tasks` is not used
+    double temperature = 0;          ///< 0: the likeliest token
+};
+
 /// A training run: a TOML file. Relative paths are seen from the file's folder.
 struct TrainRecipe {
     std::string name;
@@ -44,15 +123,28 @@ struct TrainRecipe {
     std::int64_t checkpointsKept = 3;
 
     ModelConfig model;               ///< its vocabulary and end of text come from the tokenizer
+    std::filesystem::path actor;     ///< folder of a model to begin with; empty: drawn
     std::filesystem::path corpus;    ///< corpus.jsonl.gz
     std::filesystem::path tokenizer; ///< a tokenizer.json; empty: one is trained on the corpus
     std::int64_t vocabulary = 4096;  ///< of that one
     std::int64_t context = 2048;     ///< tokens of a sequence
     std::vector<std::string> stages{"pretrain"};
     PretrainOptions pretrain;
+    RolloutOptions rollout;
+    PpoStageOptions singleTurn, agentic;
+    RftOptions rft;
+    ValueOptions valuePretrain;
+    ScoringOptions scoring;
 
     std::string text; ///< as it was read
+
+    bool has(std::string_view stage) const;
 };
+
+// Names of stages, in the order of the published recipe.
+inline constexpr std::string_view pretrainStage = "pretrain", singleTurnStage = "single-turn-ppo",
+                                  rftStage = "rft", valueStage = "value-pretrain",
+                                  agenticStage = "agentic-ppo";
 
 /// Errors: request, one line that names the field.
 Result<TrainRecipe> readTrainRecipe(const std::filesystem::path &file);

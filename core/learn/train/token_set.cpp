@@ -3,9 +3,7 @@
 #include "core/learn/train/token_set.h"
 
 #include "core/base/parallel.h"
-
-#include <numeric>
-#include <random>
+#include "core/learn/train/shuffle.h"
 
 namespace cuda_agent::learn {
 
@@ -49,17 +47,12 @@ Sequences::Sequences(const TokenSet &set, std::int64_t context, std::uint64_t se
 std::int64_t Sequences::begin(std::int64_t at) {
     if (const auto epoch = at / size_; epoch != epoch_) {
         epoch_ = epoch;
-        // std::shuffle and distributions differ among libraries; this is the same everywhere.
-        std::seed_seq seeds{seed_, static_cast<std::uint64_t>(epoch)};
-        std::mt19937_64 random(seeds);
+        auto random = randomOf({seed_, static_cast<std::uint64_t>(epoch)});
         const auto spare = static_cast<std::int64_t>(set_.tokens.size()) - 1 - size_ * context_;
         offset_ = spare > 0
                       ? static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(spare + 1))
                       : 0;
-        order_.resize(static_cast<std::size_t>(size_));
-        std::iota(order_.begin(), order_.end(), 0);
-        for (auto i = order_.size(); i > 1; --i)
-            std::swap(order_[i - 1], order_[random() % i]);
+        order_ = shuffled(size_, random);
     }
     return offset_ + order_[static_cast<std::size_t>(at % size_)] * context_;
 }

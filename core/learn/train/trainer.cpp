@@ -5,7 +5,7 @@
 #include "core/base/deadline.h"
 #include "core/learn/corpus/corpus.h"
 #include "core/learn/tokenizer/trainer.h"
-#include "core/learn/train/pretrain.h"
+#include "core/learn/train/stages.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -50,16 +50,16 @@ class Training {
         if (request_.resume)
             from_ = newestCheckpoint(request_.folder, note_);
         CUDA_AGENT_ASSIGN(data, prepare(stop));
-        CUDA_AGENT_ASSIGN(model, modelFor(data.tokenizer, device));
-        note_(fmt::format("{} parameters on {}", model.config().parameters(), device.str()));
+        CUDA_AGENT_ASSIGN(actor, modelFor(data.tokenizer, device));
+        CUDA_AGENT_ASSIGN(critic, criticFor(actor));
+        note_(fmt::format("{} parameters on {}", actor.config().parameters(), device.str()));
         CUDA_AGENT_ASSIGN(writer, opened(device));
         if (from_)
             note_(fmt::format("goes on from step {}", from_->step));
         if (!fs::exists(tokenizerFile()))
             CUDA_AGENT_TRY(data.tokenizer.save(tokenizerFile()));
         Deadline deadline(stop, request_.seconds);
-        const StageInput input{recipe_, writer, data.train, data.validation, tokenizerFile()};
-        const auto end = pretrain(input, model, from_, deadline.token());
+        const auto end = stages(writer, actor, critic, data, deadline.token());
         CUDA_AGENT_TRY(closed(writer, end));
         if (!end)
             return tl::unexpected(end.error());
@@ -76,8 +76,85 @@ class Training {
         TokenSet train, validation;
     };
 
-    /// Reads the corpus, whose text is let go once it is tokens.
+    /// Steps that a stage takes.
+    std::int64_t stepsOf(std::string_view stage) const {
+        if (stage == pretrainStage)
+            return recipe_.pretrain.steps;
+        if (stage == rftStage)
+            return recipe_.rft.rounds + recipe_.rft.steps;
+        if (stage == valueStage)
+            return recipe_.valuePretrain.rounds + recipe_.valuePretrain.steps;
+        return (stage == singleTurnStage ? recipe_.singleTurn : recipe_.agentic).steps;
+    }
+
+    static std::unique_ptr<Stage> stageOf(const std::string &name, const StageInput &input) {
+        if (name == pretrainStage)
+            return makePretrain(input);
+        if (name == rftStage)
+            return makeRft(input);
+        if (name == valueStage)
+            return makeValuePretrain(input);
+        return makePpo(input, name,
+                       name == singleTurnStage ? input.recipe.singleTurn : input.recipe.agentic);
+    }
+
+    /// One after the other, from the one that the checkpoint is of.
+    Result<StageEnd> stages(RunWriter &writer, Transformer &actor,
+                            std::optional<Transformer> &critic, const Data &data,
+                            const std::stop_token &stop) {
+        std::unique_ptr<Rollouts> rollouts;
+        if (!recipe_.rollout.tasks.empty()) {
+            CUDA_AGENT_ASSIGN(
+                opened, Rollouts::open(recipe_, writer, actor, data.tokenizer, request_.replay));
+            rollouts = std::move(opened);
+        }
+        std::int64_t first = 0;
+        for (std::size_t i = 0; i < recipe_.stages.size(); ++i) {
+            const auto &name = recipe_.stages[i];
+            const auto steps = stepsOf(name);
+            const bool passed = from_ && i < stageAt();
+            const StageInput input{recipe_,
+                                   writer,
+                                   actor,
+                                   critic,
+                                   rollouts.get(),
+                                   data.train,
+                                   data.validation,
+                                   tokenizerFile(),
+                                   first,
+                                   i + 1 == recipe_.stages.size(),
+                                   note_};
+            first += steps;
+            if (passed)
+                continue;
+            note_(fmt::format("{}: {} steps", name, steps));
+            CUDA_AGENT_ASSIGN(end, stageOf(name, input)->go(from_, stop));
+            if (end == StageEnd::stopped)
+                return end;
+            // What the next stage goes on from.
+            from_ = newestCheckpoint(request_.folder, note_);
+        }
+        return StageEnd::done;
+    }
+
+    /// The place of the checkpoint's stage among the recipe's.
+    std::size_t stageAt() const {
+        const auto name = from_->state.value("stage", std::string());
+        return static_cast<std::size_t>(std::ranges::find(recipe_.stages, name) -
+                                        recipe_.stages.begin());
+    }
+
+    /// Reads the corpus, where a stage still needs it; its text is let go once it is tokens.
     Result<Data> prepare(const std::stop_token &stop) {
+        if (from_ && stageAt() == recipe_.stages.size())
+            return requestError("{} is of the stage {}, which the recipe has not",
+                                from_->folder.string(), from_->state.value("stage", ""));
+        const bool pretrains =
+            recipe_.has(pretrainStage) && (!from_ || recipe_.stages[stageAt()] == pretrainStage);
+        if (!pretrains) {
+            CUDA_AGENT_ASSIGN(tokenizer, tokenizerOf({}));
+            return Data{std::move(tokenizer), {}, {}};
+        }
         CUDA_AGENT_ASSIGN(documents, readCorpus(recipe_.corpus));
         CUDA_AGENT_ASSIGN(tokenizer, tokenizerOf(documents));
         CUDA_AGENT_ASSIGN(train, tokens(documents, "train", tokenizer, stop));
@@ -99,6 +176,8 @@ class Training {
             return Tokenizer::load(tokenizerFile());
         if (!recipe_.tokenizer.empty())
             return Tokenizer::load(recipe_.tokenizer);
+        if (!recipe_.actor.empty())
+            return Tokenizer::load(recipe_.actor / "tokenizer.json");
         std::vector<std::string> texts;
         for (const auto &document : documents)
             if (document.split == "train")
@@ -128,14 +207,32 @@ class Training {
         config.vocabulary = static_cast<std::int64_t>(tokenizer.size());
         config.endOfText = tokenizer.id(chat::imEnd).value_or(0);
         CUDA_AGENT_TRY(check(config));
-        if (!from_)
+        const auto folder = from_ ? from_->folder / "actor" : recipe_.actor;
+        if (folder.empty())
             return Transformer::drawn(config, Transformer::Head::logits, recipe_.seed, device,
                                       type);
-        CUDA_AGENT_ASSIGN(model, Transformer::load(from_->folder / "actor",
-                                                   Transformer::Head::logits, device, type));
-        if (model.config() != config)
+        CUDA_AGENT_ASSIGN(model,
+                          Transformer::load(folder, Transformer::Head::logits, device, type));
+        if (from_ && model.config() != config && recipe_.actor.empty())
             return requestError("{} has another model than the recipe", from_->folder.string());
+        if (model.config().vocabulary < config.vocabulary ||
+            model.config().positions < recipe_.context)
+            return requestError("{}: {} tokens and {} positions; the recipe needs {} and {}",
+                                folder.string(), model.config().vocabulary,
+                                model.config().positions, config.vocabulary, recipe_.context);
         return std::move(model);
+    }
+
+    /// The checkpoint's, if it has one.
+    Result<std::optional<Transformer>> criticFor(const Transformer &actor) const {
+        std::optional<Transformer> critic;
+        if (from_ && fs::exists(from_->folder / "critic")) {
+            CUDA_AGENT_ASSIGN(loaded, Transformer::load(from_->folder / "critic",
+                                                        Transformer::Head::value, actor.device(),
+                                                        actor.parameters().values().scalar_type()));
+            critic.emplace(std::move(loaded));
+        }
+        return critic;
     }
 
     Result<RunWriter> opened(at::Device device) {
@@ -148,7 +245,7 @@ class Training {
         info.device = device.str();
         info.versions = {{"program", CUDA_AGENT_VERSION}, {"torch", TORCH_VERSION}};
         for (const auto &stage : recipe_.stages)
-            info.stages.push_back({stage, recipe_.pretrain.steps});
+            info.stages.push_back({stage, stepsOf(stage)});
         return RunWriter::create(request_.folder, std::move(info));
     }
 

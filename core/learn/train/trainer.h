@@ -16,6 +16,8 @@ struct TrainRequest {
     bool resume = false;          ///< goes on with the run that is there, from its last checkpoint
     double seconds = 0;           ///< stops after so many, with a checkpoint; 0: no limit
     int threads = 0;              ///< of PyTorch on the CPU; 0: as it likes
+    /// A run whose kept trajectories are learned from in place of new tries; empty: none.
+    std::filesystem::path replay;
 };
 
 /// How a run ended, and where its last checkpoint lies.
@@ -27,7 +29,8 @@ struct TrainResult {
 
 /// Runs a recipe's stages: the tokenizer, the tokens of the corpus, the model, then stage by stage.
 /// A folder of a run, see core/learn/run/README.md, holds besides `tokenizer.json`, and in each
-/// checkpoint `actor/` (a Hugging Face folder) and `optimiser.safetensors`.
+/// checkpoint `actor/` and, once there is one, `critic/` (Hugging Face folders) and the stage's
+/// optimisers; `trajectories/STAGE/` what supervised stages learn from.
 /// `note` is told lines for whoever watches. Blocks; PyTorch's threads are the process's.
 /// Errors: request, machine (out of memory, ...), failed (training diverged). Besides, status.json
 /// tells them.

@@ -3,7 +3,7 @@
 #include "core/base/temporary_folder.h"
 #include "core/learn/train/adamw.h"
 #include "core/learn/train/checkpoint.h"
-#include "core/learn/train/pretrain.h"
+#include "core/learn/train/stages.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>

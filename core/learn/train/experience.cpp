@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/train/experience.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace cuda_agent::learn {
+
+std::int64_t ownTokens(const TokenRecord &record) {
+    return std::ranges::count(record.byPolicy, 1);
+}
+
+Experience::Experience(const std::vector<Trajectory> &trajectories, at::Device device,
+                       std::int64_t microTokens)
+    : device_(device), microTokens_(microTokens) {
+    std::int64_t most = 1;
+    for (const auto &one : trajectories) {
+        records_.push_back(&one.record);
+        lengths_.push_back(static_cast<std::int64_t>(one.record.tokens.size()));
+        rewards_.push_back(static_cast<float>(one.reward));
+        most = std::max(most, ownTokens(one.record));
+    }
+    auto mask = at::zeros({static_cast<std::int64_t>(records_.size()), most}, at::kBool);
+    for (std::size_t i = 0; i < records_.size(); ++i)
+        mask[static_cast<std::int64_t>(i)].narrow(0, 0, ownTokens(*records_[i])).fill_(true);
+    mask_ = mask.to(device);
+}
+
+std::vector<std::vector<std::size_t>>
+Experience::groups(const std::vector<std::size_t> &chosen) const {
+    std::vector<std::int64_t> lengths;
+    for (const auto i : chosen)
+        lengths.push_back(lengths_[i]);
+    auto groups = microBatches(lengths, microTokens_);
+    for (auto &group : groups)
+        for (auto &i : group)
+            i = chosen[i];
+    return groups;
+}
+
+TrajectoryBatch Experience::batch(const std::vector<std::size_t> &group) const {
+    std::vector<const TokenRecord *> records;
+    for (const auto i : group)
+        records.push_back(records_[i]);
+    return TrajectoryBatch(records, device_);
+}
+
+at::Tensor Experience::rows(const at::Tensor &table, const std::vector<std::size_t> &group,
+                            const TrajectoryBatch &batch) const {
+    std::vector<std::int64_t> numbers(group.begin(), group.end());
+    return table.index_select(0, at::tensor(numbers, at::kLong).to(device_))
+        .narrow(1, 0, batch.most());
+}
+
+at::Tensor Experience::table(const std::function<at::Tensor(const TrajectoryBatch &)> &of) const {
+    const at::NoGradGuard noGradients;
+    auto all = at::zeros(mask_.sizes(), at::TensorOptions(device_).dtype(at::kFloat));
+    std::vector<std::size_t> everybody(records_.size());
+    std::iota(everybody.begin(), everybody.end(), std::size_t{0});
+    for (const auto &group : groups(everybody)) {
+        const auto part = batch(group);
+        const auto said = of(part);
+        for (std::size_t i = 0; i < group.size(); ++i)
+            all[static_cast<std::int64_t>(group[i])]
+                .narrow(0, 0, part.most())
+                .copy_(said[static_cast<std::int64_t>(i)]);
+    }
+    return all;
+}
+
+at::Tensor Experience::drawn() const {
+    auto all = at::zeros(mask_.sizes(), at::kFloat);
+    for (std::size_t row = 0; row < records_.size(); ++row) {
+        auto *to = all.data_ptr<float>() + static_cast<std::int64_t>(row) * all.size(1);
+        for (std::size_t i = 0; i < records_[row]->tokens.size(); ++i)
+            if (records_[row]->byPolicy[i] != 0)
+                *to++ = records_[row]->logProbabilities[i];
+    }
+    return all.to(device_);
+}
+
+at::Tensor Experience::rewards() const {
+    auto all = at::zeros(mask_.sizes(), at::kFloat);
+    for (std::size_t row = 0; row < records_.size(); ++row)
+        if (const auto own = ownTokens(*records_[row]); own > 0)
+            all.data_ptr<float>()[static_cast<std::int64_t>(row) * all.size(1) + own - 1] =
+                rewards_[row];
+    return all.to(device_);
+}
+
+at::Tensor Experience::rewards(const std::vector<std::size_t> &group) const {
+    std::vector<float> some;
+    for (const auto i : group)
+        some.push_back(rewards_[i]);
+    return at::tensor(some, at::kFloat).to(device_);
+}
+
+} // namespace cuda_agent::learn

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/train/stage.h"
+
+#include <chrono>
+#include <cmath>
+
+namespace cuda_agent::learn {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+Stage::Stage(const StageInput &input, std::string_view name, std::int64_t steps,
+             std::int64_t checkpointEvery)
+    : input_(input), name_(name), steps_(steps), checkpointEvery_(checkpointEvery) {}
+
+Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::stop_token &stop) {
+    bool scored = false;
+    if (from) {
+        const Json &state = from->state;
+        before_ = state.value("seconds", 0.0);
+        tokens_ = state.value("tokens", std::int64_t{0});
+        if (state.value("stage", "") == name_) {
+            CUDA_AGENT_TRY(restore(*from));
+            done_ = saved_ = from->step - input_.firstStep;
+            seconds_ = state.value("stage_seconds", 0.0);
+            before_ -= seconds_;
+            scored = state.value("scored", false);
+        }
+    }
+    auto asked = RunWriter::Asked::nothing;
+    CUDA_AGENT_TRY(tell());
+    while (done_ < steps_ && asked != RunWriter::Asked::stop && !stop.stop_requested()) {
+        const auto begin = Clock::now();
+        const auto stepped = step(stop);
+        if (!stepped && stepped.error().kind == ErrorKind::stopped)
+            break;
+        CUDA_AGENT_TRY(stepped);
+        seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+        if (done_ % checkpointEvery_ == 0 || done_ == steps_)
+            CUDA_AGENT_TRY(writeCheckpointNow(false));
+        CUDA_AGENT_TRY(tell());
+        asked = input_.run.waitWhilePaused(stop);
+    }
+    if (done_ < steps_) {
+        if (saved_ != done_)
+            CUDA_AGENT_TRY(writeCheckpointNow(false));
+        return StageEnd::stopped;
+    }
+    if (!scored && input_.rollouts && !input_.recipe.scoring.splits.empty()) {
+        const auto scores = input_.rollouts->score(input_.firstStep + done_, stop);
+        if (!scores && scores.error().kind == ErrorKind::stopped)
+            return StageEnd::stopped;
+        if (!scores)
+            return tl::unexpected(scores.error());
+        CUDA_AGENT_TRY(log(*scores));
+        CUDA_AGENT_TRY(writeCheckpointNow(true));
+    }
+    return StageEnd::done;
+}
+
+Result<void> Stage::log(const Metrics &metrics) {
+    return input_.run.log(input_.firstStep + done_, name_, metrics);
+}
+
+Result<void> Stage::saveOptimiser(const fs::path &file, const AdamW &optimiser) {
+    return writeSafetensors(file, {optimiser.state(), {}});
+}
+
+Result<void> Stage::restoreOptimiser(const fs::path &file, AdamW &optimiser) {
+    CUDA_AGENT_ASSIGN(content, readSafetensors(file));
+    const auto set = optimiser.setState(content.tensors);
+    if (!set)
+        return requestError("{}: {}", file.string(), set.error().message);
+    return {};
+}
+
+Result<void> Stage::checkFinite(double loss) const {
+    if (!std::isfinite(loss))
+        return failedError("the loss of step {} is {}; lower the learning rate, and go on from "
+                           "the last checkpoint with --resume",
+                           input_.firstStep + done_ + 1, loss);
+    return {};
+}
+
+Result<void> Stage::writeCheckpointNow(bool scored) {
+    saved_ = done_;
+    Json state{{"stage", name_},
+               {"seconds", before_ + seconds_},
+               {"stage_seconds", seconds_},
+               {"tokens", tokens_},
+               {"scored", scored}};
+    state.update(this->state());
+    const auto model = [&](const fs::path &folder, const Transformer &which) -> Result<void> {
+        CUDA_AGENT_TRY(which.save(folder, which.parameters().values().scalar_type()));
+        std::error_code error;
+        fs::copy_file(input_.tokenizerFile, folder / "tokenizer.json", error);
+        if (error)
+            return machineError("{}: {}", input_.tokenizerFile.string(), error.message());
+        return {};
+    };
+    return writeCheckpoint(input_.run.folder(), input_.firstStep + done_, state,
+                           input_.recipe.checkpointsKept,
+                           [&](const fs::path &folder) -> Result<void> {
+                               CUDA_AGENT_TRY(model(folder / "actor", input_.actor));
+                               if (input_.critic)
+                                   CUDA_AGENT_TRY(model(folder / "critic", *input_.critic));
+                               return save(folder);
+                           });
+}
+
+Result<void> Stage::tell() {
+    RunStatus status;
+    status.state = RunState::running;
+    status.stage = name_;
+    status.step = input_.firstStep + done_;
+    status.stageStep = done_;
+    status.stageSteps = steps_;
+    status.tokens = tokens_;
+    status.seconds = before_ + seconds_;
+    if (done_ > 0 && input_.last)
+        status.secondsLeft =
+            seconds_ / static_cast<double>(done_) * static_cast<double>(steps_ - done_);
+    return input_.run.setStatus(status);
+}
+
+} // namespace cuda_agent::learn

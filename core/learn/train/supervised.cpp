@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The stages that first collect and then learn from what was collected.
+#include "core/learn/train/experience.h"
+#include "core/learn/train/stages.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+namespace cuda_agent::learn {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// `rounds` steps of tries, whose trajectories are kept in the run's folder, then steps of updates.
+class CollectThenLearn : public Stage {
+  protected:
+    template <typename Options>
+    CollectThenLearn(const StageInput &input, std::string_view name, const Options &options,
+                     const Transformer &learner)
+        : Stage(input, name, options.rounds + options.steps, options.checkpointEvery),
+          rounds_(options.rounds), batch_(options.batch), updates_(options.steps),
+          microTokens_(options.microTokens), tries_(options.tries), rates_(options.optimiser),
+          optimiser_(learner.parameters(), options.optimiser) {}
+
+    /// Which of all are learned from.
+    virtual std::vector<std::size_t> kept(const std::vector<Trajectory> &all) const = 0;
+    /// The loss of a group's tokens over `tokens`, with gradients.
+    virtual at::Tensor loss(const Experience &experience, const std::vector<std::size_t> &group,
+                            double tokens) = 0;
+    virtual void finish(Metrics &) {}            ///< after the groups of a batch
+    virtual std::string_view prefix() const = 0; ///< of metrics: "train", "critic"
+
+  private:
+    Result<void> step(const std::stop_token &stop) override {
+        return done_ < rounds_ ? collectRound(stop) : update(stop);
+    }
+
+    Rollouts::Wanted wanted(std::int64_t round) const {
+        Rollouts::Wanted wanted;
+        wanted.stage = name_;
+        wanted.step = round;
+        wanted.steps = rounds_;
+        wanted.runStep = input_.firstStep + round + 1;
+        wanted.tries = tries_;
+        wanted.keep = true;
+        return wanted;
+    }
+
+    Result<void> collectRound(const std::stop_token &stop) {
+        CUDA_AGENT_ASSIGN(collected, input_.rollouts->play(wanted(done_), stop));
+        ++done_;
+        return log(metricsOf(collected));
+    }
+
+    /// Reads the rounds, which lie in the run's folder.
+    Result<void> gather(const std::stop_token &stop) {
+        std::vector<Trajectory> all;
+        for (std::int64_t round = 0; round < rounds_; ++round) {
+            CUDA_AGENT_ASSIGN(collected, input_.rollouts->play(wanted(round), stop));
+            for (auto &one : collected.trajectories) {
+                one.group += round * tries_.tasks; // tries of one round are a group
+                if (ownTokens(one.record) > 0)
+                    all.push_back(std::move(one));
+            }
+        }
+        const auto good = kept(all);
+        if (good.empty())
+            return failedError("not one of {} trajectories is good enough to learn from: the "
+                               "policy is too weak for this stage, or asks too much",
+                               all.size());
+        share_ = static_cast<double>(good.size()) / static_cast<double>(all.size());
+        for (const auto i : good)
+            learned_.push_back(std::move(all[i]));
+        return {};
+    }
+
+    Result<void> update(const std::stop_token &stop) {
+        const auto begin = Clock::now();
+        if (learned_.empty())
+            CUDA_AGENT_TRY(gather(stop));
+        const auto at = done_ - rounds_;
+        const auto size = static_cast<std::int64_t>(learned_.size());
+        Rounds rounds(size, input_.recipe.seed);
+        std::vector<Trajectory> batch;
+        for (std::int64_t i = 0; i < std::min(batch_, size); ++i)
+            batch.push_back(learned_[static_cast<std::size_t>(rounds[at * batch_ + i])]);
+        const Experience experience(batch, input_.actor.device(), microTokens_);
+        std::vector<std::size_t> everybody(batch.size());
+        std::iota(everybody.begin(), everybody.end(), std::size_t{0});
+        const double tokens = experience.mask().sum().item<double>();
+        optimiser_.zeroGradients();
+        auto whole = at::zeros({}, at::TensorOptions(input_.actor.device()).dtype(at::kFloat));
+        for (const auto &group : experience.groups(everybody)) {
+            const auto part = loss(experience, group, tokens);
+            part.backward();
+            whole += part.detach();
+        }
+        const auto rate = learningRate(rates_, at, updates_);
+        const auto norm = optimiser_.step(rate);
+        const auto value = whole.item<double>();
+        CUDA_AGENT_TRY(checkFinite(value));
+        ++done_;
+        tokens_ += static_cast<std::int64_t>(tokens);
+        Metrics metrics;
+        finish(metrics);
+        metrics[prefix() == "critic" ? "critic/vf_loss" : "train/loss"] = value;
+        metrics[fmt::format("{}/grad_norm", prefix())] = norm.item<double>();
+        metrics[fmt::format("{}/lr", prefix())] = rate;
+        metrics["train/tokens"] = static_cast<double>(tokens_);
+        if (at == 0)
+            metrics["rft/kept"] = share_;
+        metrics["perf/time_per_step"] = std::chrono::duration<double>(Clock::now() - begin).count();
+        return log(metrics);
+    }
+
+    Result<void> save(const fs::path &folder) const override {
+        return saveOptimiser(folder / "optimiser.safetensors", optimiser_);
+    }
+    Result<void> restore(const Checkpoint &checkpoint) override {
+        return restoreOptimiser(checkpoint.folder / "optimiser.safetensors", optimiser_);
+    }
+
+    const std::int64_t rounds_, batch_, updates_, microTokens_;
+    const Tries tries_;
+    const OptimiserOptions rates_;
+    AdamW optimiser_;
+    std::vector<Trajectory> learned_; ///< what is learned from, after the last round
+    double share_ = 1;                ///< of all trajectories, these
+};
+
+class Rft : public CollectThenLearn {
+  public:
+    explicit Rft(const StageInput &input)
+        : CollectThenLearn(input, rftStage, input.recipe.rft, input.actor) {}
+
+  private:
+    std::vector<std::size_t> kept(const std::vector<Trajectory> &all) const override {
+        return goodOnes(all, input_.recipe.rft);
+    }
+    at::Tensor loss(const Experience &experience, const std::vector<std::size_t> &group,
+                    double tokens) override {
+        const auto batch = experience.batch(group);
+        return -batch.logProbabilities(input_.actor, {}).sum() / tokens;
+    }
+    std::string_view prefix() const override { return "train"; }
+};
+
+class ValuePretrain : public CollectThenLearn {
+  public:
+    explicit ValuePretrain(const StageInput &input)
+        : CollectThenLearn(input, valueStage, input.recipe.valuePretrain, criticOf(input)) {}
+
+  private:
+    std::vector<std::size_t> kept(const std::vector<Trajectory> &all) const override {
+        std::vector<std::size_t> everybody(all.size());
+        std::iota(everybody.begin(), everybody.end(), std::size_t{0});
+        return everybody;
+    }
+    at::Tensor loss(const Experience &experience, const std::vector<std::size_t> &group,
+                    double tokens) override {
+        const auto batch = experience.batch(group);
+        const auto values = batch.values(*input_.critic);
+        // Without a discount and by Monte Carlo, every state's return is the trajectory's reward.
+        const auto returns = experience.rewards(group).unsqueeze(1).expand_as(values);
+        said_.push_back(values.detach().masked_select(batch.mask()));
+        meant_.push_back(returns.masked_select(batch.mask()));
+        return valueLoss(values, values.detach(), returns, batch.mask(), tokens, {}).loss;
+    }
+    void finish(Metrics &metrics) override {
+        const auto said = at::cat(said_), meant = at::cat(meant_);
+        metrics["critic/vf_explained_var"] =
+            explainedVariance(said, meant, at::ones_like(said, at::kBool));
+        metrics["critic/vpred_mean"] = said.mean().item<double>();
+        metrics["critic/returns/mean"] = meant.mean().item<double>();
+        said_.clear();
+        meant_.clear();
+    }
+    std::string_view prefix() const override { return "critic"; }
+
+    std::vector<at::Tensor> said_, meant_; ///< of the batch's groups
+};
+
+} // namespace
+
+std::vector<std::size_t> goodOnes(const std::vector<Trajectory> &trajectories,
+                                  const RftOptions &options) {
+    std::vector<std::size_t> good;
+    for (std::size_t i = 0; i < trajectories.size(); ++i) {
+        const auto &one = trajectories[i];
+        const auto &episode = one.episode;
+        if (one.reward >= options.leastReward && !one.record.cut &&
+            episode.refused <= options.mostRefused &&
+            episode.turns - episode.bestTurn <= options.mostIdleTurns)
+            good.push_back(i);
+    }
+    if (options.mostOfATask == 0)
+        return good;
+    std::ranges::stable_sort(good, std::greater(),
+                             [&](std::size_t i) { return trajectories[i].reward; });
+    std::map<std::string, std::int64_t> taken;
+    std::erase_if(
+        good, [&](std::size_t i) { return ++taken[trajectories[i].task] > options.mostOfATask; });
+    std::ranges::sort(good);
+    return good;
+}
+
+std::unique_ptr<Stage> makeRft(const StageInput &input) {
+    return std::make_unique<Rft>(input);
+}
+
+std::unique_ptr<Stage> makeValuePretrain(const StageInput &input) {
+    return std::make_unique<ValuePretrain>(input);
+}
+
+Transformer &criticOf(const StageInput &input) {
+    if (!input.critic)
+        input.critic.emplace(input.actor.copy(Transformer::Head::value));
+    return *input.critic;
+}
+
+} // namespace cuda_agent::learn
