@@ -2560,6 +2560,10 @@ Press Run, or open a session.</source>
         <source>Check</source>
         <translation>检查</translation>
     </message>
+    <message>
+        <source>Trained model</source>
+        <translation>训练好的模型</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::MessageBar</name>

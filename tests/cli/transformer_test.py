@@ -44,8 +44,8 @@ class Transformer(Case):
                               stdin=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
 
     def events(self, session=None):
-        lines = ((session or self.session) / "session.jsonl").read_text().splitlines()
-        return [json.loads(line) for line in lines[1:]]
+        lines = ((session or self.session) / "session.jsonl").read_bytes().split(b"\n")
+        return [json.loads(line) for line in lines[1:] if line]
 
     def of(self, kind, session=None):
         return [event["data"] for event in self.events(session) if event["type"] == kind]
@@ -83,6 +83,21 @@ class Transformer(Case):
         self.assertEqual(len(self.of("modelAnswered")), 3)
         other = tiny_policy.train(LEARNER, self.folder / "other", rate=0.001)
         self.expect(self.optimize(weights=other, turns=4), 2, "was started with the weights step-2")
+
+    def test_a_resumed_session_draws_as_it_did(self):
+        self.expect(self.optimize("--temperature", 1, turns=1), 1)
+        others = [self.folder / name for name in ("same", "likeliest")]
+        for other in others:
+            shutil.copytree(self.session, other)
+        self.expect(self.optimize(turns=2), 1, "resumed after 1 turns")
+        second = lambda session: [event["data"] for event in self.events(session)
+                                  if event["turn"] == 2 and event["type"] in ("thought", "action")]
+        drawn = second(self.session)
+        for other, temperature in zip(others, (1, 0)):
+            self.session = other
+            self.expect(self.optimize("--temperature", temperature, turns=2), 1)
+        self.assertEqual(second(others[0]), drawn)
+        self.assertNotEqual(second(others[1]), drawn)
 
     def test_tokens_are_a_budget(self):
         self.expect(self.optimize("--tokens", 50, turns=9), 1, "the 50 tokens are used up")

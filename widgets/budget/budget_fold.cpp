@@ -14,7 +14,8 @@ void BudgetFold::take(const session::Event &event) {
     switch (event.type) {
     case EventType::sessionStarted:
         figures_.begun = true;
-        figures_.model = textOf(event.data, "policy") == QLatin1String("endpoint");
+        figures_.model = textOf(event.data, "policy") == QLatin1String("endpoint") ||
+                         textOf(event.data, "policy") == QLatin1String("transformer");
         [[fallthrough]];
     case EventType::budgetSet: {
         const Json &budget = partOf(event.data, "budget");

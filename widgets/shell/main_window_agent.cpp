@@ -13,6 +13,7 @@
 #include "widgets/tools/permissions_dialog.h"
 
 #include "core/agent/best_of.h"
+#include "core/policy/transformer/weights.h"
 
 #include <QActionGroup>
 #include <QFileDialog>
@@ -38,6 +39,20 @@ QString turnsKey(const QString &policy) {
 bool endpointUsable() {
     const auto config = EndpointSettings::instance().known();
     return config && policy::checkEndpoint(*config);
+}
+
+/// Whether there are weights that a session takes by itself.
+bool weightsThere() {
+    std::error_code error;
+    return std::filesystem::exists(policy::defaultWeights(), error);
+}
+
+/// What can start by itself the next time, too.
+bool startsByItself(const QString &policy) {
+    if (isModel(policy))
+        return endpointUsable();
+    return policy == QLatin1String("planner") ||
+           (policy == QLatin1String("transformer") && weightsThere());
 }
 
 } // namespace
@@ -132,8 +147,9 @@ Choices MainWindow::rememberedChoices() {
     choices.attempts =
         std::max(1, static_cast<int>(number("choices/attempts", agent::mostAttempts)));
     choices.atOnce = static_cast<int>(number("choices/atOnce", agent::mostAttempts));
-    if (isModel(text("choices/policy", choices.policy)))
-        choices.policy = QStringLiteral("endpoint");
+    for (const auto &model : {QStringLiteral("endpoint"), QStringLiteral("transformer")})
+        if (text("choices/policy", choices.policy) == model)
+            choices.policy = model;
     choices.budget = {turnsOf(choices.policy), number("choices/seconds", 1e6),
                       static_cast<std::int64_t>(number("choices/tokens", 1e12)),
                       number("choices/cost", 1e9)};
@@ -153,9 +169,8 @@ void MainWindow::rememberChoices(const Choices &choices) {
                       static_cast<qlonglong>(choices.budget.tokens));
     settings.setValue(QStringLiteral("choices/cost"), choices.budget.cost);
     // What cannot start by itself is chosen each time.
-    settings.setValue(QStringLiteral("choices/policy"), isModel(choices.policy) && endpointUsable()
-                                                            ? choices.policy
-                                                            : QStringLiteral("planner"));
+    settings.setValue(QStringLiteral("choices/policy"),
+                      startsByItself(choices.policy) ? choices.policy : QStringLiteral("planner"));
 }
 
 /// Another policy than before: it has its own number of turns, and may need something first.

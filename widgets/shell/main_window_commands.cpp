@@ -246,6 +246,7 @@ void MainWindow::makeToolBar() {
     policy_ = box(tr("Policy: who writes the kernels"),
                   {{tr("Planner"), QStringLiteral("planner")},
                    {tr("Language model"), QStringLiteral("endpoint")},
+                   {tr("Trained model"), QStringLiteral("transformer")},
                    {tr("Replay"), QStringLiteral("replay")}});
     policy_->setObjectName(QStringLiteral("toolbar.policy"));
     numerics_ = box(tr("Numerics"), {{tr("Default numerics"), QStringLiteral("default")},

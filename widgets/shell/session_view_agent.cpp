@@ -70,7 +70,7 @@ void SessionView::tellAgent(const QString &message) {
 void SessionView::showReader() {
     using State = SessionRunner::State;
     const bool model = choices_.policy == QLatin1String("endpoint");
-    budget_->setPlanned(choices_.budget, model);
+    budget_->setPlanned(choices_.budget, model || choices_.policy == QLatin1String("transformer"));
     MessageLine &line = trace_->message();
     line.setVisible(model);
     const State state = runner_->state();

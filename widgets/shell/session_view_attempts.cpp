@@ -92,7 +92,9 @@ void SessionView::makeAttemptsParts() {
 
 /// What keeps several attempts at once from being made; empty when nothing does.
 QString SessionView::attemptsProblem() const {
-    if (choices_.policy != QLatin1String("endpoint") || runner_->asking().empty())
+    const bool model = choices_.policy == QLatin1String("endpoint") ||
+                       choices_.policy == QLatin1String("transformer");
+    if (!model || runner_->asking().empty())
         return {};
     QStringList tools;
     for (const std::string &tool : runner_->asking())

@@ -152,7 +152,7 @@ class AgentTest : public QObject {
         for (int i = 0; i < policy->count(); ++i)
             offered += policy->itemData(i).toString();
         QCOMPARE(offered, (QStringList{QStringLiteral("planner"), QStringLiteral("endpoint"),
-                                       QStringLiteral("replay")}));
+                                       QStringLiteral("transformer"), QStringLiteral("replay")}));
         QCOMPARE(view->choices().budget.turns, 20);
         QVERIFY(!view->trace().message().isVisible());
         policy->setCurrentIndex(1);
