@@ -14,7 +14,10 @@ namespace cuda_agent::learn {
 /// this process, as it is the project's own.
 class HostLauncher final : public Launcher {
   public:
-    explicit HostLauncher(const std::map<std::string, std::string> &defines) {
+    /// `blocks`: so few that they have to walk on, or more than the second stage's warps.
+    explicit HostLauncher(const std::map<std::string, std::string> &defines,
+                          std::uint32_t blocks = 3)
+        : blocks_(blocks) {
         const auto compiler = orThrow(toolchain::makeHostCompiler());
         auto outcome = orThrow(
             compiler->compile({"kernels/learn.cu", kernelText(), kernelEntries(), defines, {}}));
@@ -23,8 +26,7 @@ class HostLauncher final : public Launcher {
         module_ = std::make_unique<toolchain::host::HostModule>(
             orThrow(toolchain::host::HostModule::open(std::get<toolchain::Binary>(outcome).file)));
     }
-    /// Fewer than there are rows, so that blocks walk on and shares are many.
-    std::uint32_t blocksAtOnce() const override { return 3; }
+    std::uint32_t blocksAtOnce() const override { return blocks_; }
     void launch(const char *entry, Grid grid, std::uint32_t threads,
                 const std::vector<void *> &arguments) const override {
         toolchain::host::LaunchShape shape;
@@ -42,6 +44,7 @@ class HostLauncher final : public Launcher {
             throw std::runtime_error(result.error().message);
         return std::move(*result);
     }
+    std::uint32_t blocks_;
     std::unique_ptr<toolchain::host::HostModule> module_;
 };
 

@@ -8,6 +8,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <functional>
 
@@ -62,13 +63,14 @@ inline void expectNear(const at::Tensor &got, const at::Tensor &wanted, const st
 
 using Inputs = std::vector<at::Tensor>;
 using Outputs = std::vector<at::Tensor>;
+using Arrangement = std::function<at::Tensor(const at::Tensor &)>;
 using Operation = std::function<Outputs(const Inputs &)>;
 
 /// Values and gradients of both, for drawn gradients of the outputs that lie as `arranged` leaves
 /// them.
 inline void compare(const Subject &subject, const Inputs &inputs, const Operation &ours,
                     const Operation &wanted, double roundings = 4,
-                    const std::function<at::Tensor(const at::Tensor &)> &arranged = {}) {
+                    const Arrangement &arranged = {}) {
     Inputs exactInputs;
     for (const auto &input : inputs)
         exactInputs.push_back(input.defined() ? exact(input) : input);
@@ -86,9 +88,13 @@ inline void compare(const Subject &subject, const Inputs &inputs, const Operatio
         slopes.push_back(arranged ? arranged(slope) : slope);
     }
     exactSum.backward();
-    // Given as they are, so that their strides arrive.
-    for (std::size_t i = 0; i < mine.size(); ++i)
-        mine[i].backward(slopes[i], i + 1 < mine.size());
+    // Given as they are, so that their strides arrive; all at once, or each alone, so that the
+    // gradients of the others are undefined.
+    if (arranged)
+        torch::autograd::backward(mine, slopes);
+    else
+        for (std::size_t i = 0; i < mine.size(); ++i)
+            mine[i].backward(slopes[i], i + 1 < mine.size());
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (inputs[i].defined() && inputs[i].requires_grad())
             expectNear(inputs[i].grad(), exactInputs[i].grad(), fmt::format("gradient {}", i),
@@ -114,7 +120,7 @@ inline void rmsNorm(const Subject &subject) {
 /// The sum is rounded before it is normed: so is the one of the yardstick.
 inline void addRmsNorm(const Subject &subject) {
     const auto &s = subject.sizes();
-    for (const std::int64_t rows : {1, 33, 130}) {
+    for (const std::int64_t rows : {1, 33, 130, 3000}) {
         const auto x = drawn(subject, {rows, s.hidden}, 3), r = drawn(subject, {rows, s.hidden}, 4);
         const auto rounding =
             (x + r).detach().to(at::kCPU, at::kDouble) - (exact(x) + exact(r)).detach();
@@ -127,7 +133,9 @@ inline void addRmsNorm(const Subject &subject) {
             [&](const Inputs &in) {
                 const auto sum = in[0] + in[1] + rounding;
                 return Outputs{sum, normed(sum, in[2], s.epsilon)};
-            });
+            },
+            4,
+            rows == 1 ? Arrangement() : Arrangement([](const at::Tensor &slope) { return slope; }));
     }
 }
 
@@ -144,8 +152,7 @@ inline Tables tablesOf(const Subject &subject, std::int64_t positions) {
     return {placed(at::cos(angles)), placed(at::sin(angles))};
 }
 
-inline void qkvRope(const Subject &subject, bool withPositions,
-                    const std::function<at::Tensor(const at::Tensor &)> &arranged) {
+inline void qkvRope(const Subject &subject, bool withPositions, const Arrangement &arranged) {
     const auto &s = subject.sizes();
     const std::int64_t batch = 3, length = 13;
     const auto tables = tablesOf(subject, 40);

@@ -8,11 +8,12 @@
 namespace cuda_agent::learn {
 namespace {
 
-cases::Subject onHost(const KernelSizes &sizes) {
+cases::Subject onHost(const KernelSizes &sizes, std::uint32_t blocks = 3) {
     const auto good = check(sizes);
     if (!good)
         throw std::runtime_error(good.error().message);
-    return {c10::make_intrusive<Kernels>(sizes, std::make_shared<HostLauncher>(sizes.defines())),
+    return {c10::make_intrusive<Kernels>(sizes,
+                                         std::make_shared<HostLauncher>(sizes.defines(), blocks)),
             at::kCPU};
 }
 
@@ -32,7 +33,8 @@ TEST_P(FusedKernels, RmsNorm) {
     forSizes(0, 4, cases::rmsNorm);
 }
 TEST_P(FusedKernels, AddRmsNorm) {
-    forSizes(0, 4, cases::addRmsNorm);
+    forSizes(1, 4, cases::addRmsNorm);
+    cases::addRmsNorm(onHost(cases::manySizes(GetParam())[0], 40));
 }
 TEST_P(FusedKernels, QkvRope) {
     forSizes(0, 4, cases::qkvRope);

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/learn/model/decoder.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+// The whole Transformer with the fused kernels and without, on any device.
+
+namespace cuda_agent::learn::fused_cases {
+
+/// Has a model use the fused kernels; throws where it cannot.
+using Fuse = std::function<void(Transformer &)>;
+
+/// Both types can do these; shared keys, an odd vocabulary.
+inline ModelConfig smallConfig() {
+    ModelConfig config;
+    config.vocabulary = 301;
+    config.hidden = 48;
+    config.layers = 2;
+    config.heads = 4;
+    config.kvHeads = 2;
+    config.headSize = 16;
+    config.inner = 72;
+    config.positions = 40;
+    config.initialRange = 0.2;
+    return config;
+}
+
+inline Transformer drawn(const ModelConfig &config, at::Device device, at::ScalarType type,
+                         Transformer::Head head = Transformer::Head::logits) {
+    auto model = Transformer::drawn(config, head, 5, device, type);
+    if (head == Transformer::Head::value) { // else nothing below it would learn
+        auto generator = at::make_generator<at::CPUGeneratorImpl>(8);
+        model.parameters()
+            .at("valueWeight")
+            .detach()
+            .copy_(at::randn({1, config.hidden}, generator) * 0.1);
+    }
+    return model;
+}
+
+/// A step's loss and all gradients, float on the CPU.
+struct Step {
+    double loss;
+    at::Tensor gradients;
+};
+
+inline Step stepOf(const Transformer &model, std::int64_t batch, std::int64_t length) {
+    const auto &config = model.config();
+    auto generator = at::make_generator<at::CPUGeneratorImpl>(6);
+    const auto ids = at::randint(config.vocabulary, {batch, length + 1}, generator, at::kLong);
+    const auto weights = at::rand({batch, length}, generator) / (batch * length);
+    const auto placed = [&](const at::Tensor &tensor) {
+        return tensor.contiguous().to(model.device());
+    };
+    model.parameters().gradients().zero_();
+    const auto hidden = model.hidden(placed(ids.narrow(1, 0, length)));
+    at::Tensor loss;
+    if (model.head() == Transformer::Head::value)
+        loss = (model.value(hidden).square() * placed(weights)).sum();
+    else
+        loss =
+            model.weightedCrossEntropy(hidden, placed(ids.narrow(1, 1, length)), placed(weights));
+    loss.backward();
+    return {loss.item<double>(), model.parameters().gradients().to(at::kCPU, at::kFloat).clone()};
+}
+
+inline double distance(const at::Tensor &a, const at::Tensor &b) {
+    return ((a - b).norm() / b.norm()).item<double>();
+}
+
+/// In float the same to rounding; in bfloat16 no further from float than ATen's kernels are, with a
+/// little room, as both are mostly the rounding of what lies between.
+inline void sameStep(at::Device device, const ModelConfig &config, std::int64_t batch,
+                     std::int64_t length, const Fuse &fuse) {
+    for (const auto head : {Transformer::Head::logits, Transformer::Head::value}) {
+        const auto plain = drawn(config, device, at::kFloat, head);
+        const auto wanted = stepOf(plain, batch, length);
+        auto model = drawn(config, device, at::kFloat, head);
+        fuse(model);
+        ASSERT_TRUE(model.isFused());
+        const auto got = stepOf(model, batch, length);
+        EXPECT_NEAR(got.loss, wanted.loss, 1e-5 * std::abs(wanted.loss));
+        EXPECT_GT(wanted.gradients.norm().item<double>(), 1e-3);
+        EXPECT_LT(distance(got.gradients, wanted.gradients), 2e-5);
+        for (const auto &parameter : model.parameters().all()) {
+            const auto &mine = parameter.value.grad();
+            const auto &theirs = plain.parameters().at(parameter.name).grad();
+            EXPECT_TRUE(
+                at::allclose(mine, theirs, 1e-3, 2e-5 * theirs.abs().max().item<double>() + 1e-9))
+                << parameter.name;
+        }
+        const auto rounded = stepOf(drawn(config, device, at::kBFloat16, head), batch, length);
+        auto half = drawn(config, device, at::kBFloat16, head);
+        fuse(half);
+        const auto gotHalf = stepOf(half, batch, length);
+        EXPECT_NEAR(gotHalf.loss, wanted.loss, 0.02 * std::abs(wanted.loss));
+        const auto ours = distance(gotHalf.gradients, wanted.gradients),
+                   theirs = distance(rounded.gradients, wanted.gradients);
+        EXPECT_LT(ours, 1.3 * theirs + 1e-3);
+        std::fprintf(stderr, "gradients in bfloat16 are %.4f from float's, without fusion %.4f\n",
+                     ours, theirs);
+    }
+}
+
+/// Reading and stepping, rows of different lengths.
+inline void sameDecoding(at::Device device, const Fuse &fuse) {
+    const auto plain = drawn(smallConfig(), device, at::kFloat);
+    auto model = drawn(smallConfig(), device, at::kFloat);
+    fuse(model);
+    Decoder one(plain, 2, 20), other(model, 2, 20);
+    const auto same = [](const at::Tensor &a, const at::Tensor &b) {
+        EXPECT_TRUE(at::allclose(a, b, 1e-4, 1e-4));
+    };
+    same(one.read(0, {1, 2, 3}), other.read(0, {1, 2, 3}));
+    same(one.read(1, {4}), other.read(1, {4}));
+    same(one.step({0, 1}, {5, 6}), other.step({0, 1}, {5, 6}));
+    same(one.read(0, {7, 8}), other.read(0, {7, 8}));
+    same(one.step({1}, {9}), other.step({1}, {9}));
+    model.useKernels({});
+    EXPECT_FALSE(model.isFused());
+    same(one.step({1}, {10}), other.step({1}, {10}));
+}
+
+} // namespace cuda_agent::learn::fused_cases
