@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/temporary_folder.h"
+#include "core/learn/train/experience.h"
+#include "core/learn/train/shuffle.h"
+#include "core/learn/train/stages.h"
+#include "tests/core/learn/model/tiny_model.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace cuda_agent::learn {
+namespace {
+
+Transformer tinyActor(Transformer::Head head = Transformer::Head::logits) {
+    auto config = tinyConfig();
+    config.vocabulary = 40;
+    config.positions = 64;
+    config.initialRange = 0.3;
+    return Transformer::drawn(config, head, 4, at::kCPU, at::kFloat);
+}
+
+/// A conversation of `read` tokens of context and `written` ones, twice.
+Trajectory conversation(std::int32_t word, std::size_t read, std::size_t written, double reward) {
+    Trajectory one;
+    one.task = fmt::format("task{}", word);
+    one.reward = reward;
+    auto &record = one.record;
+    for (int turn = 0; turn < 2; ++turn)
+        for (std::size_t i = 0; i < read + written; ++i) {
+            const bool own = i >= read;
+            record.tokens.push_back(static_cast<std::int32_t>((word + 7 * i) % 40));
+            record.byPolicy.push_back(own);
+            record.logProbabilities.push_back(own ? -0.5f - static_cast<float>(i) : 0.0f);
+            record.entropy.push_back(own ? 1.0f : 0.0f);
+        }
+    record.turns = 2;
+    one.episode.turns = 2;
+    if (reward > 0)
+        one.episode.verdict = Json::object();
+    one.episode.milestone = static_cast<int>(reward);
+    return one;
+}
+
+std::vector<Trajectory> conversations() {
+    return {conversation(1, 3, 5, 2), conversation(2, 8, 2, -1), conversation(3, 1, 9, 1)};
+}
+
+/// Of one conversation alone: its own tokens' log-probabilities by the whole model.
+std::vector<float> alone(const Transformer &actor, const TokenRecord &record) {
+    const auto tokens = at::tensor(record.tokens).to(at::kLong).unsqueeze(0);
+    const auto all = at::log_softmax(actor.logits(actor.hidden(tokens))[0], -1);
+    std::vector<float> own;
+    for (std::size_t i = 1; i < record.tokens.size(); ++i)
+        if (record.byPolicy[i] != 0)
+            own.push_back(all[static_cast<std::int64_t>(i) - 1][record.tokens[i]].item<float>());
+    return own;
+}
+
+TEST(Experience, TellsOfEachConversationWhatTheModelSaysOfItAlone) {
+    const at::NoGradGuard noGradients;
+    const auto actor = tinyActor();
+    const auto trajectories = conversations();
+    for (const std::int64_t microTokens : {1, 40, 1000}) { // one by one, two, all together
+        const Experience experience(trajectories, at::kCPU, microTokens);
+        const auto table = experience.table(
+            [&](const TrajectoryBatch &batch) { return batch.logProbabilities(actor, {}); });
+        ASSERT_EQ(table.size(1), 18) << "own tokens of the one that wrote most";
+        for (std::size_t row = 0; row < trajectories.size(); ++row) {
+            const auto own = alone(actor, trajectories[row].record);
+            ASSERT_EQ(experience.mask()[static_cast<std::int64_t>(row)].sum().item<std::int64_t>(),
+                      static_cast<std::int64_t>(own.size()));
+            for (std::size_t i = 0; i < 18; ++i)
+                EXPECT_NEAR(table[static_cast<std::int64_t>(row)][static_cast<std::int64_t>(i)]
+                                .item<float>(),
+                            i < own.size() ? own[i] : 0.0f, 2e-5)
+                    << row << " " << i;
+        }
+    }
+}
+
+TEST(Experience, PutsRewardsAtTheLastOwnTokenAndKeepsWhatWasDrawn) {
+    const auto trajectories = conversations();
+    const Experience experience(trajectories, at::kCPU, 100);
+    const auto rewards = experience.rewards();
+    EXPECT_EQ(rewards[0][9].item<float>(), 2);
+    EXPECT_EQ(rewards[1][3].item<float>(), -1);
+    EXPECT_EQ(rewards[2][17].item<float>(), 1);
+    EXPECT_EQ(rewards.abs().sum().item<float>(), 4);
+    EXPECT_EQ(experience.rewards({2, 0}).sum().item<float>(), 3);
+    EXPECT_EQ(experience.drawn()[0][0].item<float>(), -3.5f);
+    EXPECT_EQ(experience.drawn()[1][2].item<float>(), -8.5f) << "of its second turn";
+    const auto groups = experience.groups({1, 2});
+    std::vector<std::size_t> both;
+    for (const auto &group : groups)
+        both.insert(both.end(), group.begin(), group.end());
+    std::ranges::sort(both);
+    EXPECT_EQ(both, (std::vector<std::size_t>{1, 2}));
+}
+
+TEST(Experience, GradientsInGroupsAreThoseOfAll) {
+    const auto trajectories = conversations();
+    std::vector<at::Tensor> gradients;
+    for (const std::int64_t microTokens : {1, 1000}) {
+        const auto actor = tinyActor();
+        const Experience experience(trajectories, at::kCPU, microTokens);
+        for (const auto &group : experience.groups({0, 1, 2}))
+            (-experience.batch(group).logProbabilities(actor, {}).sum()).backward();
+        gradients.push_back(actor.parameters().gradients().clone());
+    }
+    EXPECT_GT(gradients[0].norm().item<float>(), 1);
+    EXPECT_LT((gradients[0] - gradients[1]).norm().item<float>(),
+              1e-4 * gradients[0].norm().item<float>());
+}
+
+TEST(MicroBatches, HoldAtMostSoManyTokensWithPadding) {
+    const std::vector<std::int64_t> lengths{5, 30, 7, 100, 8, 29};
+    std::vector<std::size_t> all;
+    for (const auto &group : microBatches(lengths, 64)) {
+        std::int64_t longest = 0;
+        for (const auto i : group) {
+            longest = std::max(longest, lengths[i]);
+            all.push_back(i);
+        }
+        EXPECT_TRUE(group.size() == 1 || longest * static_cast<std::int64_t>(group.size()) <= 64);
+    }
+    std::ranges::sort(all);
+    EXPECT_EQ(all, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(microBatches(lengths, 64).size(), 3u) << "100 | 30 29 | 8 7 5";
+}
+
+TEST(Trajectories, AreReadAsTheyWereWritten) {
+    const auto folder = TemporaryFolder::make("trajectories").value();
+    auto written = conversations();
+    written[0].session = "000-relu-0";
+    written[0].episode.overCompile = 1.25;
+    written[0].episode.refused = 3;
+    written[0].episode.bestTurn = 2;
+    written[1].record.cut = true;
+    written[1].episode.reason = "bytes that are no UTF-8: \xff";
+    const auto file = folder.path() / "a" / "step-0.safetensors";
+    ASSERT_TRUE(writeTrajectories(file, written));
+    const auto read = readTrajectories(file);
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_EQ(read->size(), written.size());
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        const auto &a = (*read)[i], &b = written[i];
+        EXPECT_EQ(a.record.tokens, b.record.tokens);
+        EXPECT_EQ(a.record.byPolicy, b.record.byPolicy);
+        EXPECT_EQ(a.record.logProbabilities, b.record.logProbabilities);
+        EXPECT_EQ(a.record.entropy, b.record.entropy);
+        EXPECT_EQ(a.record.cut, b.record.cut);
+        EXPECT_EQ(a.reward, b.reward);
+        EXPECT_EQ(a.task, b.task);
+        EXPECT_EQ(a.episode.correct(), b.episode.correct());
+    }
+    EXPECT_EQ((*read)[0].episode.overCompile, 1.25);
+    EXPECT_EQ((*read)[0].episode.refused, 3);
+    EXPECT_EQ((*read)[0].episode.bestTurn, 2);
+    EXPECT_EQ((*read)[0].session, "000-relu-0");
+
+    auto content = readSafetensors(file).value();
+    content.tensors["begins"] = at::tensor({0, 5, 2, 900}, at::kLong);
+    ASSERT_TRUE(writeSafetensors(file, content));
+    EXPECT_FALSE(readTrajectories(file)) << "places beyond the tokens";
+    content.tensors.erase("rewards");
+    ASSERT_TRUE(writeSafetensors(file, content));
+    EXPECT_FALSE(readTrajectories(file));
+}
+
+TEST(GoodOnes, AreCorrectWithoutWaste) {
+    auto trajectories = conversations();
+    for (auto &one : trajectories) {
+        one.reward = 2;
+        one.episode.bestTurn = 2;
+    }
+    RftOptions options;
+    EXPECT_EQ(goodOnes(trajectories, options).size(), 3u);
+    trajectories[0].reward = -1;
+    trajectories[1].episode.refused = 1;
+    EXPECT_EQ(goodOnes(trajectories, options), (std::vector<std::size_t>{2}));
+    trajectories[2].episode.turns = 4; // two after its best one
+    EXPECT_TRUE(goodOnes(trajectories, options).empty());
+    options.mostIdleTurns = 2;
+    options.mostRefused = 1;
+    EXPECT_EQ(goodOnes(trajectories, options), (std::vector<std::size_t>{1, 2}));
+    trajectories[2].record.cut = true;
+    EXPECT_EQ(goodOnes(trajectories, options), (std::vector<std::size_t>{1}));
+    trajectories[2].record.cut = false;
+    trajectories[2].task = trajectories[1].task;
+    trajectories[2].reward = 3;
+    options.mostOfATask = 1;
+    EXPECT_EQ(goodOnes(trajectories, options), (std::vector<std::size_t>{2})) << "the better";
+}
+
+TEST(Rounds, NameEachOnceARoundInOrdersOfTheirOwn) {
+    Rounds rounds(10, 5), again(10, 5), other(10, 6);
+    std::vector<std::int64_t> first, second, stranger;
+    for (std::int64_t i = 0; i < 10; ++i) {
+        first.push_back(rounds[i]);
+        second.push_back(again[10 + i]);
+        stranger.push_back(other[i]);
+    }
+    EXPECT_NE(first, second);
+    EXPECT_NE(first, stranger);
+    EXPECT_EQ(rounds[13], second[3]);
+    EXPECT_EQ(rounds[4], first[4]) << "also backwards";
+    std::ranges::sort(first);
+    for (std::int64_t i = 0; i < 10; ++i)
+        EXPECT_EQ(first[static_cast<std::size_t>(i)], i);
+}
+
+TEST(Copy, ACriticBeginsAsTheActorAndSaysTheMiddle) {
+    const at::NoGradGuard noGradients;
+    auto actor = tinyActor();
+    const auto critic = actor.copy(Transformer::Head::value);
+    const auto same = actor.copy();
+    const auto tokens = at::arange(20).unsqueeze(0);
+    EXPECT_TRUE(at::equal(critic.hidden(tokens), actor.hidden(tokens)));
+    EXPECT_TRUE(at::equal(same.logits(same.hidden(tokens)), actor.logits(actor.hidden(tokens))));
+    const auto values = critic.value(critic.hidden(tokens));
+    EXPECT_NEAR(values.min().item<float>(), (Transformer::leastValue + Transformer::mostValue) / 2,
+                1e-5);
+    EXPECT_EQ(values.min().item<float>(), values.max().item<float>());
+    const auto before = critic.hidden(tokens).clone();
+    actor.parameters().values().zero_();
+    EXPECT_TRUE(at::equal(critic.hidden(tokens), before)) << "it has buffers of its own";
+}
+
+} // namespace
+} // namespace cuda_agent::learn
