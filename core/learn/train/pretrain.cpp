@@ -66,13 +66,12 @@ class Pretraining : public Stage {
                                    });
         optimiser_.zeroGradients();
         const auto part = options_.microBatch > 0 ? options_.microBatch : options_.batch;
-        const auto whole = batch.weights.sum();
-        auto loss = at::zeros({}, whole.options());
+        const auto shares = batch.weights / batch.weights.sum();
+        auto loss = at::zeros({}, shares.options());
         for (std::int64_t first = 0; first < options_.batch; first += part) {
             const auto cut = [&](const at::Tensor &all) { return all.narrow(0, first, part); };
-            const auto mine = weightedCrossEntropy(actor.logits(actor.hidden(cut(batch.inputs))),
-                                                   cut(batch.targets), cut(batch.weights)) /
-                              whole;
+            const auto mine = actor.weightedCrossEntropy(actor.hidden(cut(batch.inputs)),
+                                                         cut(batch.targets), cut(shares));
             mine.backward();
             loss += mine.detach();
         }
@@ -139,11 +138,6 @@ class Pretraining : public Stage {
 };
 
 } // namespace
-
-at::Tensor weightedCrossEntropy(const at::Tensor &logits, const at::Tensor &targets,
-                                const at::Tensor &weights) {
-    return (crossEntropy(logits, targets) * weights).sum();
-}
 
 std::unique_ptr<Stage> makePretrain(const StageInput &input) {
     return std::make_unique<Pretraining>(input);

@@ -134,6 +134,7 @@ Result<void> readSections(const toml::table &file, const std::string &name, Trai
     top.take("device", recipe.device);
     top.take("precision", recipe.precision);
     top.take("deterministic", recipe.deterministic);
+    top.take("fused", recipe.fused);
     top.take("checkpoints_kept", recipe.checkpointsKept, 1, 1e6);
     top.take("stages", recipe.stages);
     CUDA_AGENT_TRY(top.section("model", [&](TomlFields &fields) {

@@ -120,6 +120,7 @@ struct TrainRecipe {
     std::string device = "auto";    ///< "auto", "cpu", "cuda"
     std::string precision = "auto"; ///< of the forward pass: "float32", "bfloat16"; auto: by device
     bool deterministic = true;      ///< the same bits for the same seed, at some cost on a GPU
+    bool fused = false; ///< kernels of the project's own for norms, rotations, SwiGLU, the loss
     std::int64_t checkpointsKept = 3;
 
     ModelConfig model;               ///< its vocabulary and end of text come from the tokenizer

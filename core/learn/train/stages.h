@@ -24,11 +24,6 @@ std::unique_ptr<Stage> makePpo(const StageInput &input, std::string_view name,
 /// The critic, which begins as the actor with a head that says the middle of all values.
 Transformer &criticOf(const StageInput &input);
 
-/// Sum over tokens of weight times cross-entropy: `logits` [batch, length, vocabulary], `targets`
-/// [batch, length] of int64, `weights` [batch, length] of float -> a scalar of float.
-at::Tensor weightedCrossEntropy(const at::Tensor &logits, const at::Tensor &targets,
-                                const at::Tensor &weights);
-
 /// The places of trajectories that rejection fine-tuning keeps, by `options`.
 std::vector<std::size_t> goodOnes(const std::vector<Trajectory> &trajectories,
                                   const RftOptions &options);

@@ -52,6 +52,9 @@ class Training {
         CUDA_AGENT_ASSIGN(data, prepare(stop));
         CUDA_AGENT_ASSIGN(actor, modelFor(data.tokenizer, device));
         CUDA_AGENT_ASSIGN(critic, criticFor(actor));
+        CUDA_AGENT_TRY(actor.useFusedKernels(recipe_.fused)); // and with it those made of it
+        if (critic)
+            CUDA_AGENT_TRY(critic->useFusedKernels(recipe_.fused));
         note_(fmt::format("{} parameters on {}", actor.config().parameters(), device.str()));
         CUDA_AGENT_ASSIGN(writer, opened(device));
         if (from_)

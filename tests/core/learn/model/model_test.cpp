@@ -174,5 +174,16 @@ TEST(Safetensors, HostileFilesAreRefused) {
     EXPECT_FALSE(readSafetensors(folder->path()));
 }
 
+TEST(Transformer, ItsLossIsTheSumOfWeightedLogProbabilities) {
+    const auto model =
+        Transformer::drawn(tinyConfig(), Transformer::Head::logits, 1, at::kCPU, at::kFloat);
+    const auto hidden = at::ones({1, 2, 16}) * at::tensor({1.0f, -3.0f}).view({1, 2, 1});
+    const auto targets = at::tensor({7, 0}, at::kLong).view({1, 2});
+    const auto weights = at::tensor({1.0f, 0.5f}).view({1, 2});
+    const auto log = at::log_softmax(model.logits(hidden), -1);
+    EXPECT_NEAR(model.weightedCrossEntropy(hidden, targets, weights).item<double>(),
+                -(log[0][0][7] + 0.5 * log[0][1][0]).item<double>(), 1e-5);
+}
+
 } // namespace
 } // namespace cuda_agent::learn

@@ -73,15 +73,6 @@ TEST(Sequences, EveryEpochHasEachStretchOnceInAnotherOrder) {
     EXPECT_EQ(again.begin(20), first[20]);
 }
 
-TEST(WeightedCrossEntropy, IsTheSumOfWeightedLogProbabilities) {
-    const auto logits = at::tensor({1.0f, 2.0f, 3.0f, 0.0f, 0.0f, 0.0f}).view({1, 2, 3});
-    const auto targets = at::tensor({2, 0}, at::kLong).view({1, 2});
-    const auto weights = at::tensor({1.0f, 0.5f}).view({1, 2});
-    const double first = -(3 - std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0)));
-    EXPECT_NEAR(weightedCrossEntropy(logits, targets, weights).item<double>(),
-                first + 0.5 * std::log(3.0), 1e-6);
-}
-
 TEST(AdamW, MovesAsItsPaperSays) {
     Parameters parameters({{"matrix", {2, 2}, true}, {"norm", {2}, false}}, at::kCPU, at::kFloat);
     {
