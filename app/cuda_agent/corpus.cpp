@@ -28,10 +28,10 @@ void printJudged(Terminal &terminal, const learn::JudgedCounts &counts) {
                               "{} improved, {} mistakes not found; {} verdicts",
                               counts.correct, counts.wrong, counts.notCompiled, counts.repaired,
                               counts.improved, counts.unfound, counts.verdicts));
-    if (counts.machine + counts.tooLong + counts.unmended > 0)
+    if (counts.machine + counts.tooLong + counts.unmended + counts.refused > 0)
         terminal.line(fmt::format("dropped: {} as the machine failed, {} too long, {} whose repair "
-                                  "is wrong, too",
-                                  counts.machine, counts.tooLong, counts.unmended));
+                                  "is wrong, too, {} with a call that a tool refused",
+                                  counts.machine, counts.tooLong, counts.unmended, counts.refused));
     for (const auto &[turns, count] : counts.turns)
         terminal.line(fmt::format("{:>8} of {} {}", count, turns, turns == "1" ? "turn" : "turns"));
     for (const auto &[reward, count] : counts.rewards)

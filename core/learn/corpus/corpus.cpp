@@ -3,19 +3,14 @@
 #include "core/learn/corpus/corpus.h"
 
 #include "core/base/gzip.h"
-#include "core/base/hash.h"
 #include "core/base/parallel.h"
-#include "core/bench/task_set.h"
 #include "core/device/ceilings.h"
 #include "core/device/cuda_driver.h"
 #include "core/device/lease.h"
-#include "core/judge/candidate.h"
-#include "core/learn/corpus/descriptions.h"
-#include "core/plan/make_program.h"
+#include "core/learn/corpus/document_maker.h"
 
 #include <chrono>
 #include <fstream>
-#include <set>
 
 namespace cuda_agent::learn {
 
@@ -24,192 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t drawsPerDocument = 12;
 /// Tasks whose documents are made, then written as one gzip member.
 constexpr std::size_t tasksAtOnce = 64;
 /// With a judge: what it found is written as often, too.
 constexpr std::size_t judgedTasksAtOnce = 16;
 constexpr int judgesPerGpu = 3; ///< one measures while others prepare
-
-/// What became of one task.
-struct Made {
-    std::vector<Document> documents;
-    JudgedCounts judged;
-    std::string machineProblem;
-    bool planned = false;
-    std::string reason; ///< why there is no document
-};
-
-std::mt19937_64 generatorOf(std::uint64_t seed, const std::string &task) {
-    const auto hash = sha256Hex(fmt::format("{} {}", seed, task));
-    return std::mt19937_64(std::stoull(hash.substr(0, 16), nullptr, 16));
-}
-
-/// Without the task's name and line in front, so that equal reasons count together.
-std::string reasonOf(std::string message, const std::string &task) {
-    if (message.starts_with(task)) {
-        const auto colon = message.find(": ");
-        message.erase(0, colon == message.npos ? 0 : colon + 2);
-    }
-    return message;
-}
-
-/// Whether a plan is one for that task on that device. Errors: request, failed.
-Result<void> checkPlan(const Json &json, const plan::Signature &signature,
-                       const device::Info &device) {
-    CUDA_AGENT_ASSIGN(plan, plan::planFromJson(json));
-    CUDA_AGENT_TRY(plan::resolve(plan, signature, plan::limitsOf(device)));
-    return {};
-}
-
-/// What a corpus is made with, besides its options.
-struct Means {
-    Descriptions &descriptions;
-    Observations &observations;
-    const bench::TaskSet &set;
-    int gpus = 0;                 ///< to judge on; 0: the CPU
-    std::function<void()> judged; ///< see TaskJudge
-};
-
-class Maker {
-  public:
-    Maker(const CorpusOptions &options, Means means)
-        : options_(options), means_(std::move(means)) {}
-
-    /// Errors: machine, stopped.
-    Result<Made> make(const bench::SuiteTask &task, std::stop_token stop) const {
-        Made made;
-        if (stop.stop_requested())
-            return stoppedError();
-        const std::string &code = means_.set.sources.at(task.file);
-        policy::Context context;
-        auto description = means_.descriptions.of(task.id, code, stop);
-        if (!description) {
-            if (description.error().kind != ErrorKind::request)
-                return tl::unexpected(description.error());
-            made.reason = "no description: " + reasonOf(description.error().message, task.id);
-            return made;
-        }
-        if (description->graph.nodes.empty()) {
-            made.reason = "no graph: " + reasonOf(description->graphProblem, task.id);
-            return made;
-        }
-        context.task = std::move(*description);
-        context.device = options_.target.info;
-        context.ceilings = options_.target.ceilings;
-        context.numerics = options_.numerics;
-        const auto space = policy::SearchSpace::make(context.task, context.device, context.ceilings,
-                                                     context.numerics);
-        if (!space) {
-            made.reason = space.error().message;
-            return made;
-        }
-        made.planned = true;
-        auto generator = generatorOf(options_.seed, task.id);
-        const auto prompt = chat::promptOf(context, code);
-        CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator));
-        const Document head{task.id, task.split, task.level, {}, {}, {prompt}, {}};
-        if (options_.judge)
-            CUDA_AGENT_TRY(judge(made, drafts, head, task, generator, stop));
-        else
-            for (const Draft &draft : drafts)
-                CUDA_AGENT_TRY(write(made, draft, head));
-        return made;
-    }
-
-  private:
-    Result<std::vector<Draft>> draw(Made &made, const policy::Context &context,
-                                    const policy::SearchSpace &space, const chat::Segment &prompt,
-                                    std::mt19937_64 &generator) const {
-        const auto signature = judge::signatureOf(context.task);
-        const auto kind = context.device.kind;
-        std::vector<Draft> drafts;
-        std::set<std::string> seen;
-        for (std::size_t i = 0;
-             i < drawsPerDocument * options_.perTask && drafts.size() < options_.perTask; ++i) {
-            Draft draft;
-            draft.name = space.random(generator);
-            if (!options_.judge && !seen.insert(draft.name).second)
-                continue;
-            CUDA_AGENT_ASSIGN(sound, candidateText(space, draft.name, kind));
-            draft.sound = std::move(sound);
-            if (auto checked = checkPlan(draft.sound.plan, signature, context.device); !checked) {
-                made.reason = "no plan for it: " + checked.error().message;
-                continue;
-            }
-            draft.thought = thoughtOf(space, draft.name, draft.sound.plan);
-            draft.written = draft.sound;
-            const double chance = static_cast<double>(generator() >> 11) * 0x1p-53;
-            if (chance < options_.brokenShare)
-                draft.mutation = mutate(draft.written, generator);
-            if (options_.judge &&
-                !seen.insert(draft.written.kernels + draft.written.plan.dump()).second)
-                continue;
-            CUDA_AGENT_ASSIGN(turn, turnOf(draft.thought, draft.written));
-            if (prompt.text.size() + turn.text.size() > options_.mostBytes) {
-                made.reason = "longer than a document may be";
-                continue;
-            }
-            drafts.push_back(std::move(draft));
-        }
-        return drafts;
-    }
-
-    static Result<void> write(Made &made, const Draft &draft, const Document &head) {
-        Document document = head;
-        document.candidate = draft.name;
-        document.mutation = draft.mutation;
-        CUDA_AGENT_ASSIGN(turn, turnOf(draft.thought, draft.written));
-        document.segments.push_back(std::move(turn));
-        document.thoughtBytes = draft.thought.size();
-        document.kernelBytes = draft.written.kernels.size();
-        document.planBytes = draft.written.plan.dump().size();
-        made.documents.push_back(std::move(document));
-        return {};
-    }
-
-    Result<void> judge(Made &made, const std::vector<Draft> &drafts, const Document &head,
-                       const bench::SuiteTask &task, std::mt19937_64 &generator,
-                       const std::stop_token &stop) const {
-        TaskJudge::Setting setting;
-        CUDA_AGENT_ASSIGN(spec, task::openSpec(task.file, {}));
-        setting.spec = std::move(spec);
-        setting.code = means_.set.sources.at(task.file);
-        setting.device = options_.target.info;
-        setting.judge.numerics = options_.numerics;
-        setting.open = [this] {
-            return means_.gpus > 0 ? device::openCuda(static_cast<int>(
-                                         next_++ % static_cast<unsigned>(means_.gpus)))
-                                   : device::openCpu();
-        };
-        setting.known = &means_.observations;
-        std::size_t verdicts = 0;
-        setting.judged = [&] {
-            ++verdicts;
-            means_.judged();
-        };
-        TaskJudge judge(std::move(setting));
-        auto played = playDrafts(drafts, head, judge, {options_.mostBytes, options_.improvedShare},
-                                 generator, stop);
-        if (!played) {
-            if (played.error().kind != ErrorKind::request)
-                return tl::unexpected(played.error());
-            made.reason = "cannot be judged: " + reasonOf(played.error().message, task.id);
-            return {};
-        }
-        made.documents = std::move(played->documents);
-        made.judged = std::move(played->counts);
-        made.judged.verdicts = verdicts;
-        made.machineProblem = std::move(played->machineProblem);
-        if (!made.machineProblem.empty())
-            made.reason = "the machine failed: " + made.machineProblem;
-        return {};
-    }
-
-    const CorpusOptions &options_;
-    Means means_;
-    mutable std::atomic<unsigned> next_{0}; ///< GPU
-};
 
 /// The device that candidates of a judged corpus run on, and how many of its kind there are.
 /// Errors: machine.
@@ -318,12 +132,12 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
     Observations observations(options.judge ? kept("verdicts") : fs::path());
     std::mutex mutex;
     CorpusProgress state{0, tasks.size(), 0, 0};
-    const Maker maker(options, {descriptions, observations, set, gpus, [&] {
-                                    const std::lock_guard lock(mutex);
-                                    ++state.verdicts;
-                                    if (progress)
-                                        progress(state);
-                                }});
+    const DocumentMaker maker(options, {descriptions, observations, set, gpus, [&] {
+                                            const std::lock_guard lock(mutex);
+                                            ++state.verdicts;
+                                            if (progress)
+                                                progress(state);
+                                        }});
     const auto file = options.out / "corpus.jsonl.gz";
     const auto part = options.out / "corpus.jsonl.gz.part";
     std::ofstream out(part, std::ios::binary | std::ios::trunc);
@@ -336,18 +150,18 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
     std::map<std::string, std::vector<std::size_t>> sizes;
     const auto atOnce = options.judge ? judgedTasksAtOnce : tasksAtOnce;
     for (std::size_t first = 0; first < tasks.size(); first += atOnce) {
-        auto made = parallelResults<Made>(std::min(atOnce, tasks.size() - first), options.jobs,
-                                          [&](std::size_t i) {
-                                              auto result = maker.make(tasks[first + i], stop);
-                                              if (result) {
-                                                  const std::lock_guard lock(mutex);
-                                                  ++state.done;
-                                                  state.documents += result->documents.size();
-                                                  if (progress)
-                                                      progress(state);
-                                              }
-                                              return result;
-                                          });
+        auto made = parallelResults<TaskDocuments>(
+            std::min(atOnce, tasks.size() - first), options.jobs, [&](std::size_t i) {
+                auto result = maker.make(tasks[first + i], stop);
+                if (result) {
+                    const std::lock_guard lock(mutex);
+                    ++state.done;
+                    state.documents += result->documents.size();
+                    if (progress)
+                        progress(state);
+                }
+                return result;
+            });
         CUDA_AGENT_TRY(observations.save());
         if (!made) {
             CUDA_AGENT_TRY(descriptions.save());
@@ -356,7 +170,7 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
             return tl::unexpected(made.error());
         }
         std::string lines;
-        for (const Made &task : *made) {
+        for (const TaskDocuments &task : *made) {
             summary.planned += task.planned;
             summary.written += !task.documents.empty();
             if (task.documents.empty())

@@ -83,7 +83,9 @@ class Player {
         if (done || done.error().kind == ErrorKind::stopped ||
             done.error().kind == ErrorKind::request)
             return done;
-        if (counted) {
+        if (counted && done.error().kind == ErrorKind::failed) {
+            ++made_.counts.refused;
+        } else if (counted) {
             ++made_.counts.machine;
             if (made_.machineProblem.empty())
                 made_.machineProblem = done.error().message;
@@ -218,7 +220,7 @@ void JudgedCounts::add(const JudgedCounts &other) {
          {&JudgedCounts::correct, &JudgedCounts::wrong, &JudgedCounts::notCompiled,
           &JudgedCounts::unfound, &JudgedCounts::repaired, &JudgedCounts::improved,
           &JudgedCounts::machine, &JudgedCounts::tooLong, &JudgedCounts::unmended,
-          &JudgedCounts::verdicts})
+          &JudgedCounts::refused, &JudgedCounts::verdicts})
         this->*member += other.*member;
     for (const auto &[name, count] : other.turns)
         turns[name] += count;
@@ -227,17 +229,12 @@ void JudgedCounts::add(const JudgedCounts &other) {
 }
 
 Json toJson(const JudgedCounts &counts) {
-    return {{"correct", counts.correct},
-            {"wrong", counts.wrong},
-            {"not_compiled", counts.notCompiled},
-            {"unfound", counts.unfound},
-            {"repaired", counts.repaired},
-            {"improved", counts.improved},
-            {"machine_failures", counts.machine},
-            {"too_long", counts.tooLong},
-            {"unmended", counts.unmended},
-            {"verdicts", counts.verdicts},
-            {"turns", counts.turns},
+    return {{"correct", counts.correct},          {"wrong", counts.wrong},
+            {"not_compiled", counts.notCompiled}, {"unfound", counts.unfound},
+            {"repaired", counts.repaired},        {"improved", counts.improved},
+            {"machine_failures", counts.machine}, {"too_long", counts.tooLong},
+            {"unmended", counts.unmended},        {"refused", counts.refused},
+            {"verdicts", counts.verdicts},        {"turns", counts.turns},
             {"rewards", counts.rewards}};
 }
 

@@ -28,6 +28,7 @@ struct JudgedCounts {
     std::size_t machine = 0;  ///< dropped, as the machine failed; in none of the other counts
     std::size_t tooLong = 0;  ///< dropped: longer with what was answered than one may be
     std::size_t unmended = 0; ///< dropped: the sound candidate does not stand either
+    std::size_t refused = 0;  ///< dropped: a tool refused a call, a fault of this program
     std::size_t verdicts = 0; ///< that were given now, not known before
     std::map<std::string, std::size_t> turns;   ///< documents by turns of the policy
     std::map<std::string, std::size_t> rewards; ///< documents by the reward of the last verdict

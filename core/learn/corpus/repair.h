@@ -10,8 +10,8 @@
 namespace cuda_agent::learn {
 
 /// The calls that make the second candidate of a workspace that holds the first: of each file that
-/// differs an Edit of the place, where that is shorter, else a Write. The old text of an Edit occurs
-/// once. Pure.
+/// differs an Edit of the place, where that is shorter, else a Write. The old text of an Edit
+/// occurs once. Pure.
 std::vector<session::ToolCall> changesOf(const CandidateText &from, const CandidateText &to);
 
 /// What was wrong and what it should be, in a sentence or two, as one finds it who looks for why

@@ -162,7 +162,7 @@ TEST_F(Played, MistakesAreObservedAndMended) {
     EXPECT_EQ(counts.notCompiled, 1u);
     EXPECT_EQ(counts.repaired, 2u);
     EXPECT_EQ(counts.unfound, 1u);
-    EXPECT_EQ(counts.machine, 0u);
+    EXPECT_EQ(counts.machine + counts.refused, 0u);
     EXPECT_EQ(counts.turns, (std::map<std::string, std::size_t>{{"2", 2}, {"3", 2}}));
     EXPECT_EQ(opened_, 1);
     EXPECT_EQ(observations_->added(), 4u); // the sound one once, however often it is played
@@ -222,6 +222,7 @@ TEST_F(Played, ACorpusIsTimedAndKnownAgain) {
     const auto &judged = *first->judged;
     EXPECT_EQ(judged.correct + judged.wrong + judged.notCompiled, first->documents);
     EXPECT_EQ(first->documents + judged.machine + judged.tooLong + judged.unmended, 5u);
+    EXPECT_EQ(judged.refused, 0u);
     EXPECT_GT(judged.correct, 0u);
     EXPECT_GT(judged.verdicts, 0u);
     EXPECT_EQ(verdicts, judged.verdicts);

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/corpus/document_maker.h"
+
+#include "core/base/hash.h"
+#include "core/judge/candidate.h"
+#include "core/plan/make_program.h"
+
+#include <set>
+
+namespace cuda_agent::learn {
+
+namespace {
+
+constexpr std::size_t drawsPerDocument = 12;
+
+std::mt19937_64 generatorOf(std::uint64_t seed, const std::string &task) {
+    const auto hash = sha256Hex(fmt::format("{} {}", seed, task));
+    return std::mt19937_64(std::stoull(hash.substr(0, 16), nullptr, 16));
+}
+
+/// Without the task's name and line in front, so that equal reasons count together.
+std::string reasonOf(std::string message, const std::string &task) {
+    if (message.starts_with(task)) {
+        const auto colon = message.find(": ");
+        message.erase(0, colon == message.npos ? 0 : colon + 2);
+    }
+    return message;
+}
+
+/// Whether a plan is one for that task on that device. Errors: request, failed.
+Result<void> checkPlan(const Json &json, const plan::Signature &signature,
+                       const device::Info &device) {
+    CUDA_AGENT_ASSIGN(plan, plan::planFromJson(json));
+    CUDA_AGENT_TRY(plan::resolve(plan, signature, plan::limitsOf(device)));
+    return {};
+}
+
+Result<void> write(TaskDocuments &made, const Draft &draft, const Document &head) {
+    Document document = head;
+    document.candidate = draft.name;
+    document.mutation = draft.mutation;
+    CUDA_AGENT_ASSIGN(turn, turnOf(draft.thought, draft.written));
+    document.segments.push_back(std::move(turn));
+    document.thoughtBytes = draft.thought.size();
+    document.kernelBytes = draft.written.kernels.size();
+    document.planBytes = draft.written.plan.dump().size();
+    made.documents.push_back(std::move(document));
+    return {};
+}
+
+} // namespace
+
+Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
+                                          const std::stop_token &stop) const {
+    TaskDocuments made;
+    if (stop.stop_requested())
+        return stoppedError();
+    const std::string &code = means_.set.sources.at(task.file);
+    policy::Context context;
+    auto description = means_.descriptions.of(task.id, code, stop);
+    if (!description) {
+        if (description.error().kind != ErrorKind::request)
+            return tl::unexpected(description.error());
+        made.reason = "no description: " + reasonOf(description.error().message, task.id);
+        return made;
+    }
+    if (description->graph.nodes.empty()) {
+        made.reason = "no graph: " + reasonOf(description->graphProblem, task.id);
+        return made;
+    }
+    context.task = std::move(*description);
+    context.device = options_.target.info;
+    context.ceilings = options_.target.ceilings;
+    context.numerics = options_.numerics;
+    const auto space =
+        policy::SearchSpace::make(context.task, context.device, context.ceilings, context.numerics);
+    if (!space) {
+        made.reason = space.error().message;
+        return made;
+    }
+    made.planned = true;
+    auto generator = generatorOf(options_.seed, task.id);
+    const auto prompt = chat::promptOf(context, code);
+    CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator));
+    const Document head{task.id, task.split, task.level, {}, {}, {prompt}, {}};
+    if (options_.judge)
+        CUDA_AGENT_TRY(judge(made, drafts, head, task, generator, stop));
+    else
+        for (const Draft &draft : drafts)
+            CUDA_AGENT_TRY(write(made, draft, head));
+    return made;
+}
+
+Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy::Context &context,
+                                               const policy::SearchSpace &space,
+                                               const chat::Segment &prompt,
+                                               std::mt19937_64 &generator) const {
+    const auto signature = judge::signatureOf(context.task);
+    const auto kind = context.device.kind;
+    std::vector<Draft> drafts;
+    std::set<std::string> seen;
+    for (std::size_t i = 0;
+         i < drawsPerDocument * options_.perTask && drafts.size() < options_.perTask; ++i) {
+        Draft draft;
+        draft.name = space.random(generator);
+        if (!options_.judge && !seen.insert(draft.name).second)
+            continue;
+        CUDA_AGENT_ASSIGN(sound, candidateText(space, draft.name, kind));
+        draft.sound = std::move(sound);
+        if (auto checked = checkPlan(draft.sound.plan, signature, context.device); !checked) {
+            made.reason = "no plan for it: " + checked.error().message;
+            continue;
+        }
+        draft.thought = thoughtOf(space, draft.name, draft.sound.plan);
+        draft.written = draft.sound;
+        const double chance = static_cast<double>(generator() >> 11) * 0x1p-53;
+        if (chance < options_.brokenShare)
+            draft.mutation = mutate(draft.written, generator);
+        if (options_.judge &&
+            !seen.insert(draft.written.kernels + draft.written.plan.dump()).second)
+            continue;
+        CUDA_AGENT_ASSIGN(turn, turnOf(draft.thought, draft.written));
+        if (prompt.text.size() + turn.text.size() > options_.mostBytes) {
+            made.reason = "longer than a document may be";
+            continue;
+        }
+        drafts.push_back(std::move(draft));
+    }
+    return drafts;
+}
+
+Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> &drafts,
+                                  const Document &head, const bench::SuiteTask &task,
+                                  std::mt19937_64 &generator, const std::stop_token &stop) const {
+    TaskJudge::Setting setting;
+    CUDA_AGENT_ASSIGN(spec, task::openSpec(task.file, {}));
+    setting.spec = std::move(spec);
+    setting.code = means_.set.sources.at(task.file);
+    setting.device = options_.target.info;
+    setting.judge.numerics = options_.numerics;
+    setting.open = [this] {
+        return means_.gpus > 0 ? device::openCuda(
+                                     static_cast<int>(next_++ % static_cast<unsigned>(means_.gpus)))
+                               : device::openCpu();
+    };
+    setting.known = &means_.observations;
+    std::size_t verdicts = 0;
+    setting.judged = [&] {
+        ++verdicts;
+        means_.judged();
+    };
+    TaskJudge judge(std::move(setting));
+    auto played = playDrafts(drafts, head, judge, {options_.mostBytes, options_.improvedShare},
+                             generator, stop);
+    if (!played) {
+        if (played.error().kind != ErrorKind::request)
+            return tl::unexpected(played.error());
+        made.reason = "cannot be judged: " + reasonOf(played.error().message, task.id);
+        return {};
+    }
+    made.documents = std::move(played->documents);
+    made.judged = std::move(played->counts);
+    made.judged.verdicts = verdicts;
+    made.machineProblem = std::move(played->machineProblem);
+    if (!made.machineProblem.empty())
+        made.reason = "the machine failed: " + made.machineProblem;
+    else if (!drafts.empty())
+        made.reason = "all that was judged is dropped";
+    return {};
+}
+
+} // namespace cuda_agent::learn

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/bench/task_set.h"
+#include "core/learn/corpus/corpus.h"
+#include "core/learn/corpus/descriptions.h"
+
+#include <atomic>
+
+namespace cuda_agent::learn {
+
+/// What became of one task.
+struct TaskDocuments {
+    std::vector<Document> documents;
+    JudgedCounts judged;
+    std::string machineProblem;
+    bool planned = false;
+    std::string reason; ///< why there is no document
+};
+
+/// Makes the documents of one task after the other. Any thread may call make().
+class DocumentMaker {
+  public:
+    /// What it works with, besides the options; all borrowed.
+    struct Means {
+        Descriptions &descriptions;
+        Observations &observations;
+        const bench::TaskSet &set;
+        int gpus = 0;                 ///< to judge on; 0: the CPU
+        std::function<void()> judged; ///< see TaskJudge; any thread calls it
+    };
+    DocumentMaker(const CorpusOptions &options, Means means)
+        : options_(options), means_(std::move(means)) {}
+
+    /// Draws candidates and writes them as documents, or plays them before a judge. Blocks.
+    /// Errors: machine, stopped.
+    Result<TaskDocuments> make(const bench::SuiteTask &task, const std::stop_token &stop) const;
+
+  private:
+    Result<std::vector<Draft>> draw(TaskDocuments &made, const policy::Context &context,
+                                    const policy::SearchSpace &space, const chat::Segment &prompt,
+                                    std::mt19937_64 &generator) const;
+    Result<void> judge(TaskDocuments &made, const std::vector<Draft> &drafts, const Document &head,
+                       const bench::SuiteTask &task, std::mt19937_64 &generator,
+                       const std::stop_token &stop) const;
+
+    const CorpusOptions &options_;
+    Means means_;
+    mutable std::atomic<unsigned> next_{0}; ///< GPU
+};
+
+} // namespace cuda_agent::learn
