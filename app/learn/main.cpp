@@ -14,7 +14,7 @@ using namespace cuda_agent;
 namespace {
 
 struct Options {
-    std::string recipe, folder;
+    std::string recipe, folder, replay;
     bool resume = false, json = false;
     double seconds = 0;
     int threads = 0;
@@ -27,6 +27,7 @@ Result<int> train(const Options &options, const std::stop_token &stop) {
     request.recipe = std::move(recipe);
     request.resume = options.resume;
     request.seconds = options.seconds;
+    request.replay = options.replay;
     request.threads = options.threads;
     const auto note = [](const std::string &line) { fmt::print(stderr, "{}\n", line); };
     CUDA_AGENT_ASSIGN(result, learn::train(request, note, stop));
@@ -61,6 +62,9 @@ int main(int argc, char **argv) {
         ->add_option("--seconds", options.seconds,
                      "Stop after this time, with a checkpoint (default: no limit)")
         ->check(CLI::PositiveNumber);
+    command->add_option("--replay", options.replay,
+                        "Learn from the trajectories that this run's folder has kept "
+                        "(keep_trajectories) in place of new tries");
     command->add_option("--threads", options.threads, "Threads of PyTorch on a CPU")
         ->check(CLI::Range(1, 1024));
     command->add_flag("--json", options.json, "Print how it ended as JSON on standard output");
