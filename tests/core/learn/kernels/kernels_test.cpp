@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/core/learn/kernels/guarded_memory.h"
 #include "tests/core/learn/kernels/host_launcher.h"
 #include "tests/core/learn/kernels/kernel_cases.h"
 
@@ -7,6 +8,11 @@
 
 namespace cuda_agent::learn {
 namespace {
+
+const bool guarded = [] {
+    GuardedMemory::use();
+    return true;
+}();
 
 cases::Subject onHost(const KernelSizes &sizes, std::uint32_t blocks = 3) {
     const auto good = check(sizes);
@@ -54,6 +60,23 @@ TEST_P(FusedKernels, TheSameBitsTwice) {
 
 INSTANTIATE_TEST_SUITE_P(Types, FusedKernels, testing::Values(at::kFloat, at::kBFloat16),
                          [](const auto &test) { return std::string(c10::toString(test.param)); });
+
+/// A row that is not there is read: whoever relies on the guards sees that they work.
+TEST(FusedKernelsHostDeathTest, APastRowIsNoticed) {
+    ASSERT_TRUE(guarded);
+    const auto sizes = cases::manySizes(at::kFloat)[0];
+    const HostLauncher launcher(sizes.defines());
+    const auto x = at::ones({5, 48}), weight = at::ones({48}), y = at::empty({8, 48});
+    const void *from = x.const_data_ptr(), *scale = weight.const_data_ptr(), *nothing = nullptr;
+    void *to = y.mutable_data_ptr();
+    std::int64_t rows = 8;
+    float epsilon = 1e-6f;
+    const std::vector<void *> arguments{&from, &nothing, &scale, &nothing, &to, &rows, &epsilon};
+    EXPECT_DEATH(launcher.launch("rms_norm", {1, 1}, 256, arguments), "");
+    rows = 5;
+    launcher.launch("rms_norm", {1, 1}, 256, arguments);
+    EXPECT_TRUE(at::isfinite(y.narrow(0, 0, 5)).all().item<bool>());
+}
 
 TEST(FusedKernelsHost, NothingIsNothing) {
     const auto subject = onHost(cases::manySizes(at::kFloat)[0]);
