@@ -21,9 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 /// Tasks whose documents are made, then written as one gzip member.
 constexpr std::size_t tasksAtOnce = 64;
-/// With a judge: what it found is written as often, too.
-constexpr std::size_t judgedTasksAtOnce = 16;
-constexpr int judgesPerGpu = 3; ///< one measures while others prepare
+constexpr auto saveEvery = std::chrono::minutes(1); ///< verdicts, while tasks are under way
+constexpr int judgesPerGpu = 3;                     ///< one measures while others prepare
 
 /// The device that candidates of a judged corpus run on, and how many of its kind there are.
 /// Errors: machine.
@@ -132,12 +131,17 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
     Observations observations(options.judge ? kept("verdicts") : fs::path());
     std::mutex mutex;
     CorpusProgress state{0, tasks.size(), 0, 0};
-    const DocumentMaker maker(options, {descriptions, observations, set, gpus, [&] {
-                                            const std::lock_guard lock(mutex);
-                                            ++state.verdicts;
-                                            if (progress)
-                                                progress(state);
-                                        }});
+    auto saved = Clock::now();
+    const auto judged = [&] {
+        const std::lock_guard lock(mutex);
+        ++state.verdicts;
+        if (progress)
+            progress(state);
+        // Somebody may kill it. What cannot be written now is tried, and told, below.
+        if (Clock::now() - saved > saveEvery && observations.save())
+            saved = Clock::now();
+    };
+    const DocumentMaker maker(options, {descriptions, observations, set, gpus, judged});
     const auto file = options.out / "corpus.jsonl.gz";
     const auto part = options.out / "corpus.jsonl.gz.part";
     std::ofstream out(part, std::ios::binary | std::ios::trunc);
@@ -148,10 +152,9 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
         summary.judged.emplace();
     std::string machineProblem;
     std::map<std::string, std::vector<std::size_t>> sizes;
-    const auto atOnce = options.judge ? judgedTasksAtOnce : tasksAtOnce;
-    for (std::size_t first = 0; first < tasks.size(); first += atOnce) {
+    for (std::size_t first = 0; first < tasks.size(); first += tasksAtOnce) {
         auto made = parallelResults<TaskDocuments>(
-            std::min(atOnce, tasks.size() - first), options.jobs, [&](std::size_t i) {
+            std::min(tasksAtOnce, tasks.size() - first), options.jobs, [&](std::size_t i) {
                 auto result = maker.make(tasks[first + i], stop);
                 if (result) {
                     const std::lock_guard lock(mutex);
