@@ -165,8 +165,13 @@ class AgentTest : public QObject {
         QTRY_VERIFY(window.findChild<EndpointDialog *>());
         QVERIFY(!view->begun());
         window.findChild<EndpointDialog *>()->reject();
-        // A replay needs to know what it follows.
+        // A trained model's context holds few turns.
         policy->setCurrentIndex(2);
+        QCOMPARE(view->choices().policy, QStringLiteral("transformer"));
+        QCOMPARE(view->choices().budget.turns, 20);
+        QVERIFY(!view->trace().message().isVisible());
+        // A replay needs to know what it follows.
+        policy->setCurrentIndex(3);
         QTRY_VERIFY(window.findChild<QFileDialog *>(QStringLiteral("askRecorded")));
         window.findChild<QFileDialog *>(QStringLiteral("askRecorded"))->reject();
         view->run();
