@@ -36,9 +36,10 @@ JudgePool::Options judgesOf(const TrainRecipe &recipe, const fs::path &run,
         options.judge.baselines = rollout.baselines.empty() ? run / "baselines" : rollout.baselines;
     options.kept = static_cast<std::size_t>(rollout.judges);
     options.atOnce = static_cast<int>(rollout.verdicts);
+    // What others compute on a CPU takes time from what is timed there.
+    const int cores = rollout.timing ? device.multiprocessors / 2 : device.multiprocessors;
     if (options.atOnce == 0)
-        options.atOnce =
-            device.kind == device::Kind::cuda ? 8 : std::max(1, device.multiprocessors / 2);
+        options.atOnce = device.kind == device::Kind::cuda ? 8 : std::max(1, cores);
     return options;
 }
 
