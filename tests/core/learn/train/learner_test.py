@@ -212,6 +212,7 @@ class LearnerTest(unittest.TestCase):
                             (good.replace("corpus.jsonl.gz", "none.gz"), "none.gz"),
                             (good.replace("context = 64", "context = 1000000"), "less than one sequence"),
                             (good.replace('device = "cpu"', 'device = "tpu"'), "tpu"),
+                            (good.replace('device = "cpu"', 'device = "cpu"\nfused = true'), "fused = false"),
                             (good.replace("micro_batch = 0", "micro_batch = 3"), "micro"),
                             (good.replace("vocabulary = 500", "vocabulary = 1"), "vocabulary")):
             self.recipe(text=wrong)
