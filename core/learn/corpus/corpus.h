@@ -35,7 +35,8 @@ struct CorpusOptions {
     /// Whether turns are played before the judge, on a device of the target's kind that is there;
     /// what the target says else comes from that device.
     bool judge = false;
-    double improvedShare = 0.5; ///< see JudgedOptions
+    double improvedShare = 0.5;           ///< see JudgedOptions
+    std::filesystem::path baselines = {}; ///< see judge::Options
     /// Tasks at a time; 0: as many as this machine has threads, and with `judge` one on a CPU and
     /// three on each GPU.
     unsigned jobs = 0;

@@ -139,6 +139,7 @@ Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> 
     setting.code = means_.set.sources.at(task.file);
     setting.device = options_.target.info;
     setting.judge.numerics = options_.numerics;
+    setting.judge.baselines = options_.baselines;
     setting.open = [this] {
         return means_.gpus > 0 ? device::openCuda(
                                      static_cast<int>(next_++ % static_cast<unsigned>(means_.gpus)))

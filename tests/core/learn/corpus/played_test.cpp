@@ -214,6 +214,7 @@ TEST_F(Played, ACorpusIsTimedAndKnownAgain) {
     options.judge = true;
     options.perTask = 5;
     options.brokenShare = 0.5;
+    options.baselines = folder_->path() / "baselines";
     std::size_t verdicts = 0;
     const auto first =
         makeCorpus(options, [&](const CorpusProgress &now) { verdicts = now.verdicts; }, {});
@@ -238,6 +239,7 @@ TEST_F(Played, ACorpusIsTimedAndKnownAgain) {
         EXPECT_GT(document.verdicts.back().overEager, 0);
         EXPECT_GT(document.verdicts.back().overCompile, 0);
     }
+    EXPECT_FALSE(fs::is_empty(options.baselines));
     const auto again = makeCorpus(options, {}, {});
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_EQ(again->judged->verdicts, 0u);
