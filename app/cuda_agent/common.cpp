@@ -75,6 +75,9 @@ void TransformerOptions::add(CLI::App &app) {
                    "The transformer's tokens are among the likeliest that make this probability "
                    "together (default: 1)")
         ->check(CLI::Range(0.01, 1.0));
+    app.add_option("--longest-turn", longestTurn,
+                   "Tokens that the transformer writes in a turn at most (default: 4096)")
+        ->check(CLI::Range(1, 1'000'000));
 }
 
 agent::TransformerConfig TransformerOptions::config() const {
@@ -82,6 +85,7 @@ agent::TransformerConfig TransformerOptions::config() const {
     config.weights = weights;
     config.temperature = temperature;
     config.topP = topP;
+    config.longestTurn = longestTurn;
     return config;
 }
 

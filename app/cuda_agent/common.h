@@ -45,6 +45,7 @@ struct EndpointOptions {
 struct TransformerOptions {
     std::string weights;
     std::optional<double> temperature, topP;
+    std::optional<std::int64_t> longestTurn;
 
     void add(CLI::App &app);
     agent::TransformerConfig config() const;

@@ -296,10 +296,11 @@ Result<void> Run::followRecorded(const session::State &state, const Json &given)
 void Run::keepDrawing(const Json &logged) {
     auto &config = request_.transformer;
     const auto before = policy::drawingFrom(logged, drawingOf(config, request_.attempt));
-    if (!config.temperature && before)
-        config.temperature = before->temperature;
-    if (!config.topP && before)
-        config.topP = before->topP;
+    if (!before)
+        return;
+    config.temperature = config.temperature.value_or(before->temperature);
+    config.topP = config.topP.value_or(before->topP);
+    config.longestTurn = config.longestTurn.value_or(before->longestTurn);
 }
 
 Result<void> Run::prepare(std::stop_token stop) {

@@ -108,7 +108,8 @@ Result<Json> describeModel(const TransformerConfig &config) {
 policy::Drawing drawingOf(const TransformerConfig &config, int attempt) {
     policy::Drawing drawing;
     drawing.temperature = config.temperature.value_or(attempt > 1 ? 1.0 : 0.0);
-    drawing.topP = config.topP.value_or(1.0);
+    drawing.topP = config.topP.value_or(drawing.topP);
+    drawing.longestTurn = config.longestTurn.value_or(drawing.longestTurn);
     return drawing;
 }
 

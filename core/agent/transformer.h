@@ -16,7 +16,9 @@ struct TransformerConfig {
     /// session keeps what its log says.
     std::optional<double> temperature;
     std::optional<double> topP; ///< absent: 1, or what a resumed session's log says
-    int threads = 0;            ///< of PyTorch on a CPU; 0: its default
+    /// Tokens of a turn at most; absent: 4096, or what a resumed session's log says.
+    std::optional<std::int64_t> longestTurn;
+    int threads = 0; ///< of PyTorch on a CPU; 0: its default
     /// Holds the weights, for any number of sessions; null: the session starts one of its own.
     std::shared_ptr<policy::ModelProcess> process;
 };

@@ -37,7 +37,7 @@ class Transformer(Case):
 
     def command(self, *more, weights=None, turns=2):
         return [PROGRAM, *map(str, ("optimize", self.task, "--device", "cpu", "--policy", "transformer", "--weights",
-                                    weights or self.weights, "--turns", turns, "--session", self.session, *more))]
+                                    weights or self.weights, "--turns", turns, "--longest-turn", 300, "--session", self.session, *more))]
 
     def optimize(self, *more, environment=None, **others):
         return subprocess.run(self.command(*more, **others), capture_output=True, text=True, timeout=300,
@@ -114,7 +114,7 @@ class Transformer(Case):
     def test_a_suite_is_evaluated(self):
         out = self.folder / "evaluation"
         result = subprocess.run([PROGRAM, "evaluate", self.folder, "--only", "relu_twice", "--device", "cpu",
-                                 "--policy", "transformer", "--turns", "1", "--out", out, "--json"],
+                                 "--policy", "transformer", "--turns", "1", "--longest-turn", "300", "--out", out, "--json"],
                                 capture_output=True, text=True, timeout=300,
                                 env={**os.environ, "CUDA_AGENT_WEIGHTS": str(self.weights)})
         self.expect(result, 0)

@@ -14,7 +14,8 @@ namespace cuda_agent::policy {
 struct Drawing {
     double temperature = 0; ///< 0: always the likeliest token
     double topP = 1;        ///< nucleus: the likeliest tokens that make this probability together
-    std::int64_t longestTurn = 1024; ///< tokens
+    /// Tokens. Kernel and plan of a larger task are 3000.
+    std::int64_t longestTurn = 4096;
 };
 
 /// What a model's process says when it is ready.

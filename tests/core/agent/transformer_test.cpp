@@ -60,9 +60,11 @@ TEST_F(TransformerSessionTest, LaterAttemptsAreSampled) {
     TransformerConfig config;
     config.temperature = 0.5;
     config.topP = 0.9;
+    config.longestTurn = 77;
     for (const int attempt : {1, 2}) {
         EXPECT_EQ(drawingOf(config, attempt).temperature, 0.5);
         EXPECT_EQ(drawingOf(config, attempt).topP, 0.9);
+        EXPECT_EQ(drawingOf(config, attempt).longestTurn, 77);
     }
     request_.attempt = 2;
     request_.attempts = 2;
