@@ -54,10 +54,12 @@ extern "C" __global__ void __launch_bounds__(256)
                 for (int j = 0; j < width; ++j)
                     values[i].v[j] = -infinity();
             }
+        }
+#pragma unroll
+        for (int i = 0; i < batch; ++i)
 #pragma unroll
             for (int j = 0; j < width; ++j)
                 largest = fmaxf(largest, values[i].v[j]);
-        }
         const float base = largest == -infinity() ? 0.0f : largest; // nothing but -inf so far
         sum *= exponential(top - base);
 #pragma unroll

@@ -20,46 +20,75 @@ constexpr int rowLanes = lanesFor(rowAccesses);
 constexpr int laneAccesses = (rowAccesses + rowLanes - 1) / rowLanes;
 constexpr int blockRows = threads / rowLanes;
 
+/// The lane's share of a row. All of it is asked for before any is used; lanes of a row that is not
+/// there read another.
+struct Share {
+    uint4 words[laneAccesses];
+};
+
+__device__ __forceinline__ int columnOf(int lane, int access) {
+    return (lane + access * rowLanes) * width;
+}
+
+__device__ __forceinline__ bool isColumn(int column) {
+    return rowAccesses % rowLanes == 0 || column < HIDDEN;
+}
+
+__device__ __forceinline__ Share shareOf(const Element *row, int lane) {
+    Share share;
+#pragma unroll
+    for (int i = 0; i < laneAccesses; ++i) {
+        const int column = columnOf(lane, i);
+        share.words[i] = isColumn(column) ? loadWords(row + column) : make_uint4(0, 0, 0, 0);
+    }
+    return share;
+}
+
 /// Grid: rows / blockRows, rounded up. With a `residual` the row is x + residual, rounded to an
 /// element, and goes to `sum`; else both are null.
 extern "C" __global__ void __launch_bounds__(256)
-    rms_norm(const Element *x, const Element *residual, const Element *weight, Element *sum,
-             Element *y, i64 rows, float epsilon) {
+    rms_norm(const Element *__restrict__ x, const Element *__restrict__ residual,
+             const Element *__restrict__ weight, Element *__restrict__ sum, Element *__restrict__ y,
+             i64 rows, float epsilon) {
     const int lane = threadIdx.x % rowLanes;
     const i64 row = blockIdx.x * static_cast<i64>(blockRows) + threadIdx.x / rowLanes;
-    Values values[laneAccesses];
+    const i64 at = (row < rows ? row : rows - 1) * HIDDEN;
+    const Share weights = shareOf(weight, lane);
+    Share share = shareOf(x + at, lane);
+    if (residual) {
+        const Share more = shareOf(residual + at, lane);
+#pragma unroll
+        for (int i = 0; i < laneAccesses; ++i) {
+            Values values = unpacked(share.words[i]);
+            const Values added = unpacked(more.words[i]);
+#pragma unroll
+            for (int j = 0; j < width; ++j)
+                values.v[j] += added.v[j];
+            share.words[i] = packed(values);
+            const int column = columnOf(lane, i);
+            if (row < rows && isColumn(column))
+                storeWords(sum + at + column, share.words[i]);
+        }
+    }
     float squares = 0;
 #pragma unroll
     for (int i = 0; i < laneAccesses; ++i) {
-        const int column = (lane + i * rowLanes) * width;
-        values[i] = Values{};
-        if (row < rows && column < HIDDEN) {
-            values[i] = load(x + row * HIDDEN + column);
-            if (residual) {
-                const Values more = load(residual + row * HIDDEN + column);
-#pragma unroll
-                for (int j = 0; j < width; ++j)
-                    values[i].v[j] += more.v[j];
-                const uint4 rounded = packed(values[i]);
-                *reinterpret_cast<uint4 *>(sum + row * HIDDEN + column) = rounded;
-                values[i] = unpacked(rounded);
-            }
-        }
+        const Values values = unpacked(share.words[i]);
 #pragma unroll
         for (int j = 0; j < width; ++j)
-            squares += values[i].v[j] * values[i].v[j];
+            squares += values.v[j] * values.v[j];
     }
     const float scale = rsqrtf(sumOver<rowLanes>(squares) / HIDDEN + epsilon);
 #pragma unroll
     for (int i = 0; i < laneAccesses; ++i) {
-        const int column = (lane + i * rowLanes) * width;
-        if (row < rows && column < HIDDEN) {
-            const Values weights = load(weight + column);
+        const int column = columnOf(lane, i);
+        Values values = unpacked(share.words[i]);
+        const Values scales = unpacked(weights.words[i]);
 #pragma unroll
-            for (int j = 0; j < width; ++j)
-                values[i].v[j] *= scale * weights.v[j];
-            store(y + row * HIDDEN + column, values[i]);
-        }
+        for (int j = 0; j < width; ++j)
+            values.v[j] *= scale * scales.v[j];
+        if (row < rows && isColumn(column))
+            store(y + at + column, values);
     }
 }
 

@@ -65,12 +65,27 @@ __device__ __forceinline__ uint4 packed(const Values &values) {
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
+__device__ __forceinline__ uint4 loadWords(const Element *from) {
+    return *reinterpret_cast<const uint4 *>(from);
+}
+
 __device__ __forceinline__ Values load(const Element *from) {
-    return unpacked(*reinterpret_cast<const uint4 *>(from));
+    return unpacked(loadWords(from));
+}
+
+/// One access, where the compiler would at times make four of it. No kernel reads again what it has
+/// written so, which is why loads may move past it.
+__device__ __forceinline__ void storeWords(Element *to, uint4 words) {
+#ifndef __CUDA_AGENT_HOST__
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)),
+                 "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w));
+#else
+    *reinterpret_cast<uint4 *>(to) = words;
+#endif
 }
 
 __device__ __forceinline__ void store(Element *to, const Values &values) {
-    *reinterpret_cast<uint4 *>(to) = packed(values);
+    storeWords(to, packed(values));
 }
 
 __device__ __forceinline__ float one(const Element *from) {

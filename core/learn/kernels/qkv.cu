@@ -42,17 +42,24 @@ __device__ __forceinline__ i64 angleAt(const i64 *positions, unsigned token, uns
 /// `positions` [tokens] or null: a token's place among `length`. Grid: tokens * HEADS / blockHeads,
 /// rounded up, by 3. tokens * HEADS is less than 2^31.
 extern "C" __global__ void __launch_bounds__(256)
-    qkv_rope(const Element *qkv, const i64 *positions, const Element *cosines, const Element *sines,
-             const Element *queryWeight, const Element *keyWeight, Element *queries, Element *keys,
-             Element *valuesOut, unsigned tokens, unsigned length, float epsilon) {
+    qkv_rope(const Element *__restrict__ qkv, const i64 *__restrict__ positions,
+             const Element *__restrict__ cosines, const Element *__restrict__ sines,
+             const Element *__restrict__ queryWeight, const Element *__restrict__ keyWeight,
+             Element *__restrict__ queries, Element *__restrict__ keys,
+             Element *__restrict__ valuesOut, unsigned tokens, unsigned length, float epsilon) {
     const int kind = blockIdx.y, lane = threadIdx.x % headLanes;
     const unsigned item = blockIdx.x * blockHeads + threadIdx.x / headLanes;
     const Place place = placeOf(item, kind, tokens);
-    Values low = {}, high = {};
+    Values low = {}, high = {}, cosine = {}, sine = {};
     if (place.inside) {
         const Element *from = qkv + projectedAt(place, kind, lane);
         low = load(from);
         high = load(from + half);
+        if (kind < 2) {
+            const i64 angle = angleAt(positions, place.token, length, lane);
+            cosine = load(cosines + angle);
+            sine = load(sines + angle);
+        }
     }
     if (kind < 2) { // the same for all of a block
         float squares = 0;
@@ -63,8 +70,6 @@ extern "C" __global__ void __launch_bounds__(256)
         if (place.inside) {
             const Element *weight = (kind == 0 ? queryWeight : keyWeight) + lane * width;
             const Values lowWeight = load(weight), highWeight = load(weight + half);
-            const i64 angle = angleAt(positions, place.token, length, lane);
-            const Values cosine = load(cosines + angle), sine = load(sines + angle);
 #pragma unroll
             for (int j = 0; j < width; ++j) {
                 const float a = low.v[j] * scale * lowWeight.v[j];
@@ -91,10 +96,12 @@ struct Gradient {
 /// Writes all of `dqkv`. `partial` [2, gridDim.x, HEAD_SIZE]: each block's share of the gradients
 /// of both weights. Grid: any by 3.
 extern "C" __global__ void __launch_bounds__(256)
-    qkv_rope_backward(Gradient dq, Gradient dk, Gradient dv, const Element *qkv,
-                      const i64 *positions, const Element *cosines, const Element *sines,
-                      const Element *queryWeight, const Element *keyWeight, Element *dqkv,
-                      float *partial, unsigned tokens, unsigned length, float epsilon) {
+    qkv_rope_backward(Gradient dq, Gradient dk, Gradient dv, const Element *__restrict__ qkv,
+                      const i64 *__restrict__ positions, const Element *__restrict__ cosines,
+                      const Element *__restrict__ sines, const Element *__restrict__ queryWeight,
+                      const Element *__restrict__ keyWeight, Element *__restrict__ dqkv,
+                      float *__restrict__ partial, unsigned tokens, unsigned length,
+                      float epsilon) {
     __shared__ float shares[warps][HEAD_SIZE];
     const int kind = blockIdx.y, lane = threadIdx.x % headLanes;
     const unsigned items = tokens * headsOf(kind);
