@@ -29,7 +29,7 @@ target_include_directories(cuda_agent_torch INTERFACE ${CMAKE_BINARY_DIR}/includ
 target_include_directories(
   cuda_agent_torch SYSTEM
   INTERFACE ${CUDA_AGENT_TORCH}/include ${CUDA_AGENT_TORCH}/include/torch/csrc/api/include
-            ${CUDA_AGENT_SITE}/nvidia/cu13/include)
+            ${CUDA_AGENT_SITE}/nvidia/cu13/include ${CUDA_AGENT_SITE}/nvidia/nccl/include)
 # The CUDA half registers its kernels when it is loaded; no symbol of it need be used.
 target_link_options(cuda_agent_torch INTERFACE -Wl,--no-as-needed
                     -Wl,-rpath,${CUDA_AGENT_TORCH}/lib)

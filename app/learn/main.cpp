@@ -31,6 +31,8 @@ Result<int> train(const Options &options, const std::stop_token &stop) {
     request.threads = options.threads;
     const auto note = [](const std::string &line) { fmt::print(stderr, "{}\n", line); };
     CUDA_AGENT_ASSIGN(result, learn::train(request, note, stop));
+    if (!result.first)
+        return result.done ? 0 : stop.stop_requested() ? 130 : 1;
     if (options.json)
         fmt::print("{}\n", Json{{"done", result.done},
                                 {"step", result.step},

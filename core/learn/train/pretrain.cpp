@@ -60,21 +60,28 @@ class Pretraining : public Stage {
         const auto begin = Clock::now();
         const auto &actor = input_.actor;
         const auto rate = learningRate(options_.optimiser, done_, options_.steps);
-        const auto batch = batchOf(input_.train, sequences_.context(), options_.batch,
-                                   options_.contextWeight, actor.device(), [&](std::int64_t i) {
-                                       return sequences_.begin(done_ * options_.batch + i);
-                                   });
+        auto &processes = input_.processes;
+        const auto mine = options_.batch / processes.size(); // of this process
+        const auto from = done_ * options_.batch + processes.rank() * mine;
+        const auto batch =
+            batchOf(input_.train, sequences_.context(), mine, options_.contextWeight,
+                    actor.device(), [&](std::int64_t i) { return sequences_.begin(from + i); });
         optimiser_.zeroGradients();
-        const auto part = options_.microBatch > 0 ? options_.microBatch : options_.batch;
-        const auto shares = batch.weights / batch.weights.sum();
+        const auto part = options_.microBatch > 0 ? std::min(options_.microBatch, mine) : mine;
+        auto weight = batch.weights.sum();
+        processes.sum(weight);
+        const auto shares = batch.weights / weight;
         auto loss = at::zeros({}, shares.options());
-        for (std::int64_t first = 0; first < options_.batch; first += part) {
+        for (std::int64_t first = 0; first < mine; first += part) {
             const auto cut = [&](const at::Tensor &all) { return all.narrow(0, first, part); };
-            const auto mine = actor.weightedCrossEntropy(actor.hidden(cut(batch.inputs)),
+            const auto some = actor.weightedCrossEntropy(actor.hidden(cut(batch.inputs)),
                                                          cut(batch.targets), cut(shares));
-            mine.backward();
-            loss += mine.detach();
+            some.backward();
+            loss += some.detach();
         }
+        auto gradients = actor.parameters().gradients();
+        processes.sum(gradients);
+        processes.sum(loss);
         const auto norm = optimiser_.step(rate);
         const auto value = loss.item<double>();
         CUDA_AGENT_TRY(checkFinite(value));
@@ -98,7 +105,7 @@ class Pretraining : public Stage {
         const auto context = sequences_.context();
         const auto there = (static_cast<std::int64_t>(set.tokens.size()) - 1) / context;
         const auto count = std::min(there, options_.validationSequences);
-        if (count <= 0)
+        if (count <= 0 || !input_.run) // of several processes one is enough
             return {};
         const auto part = options_.microBatch > 0 ? options_.microBatch : options_.batch;
         double all = 0, tokens = 0, policy = 0, policyTokens = 0, right = 0;

@@ -28,9 +28,9 @@ Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::sto
             scored = state.value("scored", false);
         }
     }
-    auto asked = RunWriter::Asked::nothing;
     CUDA_AGENT_TRY(tell());
-    while (done_ < steps_ && asked != RunWriter::Asked::stop && !stop.stop_requested()) {
+    bool stopped = input_.processes.firstSays(stop.stop_requested());
+    while (done_ < steps_ && !stopped) {
         const auto begin = Clock::now();
         const auto stepped = step(stop);
         if (!stepped && stepped.error().kind == ErrorKind::stopped)
@@ -40,7 +40,9 @@ Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::sto
         if (done_ % checkpointEvery_ == 0 || done_ == steps_)
             CUDA_AGENT_TRY(writeCheckpointNow(false));
         CUDA_AGENT_TRY(tell());
-        asked = input_.run.waitWhilePaused(stop);
+        const bool asked =
+            input_.run && input_.run->waitWhilePaused(stop) == RunWriter::Asked::stop;
+        stopped = input_.processes.firstSays(asked || stop.stop_requested());
     }
     if (done_ < steps_) {
         if (saved_ != done_)
@@ -60,7 +62,7 @@ Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::sto
 }
 
 Result<void> Stage::log(const Metrics &metrics) {
-    return input_.run.log(input_.firstStep + done_, name_, metrics);
+    return input_.run ? input_.run->log(input_.firstStep + done_, name_, metrics) : Result<void>();
 }
 
 Result<void> Stage::saveOptimiser(const fs::path &file, const AdamW &optimiser) {
@@ -85,6 +87,8 @@ Result<void> Stage::checkFinite(double loss) const {
 
 Result<void> Stage::writeCheckpointNow(bool scored) {
     saved_ = done_;
+    if (!input_.run)
+        return {};
     Json state{{"stage", name_},
                {"seconds", before_ + seconds_},
                {"stage_seconds", seconds_},
@@ -99,7 +103,7 @@ Result<void> Stage::writeCheckpointNow(bool scored) {
             return machineError("{}: {}", input_.tokenizerFile.string(), error.message());
         return {};
     };
-    return writeCheckpoint(input_.run.folder(), input_.firstStep + done_, state,
+    return writeCheckpoint(input_.run->folder(), input_.firstStep + done_, state,
                            input_.recipe.checkpointsKept,
                            [&](const fs::path &folder) -> Result<void> {
                                CUDA_AGENT_TRY(model(folder / "actor", input_.actor));
@@ -110,6 +114,8 @@ Result<void> Stage::writeCheckpointNow(bool scored) {
 }
 
 Result<void> Stage::tell() {
+    if (!input_.run)
+        return {};
     RunStatus status;
     status.state = RunState::running;
     status.stage = name_;
@@ -121,7 +127,7 @@ Result<void> Stage::tell() {
     if (done_ > 0 && input_.last)
         status.secondsLeft =
             seconds_ / static_cast<double>(done_) * static_cast<double>(steps_ - done_);
-    return input_.run.setStatus(status);
+    return input_.run->setStatus(status);
 }
 
 } // namespace cuda_agent::learn

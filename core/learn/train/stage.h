@@ -6,6 +6,7 @@
 #include "core/learn/tokenizer/tokenizer.h"
 #include "core/learn/train/adamw.h"
 #include "core/learn/train/checkpoint.h"
+#include "core/learn/train/processes.h"
 #include "core/learn/train/rollouts.h"
 #include "core/learn/train/token_set.h"
 
@@ -14,7 +15,8 @@ namespace cuda_agent::learn {
 /// What a stage is given: borrowed, for as long as it runs.
 struct StageInput {
     const TrainRecipe &recipe;
-    RunWriter &run;
+    RunWriter *run; ///< null but in the first of several processes
+    Processes &processes;
     Transformer &actor;
     std::optional<Transformer> &critic;  ///< nothing before a stage has needed one
     Rollouts *rollouts;                  ///< null where the recipe has none

@@ -23,7 +23,9 @@ Result<at::Device> deviceOf(const TrainRecipe &recipe) {
     const bool there = at::hasCUDA();
     if (recipe.device == "cuda" && !there)
         return machineError("no GPU that PyTorch can use; set device = \"cpu\" in the recipe");
-    return recipe.device == "cpu" || !there ? at::Device(at::kCPU) : at::Device(at::kCUDA, 0);
+    return recipe.device == "cpu" || !there
+               ? at::Device(at::kCPU)
+               : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(Processes::localRank()));
 }
 
 /// The same bits for the same seed, where PyTorch has such kernels.
@@ -44,7 +46,11 @@ class Training {
         if (request_.threads > 0)
             at::set_num_threads(request_.threads);
         beDeterministic(recipe_.deterministic);
-        if (!request_.resume && fs::exists(runInfoFile(request_.folder)))
+        CUDA_AGENT_ASSIGN(processes, Processes::join(device));
+        CUDA_AGENT_TRY(checkShares(processes));
+        if (!processes.first())
+            note_ = [](const std::string &) {};
+        else if (!request_.resume && fs::exists(runInfoFile(request_.folder)))
             return requestError("{} holds a run: go on with it by --resume, or name another folder",
                                 request_.folder.string());
         if (request_.resume)
@@ -56,19 +62,26 @@ class Training {
         if (critic)
             CUDA_AGENT_TRY(critic->useFusedKernels(recipe_.fused));
         note_(fmt::format("{} parameters on {}", actor.config().parameters(), device.str()));
-        CUDA_AGENT_ASSIGN(writer, opened(device));
         if (from_)
             note_(fmt::format("goes on from step {}", from_->step));
-        if (!fs::exists(tokenizerFile()))
-            CUDA_AGENT_TRY(data.tokenizer.save(tokenizerFile()));
+        std::optional<RunWriter> writer;
+        if (processes.first()) {
+            CUDA_AGENT_ASSIGN(mine, opened(device));
+            writer.emplace(std::move(mine));
+            if (!fs::exists(tokenizerFile()))
+                CUDA_AGENT_TRY(data.tokenizer.save(tokenizerFile()));
+        }
         Deadline deadline(stop, request_.seconds);
-        const auto end = stages(writer, actor, critic, data, deadline.token());
-        CUDA_AGENT_TRY(closed(writer, end));
+        const auto end =
+            stages(writer ? &*writer : nullptr, processes, actor, critic, data, deadline.token());
+        if (writer)
+            CUDA_AGENT_TRY(closed(*writer, end));
         if (!end)
             return tl::unexpected(end.error());
         TrainResult result;
         result.done = *end == StageEnd::done;
-        result.step = writer.status().step; // a stage ends with a checkpoint
+        result.first = processes.first();
+        result.step = writer ? writer->status().step : 0; // a stage ends with a checkpoint
         result.checkpoint = checkpointFolder(request_.folder, result.step);
         return result;
     }
@@ -78,6 +91,25 @@ class Training {
         Tokenizer tokenizer;
         TokenSet train, validation;
     };
+
+    /// Errors: request: what several processes cannot share.
+    Result<void> checkShares(const Processes &processes) const {
+        if (processes.size() == 1)
+            return {};
+        if (recipe_.stages != std::vector{std::string(pretrainStage)} ||
+            !recipe_.scoring.splits.empty())
+            return requestError("{} processes share the stage pretrain alone, without scoring; run "
+                                "the other stages in one",
+                                processes.size());
+        const auto &stage = recipe_.pretrain;
+        const auto mine = stage.batch / processes.size();
+        if (stage.batch % processes.size() != 0 ||
+            (stage.microBatch > 0 && stage.microBatch < mine && mine % stage.microBatch != 0))
+            return requestError("[pretrain]: a batch of {} sequences in micro batches of {} cannot "
+                                "be shared by {} processes",
+                                stage.batch, stage.microBatch, processes.size());
+        return {};
+    }
 
     /// Steps that a stage takes.
     std::int64_t stepsOf(std::string_view stage) const {
@@ -102,13 +134,13 @@ class Training {
     }
 
     /// One after the other, from the one that the checkpoint is of.
-    Result<StageEnd> stages(RunWriter &writer, Transformer &actor,
+    Result<StageEnd> stages(RunWriter *writer, Processes &processes, Transformer &actor,
                             std::optional<Transformer> &critic, const Data &data,
                             const std::stop_token &stop) {
         std::unique_ptr<Rollouts> rollouts;
         if (!recipe_.rollout.tasks.empty()) {
             CUDA_AGENT_ASSIGN(
-                opened, Rollouts::open(recipe_, writer, actor, data.tokenizer, request_.replay));
+                opened, Rollouts::open(recipe_, *writer, actor, data.tokenizer, request_.replay));
             rollouts = std::move(opened);
         }
         std::int64_t first = 0;
@@ -118,6 +150,7 @@ class Training {
             const bool passed = from_ && i < stageAt();
             const StageInput input{recipe_,
                                    writer,
+                                   processes,
                                    actor,
                                    critic,
                                    rollouts.get(),

@@ -25,13 +25,15 @@ struct TrainResult {
     bool done = false; ///< all stages; else it was stopped, and can go on
     std::int64_t step = 0;
     std::filesystem::path checkpoint;
+    bool first = true; ///< of several processes the one that tells
 };
 
 /// Runs a recipe's stages: the tokenizer, the tokens of the corpus, the model, then stage by stage.
 /// A folder of a run, see core/learn/run/README.md, holds besides `tokenizer.json`, and in each
 /// checkpoint `actor/` and, once there is one, `critic/` (Hugging Face folders) and the stage's
 /// optimisers; `trajectories/STAGE/` what supervised stages learn from.
-/// `note` is told lines for whoever watches. Blocks; PyTorch's threads are the process's.
+/// Started by torchrun, several processes share each batch of `pretrain`, the one stage that takes
+/// several. `note` is told lines for whoever watches. Blocks; PyTorch's threads are the process's.
 /// Errors: request, machine (out of memory, ...), failed (training diverged). Besides, status.json
 /// tells them.
 Result<TrainResult> train(const TrainRequest &request,

@@ -11,6 +11,7 @@ import pathlib
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -145,6 +146,33 @@ class LearnerTest(unittest.TestCase):
         whole, parts = self.rows("whole"), self.rows("parts")
         for step in whole:
             self.assertAlmostEqual(whole[step], parts[step], delta=1e-4)
+
+    def test_two_processes_do_what_one_does(self):
+        """As torchrun starts them, each with half of every batch."""
+        self.recipe(steps=30, checkpoint=15)
+        self.assertEqual(self.train("one").returncode, 0)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        programs = [subprocess.Popen(
+            [LEARN, "train", str(self.folder / "recipe.toml"), "--out", str(self.folder / "two"), "--threads", "1"],
+            env=os.environ | {"WORLD_SIZE": "2", "RANK": str(rank), "LOCAL_RANK": str(rank),
+                              "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in (0, 1)]
+        told = [program.communicate(timeout=200) for program in programs]
+        self.assertEqual([program.returncode for program in programs], [0, 0], told)
+        self.assertIn("Done after step 30", told[0][0])
+        self.assertEqual(told[1][0], "")
+        one, two = self.rows("one"), self.rows("two")
+        self.assertEqual(one.keys(), two.keys())
+        for step in one:
+            self.assertAlmostEqual(one[step], two[step], delta=1e-4)
+        uneven = subprocess.run(
+            [LEARN, "train", str(self.folder / "recipe.toml"), "--out", str(self.folder / "three")],
+            env=os.environ | {"WORLD_SIZE": "3", "RANK": "x", "MASTER_PORT": "1"}, capture_output=True, text=True,
+            timeout=60)
+        self.assertEqual(uneven.returncode, 2)
+        self.assertIn("RANK", uneven.stderr)
 
     def test_the_tokenizer_is_one_of_transformers(self):
         self.recipe(steps=1)
