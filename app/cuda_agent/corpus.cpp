@@ -139,6 +139,10 @@ Run addCorpus(CLI::App &app) {
         ->needs(judge)
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
+    app.add_flag(
+           "!--untimed", corpus.timing,
+           "Judge for being correct alone: no times are in the documents, and nothing is improved")
+        ->needs("--judge");
     app.add_option("--baselines", corpus.baselines,
                    "Folder of baselines: those measured before on such a device are taken, new "
                    "ones are added (default: measure)")

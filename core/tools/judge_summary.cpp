@@ -75,9 +75,9 @@ std::string formatSeconds(double seconds) {
 std::string summaryOf(const Json &verdict) {
     if (!truth(verdict, "correct"))
         return text(verdict, "problem", "not correct");
-    std::string line =
-        fmt::format("correct, reward {:.0f}: {}", number(verdict, "reward"),
-                    formatSeconds(number(field(field(verdict, "times"), "candidate"), "seconds")));
+    const double seconds = number(field(field(verdict, "times"), "candidate"), "seconds");
+    std::string line = fmt::format("correct, reward {:.0f}{}", number(verdict, "reward"),
+                                   seconds > 0 ? ": " + formatSeconds(seconds) : ", not timed");
     const Json &speedup = field(verdict, "speedup");
     for (const auto &[name, shownAs] : {std::pair{"eager", "eager"}, {"compile", "torch.compile"}})
         if (const Json &value = field(speedup, name); value.is_number())

@@ -222,7 +222,7 @@ TEST(Watch, TheHeapTellsSmallLosses) {
 /// Folders of its own, as takeCensus() wants: the names of what others keep in /tmp, of a whole
 /// clone for instance, take tens of megabytes of the memory that is measured.
 class TakeCensus : public testing::Test {
-protected:
+  protected:
     void SetUp() override {
         own_ = testing::TempDir() + "census-XXXXXX";
         ASSERT_NE(::mkdtemp(own_.data()), nullptr);
@@ -235,7 +235,7 @@ protected:
         std::filesystem::remove_all(own_);
     }
 
-private:
+  private:
     std::string own_;
 };
 

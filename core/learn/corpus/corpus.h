@@ -37,6 +37,7 @@ struct CorpusOptions {
     bool judge = false;
     double improvedShare = 0.5;           ///< see JudgedOptions
     std::filesystem::path baselines = {}; ///< see judge::Options
+    bool timing = true;                   ///< off: judged for being correct alone
     /// Tasks at a time; 0: as many as this machine has threads, and with `judge` one on a CPU and
     /// three on each GPU.
     unsigned jobs = 0;

@@ -140,6 +140,7 @@ Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> 
     setting.device = options_.target.info;
     setting.judge.numerics = options_.numerics;
     setting.judge.baselines = options_.baselines;
+    setting.judge.timing = options_.timing;
     setting.open = [this] {
         return means_.gpus > 0 ? device::openCuda(
                                      static_cast<int>(next_++ % static_cast<unsigned>(means_.gpus)))
@@ -152,7 +153,7 @@ Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> 
         means_.judged();
     };
     TaskJudge judge(std::move(setting));
-    auto played = playDrafts(drafts, head, judge, {options_.mostBytes, options_.improvedShare},
+    auto played = playDrafts(drafts, head, judge, {options_.mostBytes, options_.timing ? options_.improvedShare : 0},
                              generator, stop);
     if (!played) {
         if (played.error().kind != ErrorKind::request)

@@ -64,7 +64,7 @@ TEST(Summary, FieldsOfAnotherTypeAreAbsent) {
         EXPECT_NE(reportOf(verdict).find(summaryOf(verdict)), std::string::npos);
         EXPECT_FALSE(profileOf(verdict, verdict, verdict).empty());
     }
-    EXPECT_EQ(summaryOf({{"correct", true}, {"reward", 1}}), "correct, reward 1: 0.0 us");
+    EXPECT_EQ(summaryOf({{"correct", true}, {"reward", 1}}), "correct, reward 1, not timed");
     EXPECT_EQ(reportOf({{"correct", "yes"}, {"flags", {1, "odd"}}}), "not correct\nflag: odd\n");
 }
 

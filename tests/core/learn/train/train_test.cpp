@@ -24,14 +24,18 @@ TEST(TrainRecipe, OfTheRepositoryAreRead) {
         ASSERT_TRUE(recipe) << recipe.error().message;
         EXPECT_EQ(recipe->name, "policy-" + entry.path().stem().string());
         EXPECT_EQ(recipe->device == "cuda", entry.path().stem() == "h200");
+        const auto training = fs::path(CUDA_AGENT_SOURCE_DIR) / "training";
+        const bool tiny = entry.path().stem() == "tiny"; // whose corpus is kept
         EXPECT_EQ(recipe->corpus.lexically_normal(),
-                  fs::path(CUDA_AGENT_SOURCE_DIR) / "training/corpus/corpus.jsonl.gz");
+                  training / (tiny ? "data/tasks-tiny" : "corpus") / "corpus.jsonl.gz");
+        EXPECT_EQ(fs::exists(recipe->corpus), tiny);
+        EXPECT_EQ(fs::exists(recipe->rollout.tasks), tiny);
         auto config = recipe->model;
         config.vocabulary = recipe->vocabulary;
         EXPECT_TRUE(check(config));
         ++count;
     }
-    EXPECT_GE(count, 2u);
+    EXPECT_GE(count, 3u);
 }
 
 TEST(LearningRate, RisesThenFallsByACosine) {

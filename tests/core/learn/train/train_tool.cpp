@@ -18,7 +18,8 @@ Result<void> run(const std::filesystem::path &file, const std::filesystem::path 
     CUDA_AGENT_ASSIGN(recipe, readTrainRecipe(file));
     CUDA_AGENT_ASSIGN(tokenizer, Tokenizer::load(vocabulary));
     CUDA_AGENT_ASSIGN(documents, readCorpus(recipe.corpus));
-    CUDA_AGENT_ASSIGN(set, tokensOf(documents, "train", tokenizer, *tokenizer.id(chat::endOfText), {}));
+    CUDA_AGENT_ASSIGN(set,
+                      tokensOf(documents, "train", tokenizer, *tokenizer.id(chat::endOfText), {}));
     Sequences sequences(set, recipe.context, recipe.seed);
     Json all = Json::array();
     for (std::int64_t step = 0; step < steps; ++step) {
