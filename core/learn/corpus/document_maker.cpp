@@ -153,7 +153,8 @@ Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> 
         means_.judged();
     };
     TaskJudge judge(std::move(setting));
-    auto played = playDrafts(drafts, head, judge, {options_.mostBytes, options_.timing ? options_.improvedShare : 0},
+    auto played = playDrafts(drafts, head, judge,
+                             {options_.mostBytes, options_.timing ? options_.improvedShare : 0},
                              generator, stop);
     if (!played) {
         if (played.error().kind != ErrorKind::request)
