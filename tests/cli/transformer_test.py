@@ -153,6 +153,14 @@ class Transformer(Case):
         result = subprocess.run(bare, capture_output=True, text=True, timeout=300, env={**os.environ, **unnamed})
         self.expect(result, 2, "no trained weights at", "--weights")
 
+    def test_the_weights_that_come_along_write_a_kernel(self):
+        task = pathlib.Path(__file__).resolve().parents[2] / "resources/tasks/add_relu.py"
+        result = subprocess.run([PROGRAM, "optimize", task, "--device", "cpu", "--policy", "transformer", "--turns", "4",
+                                 "--session", self.session, "--json"], capture_output=True, text=True, timeout=300)
+        self.expect(result, 0)
+        self.assertTrue(json.loads(result.stdout)["correct"])
+        self.assertEqual(self.of("sessionStarted")[0]["policy"], "transformer")
+
     def test_a_killed_model_ends_the_session_so_that_it_can_go_on(self):
         process = subprocess.Popen(self.command(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         until = time.monotonic() + 120

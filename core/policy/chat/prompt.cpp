@@ -85,6 +85,15 @@ std::map<std::string, std::string> bufferNames(const task::Description &task) {
     return names;
 }
 
+/// Without the comments and empty lines that a source begins with, such as its licence.
+std::string_view withoutHeading(std::string_view source) {
+    while (source.starts_with('#') || source.starts_with('\n') || source.starts_with('\r')) {
+        const auto end = source.find('\n');
+        source.remove_prefix(end == source.npos ? source.size() : end + 1);
+    }
+    return source;
+}
+
 std::string valueText(const Json &value, const std::map<std::string, std::string> &names) {
     if (value.is_object()) {
         if (const auto node = value.find("node"); node != value.end() && node->is_string()) {
@@ -192,7 +201,7 @@ Segment promptOf(const policy::Context &context, std::string_view source,
     const auto names = bufferNames(task);
     std::string text = fmt::format("Task: {}\nDevice: {}\nNumerics: {}\n\n", plainName(task.name),
                                    deviceText(context.device), task::nameOf(context.numerics));
-    std::string code(source);
+    std::string code(withoutHeading(source));
     while (!code.empty() && code.back() == '\n')
         code.pop_back();
     text += tools::clipped(std::move(code), limits.sourceBytes) + "\n\nBuffers:\n";
