@@ -31,10 +31,14 @@ bool RolloutIndex::read() {
         std::erase_if(steps_, [&](const auto &known) { return !there.contains(known.first); }) > 0;
     std::size_t kept = 0, place = 0;
     for (auto step = there.rbegin(); step != there.rend() && kept < most; ++step, ++place) {
-        const auto [known, fresh] = steps_.try_emplace(*step);
-        if (fresh || place < newest)
-            other = readStep(*step, known->second) || other;
-        kept += known->second.rows.size();
+        auto &known = steps_[*step];
+        // The last look is when it is no longer among the newest: its file may have been empty, or
+        // not there, when many steps came after it at once.
+        if (!known.settled || place < newest) {
+            other = readStep(*step, known) || other;
+            known.settled = place >= newest;
+        }
+        kept += known.rows.size();
     }
     if (!other)
         return false;

@@ -12,8 +12,8 @@ namespace cuda_agent::learn {
 
 /// Follows rollouts/*/index.jsonl of a run. A line that is not whole yet waits; one that cannot be
 /// read is left out and counted; a step whose file is gone or shorter (the trainer resumed before
-/// it) begins anew. Once read, a step's file is looked at again only while it is among the newest
-/// few: a run has thousands. Blocks for file reads; any one thread.
+/// it) begins anew. A step's file is looked at while it is among the newest few and once after
+/// that: a run has thousands. Blocks for file reads; any one thread.
 class RolloutIndex {
   public:
     static constexpr std::size_t most = 100'000; ///< rows kept; the newest steps stay
@@ -35,6 +35,7 @@ class RolloutIndex {
     struct Step {
         std::uint64_t offset = 0, inode = 0;
         std::size_t line = 0, bad = 0;
+        bool settled = false; ///< it was read since it was one of the newest
         std::vector<RolloutRow> rows;
     };
     bool readStep(std::int64_t number, Step &step);

@@ -152,5 +152,25 @@ TEST(RolloutIndex, TornAndBrokenLines) {
     EXPECT_EQ(index.badLines(), 0u);
 }
 
+TEST(RolloutIndex, AStepSeenTooEarlyIsReadWhenManyCameAfterIt) {
+    const TemporaryFolder dir;
+    RolloutIndex index(dir.path());
+    const auto write = [&](int step, const std::string &text) {
+        std::filesystem::create_directories(rolloutFolder(dir.path(), step));
+        writeAll(rolloutFolder(dir.path(), step) / "index.jsonl", text);
+    };
+    const auto row = [](int step) { return formatRollout({step, "t", 1, 2, "s", ""}); };
+    std::filesystem::create_directories(rolloutFolder(dir.path(), 0)); // without its file yet
+    write(1, "");
+    write(2, row(2).substr(0, 10));
+    EXPECT_FALSE(index.read());
+    for (int step = 0; step < 30; ++step) // all of them before the next look
+        write(step, row(step));
+    EXPECT_TRUE(index.read());
+    EXPECT_EQ(index.rows().size(), 30u);
+    EXPECT_EQ(index.badLines(), 0u);
+    EXPECT_FALSE(index.read());
+}
+
 } // namespace
 } // namespace cuda_agent::learn
