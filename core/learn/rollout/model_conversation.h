@@ -6,6 +6,8 @@
 #include "core/learn/tokenizer/tokenizer.h"
 #include "core/policy/transformer/transformer.h"
 
+#include <algorithm>
+
 namespace cuda_agent::learn {
 
 /// A conversation as an update needs it: everything that was read and written, one entry a token.
@@ -16,6 +18,8 @@ struct TokenRecord {
     std::vector<float> entropy;          ///< in nats, likewise
     std::int64_t turns = 0;              ///< that the model wrote
     bool cut = false;                    ///< one of them was as long as may be, or the context full
+    /// How many were drawn from the model.
+    std::int64_t ownTokens() const { return std::ranges::count(byPolicy, 1); }
 };
 
 /// A conversation that a generator of this process writes. It begins with an end of text, as the

@@ -6,13 +6,8 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace cuda_agent::learn {
-
-std::int64_t ownTokens(const TokenRecord &record) {
-    return std::ranges::count(record.byPolicy, 1);
-}
 
 Experience::Experience(const std::vector<Trajectory> &trajectories, at::Device device,
                        std::int64_t microTokens)
@@ -22,11 +17,11 @@ Experience::Experience(const std::vector<Trajectory> &trajectories, at::Device d
         records_.push_back(&one.record);
         lengths_.push_back(static_cast<std::int64_t>(one.record.tokens.size()));
         rewards_.push_back(static_cast<float>(one.reward));
-        most = std::max(most, ownTokens(one.record));
+        most = std::max(most, one.record.ownTokens());
     }
     auto mask = at::zeros({static_cast<std::int64_t>(records_.size()), most}, at::kBool);
     for (std::size_t i = 0; i < records_.size(); ++i)
-        mask[static_cast<std::int64_t>(i)].narrow(0, 0, ownTokens(*records_[i])).fill_(true);
+        mask[static_cast<std::int64_t>(i)].narrow(0, 0, records_[i]->ownTokens()).fill_(true);
     mask_ = mask.to(device);
 }
 
@@ -59,9 +54,7 @@ at::Tensor Experience::rows(const at::Tensor &table, const std::vector<std::size
 at::Tensor Experience::table(const std::function<at::Tensor(const TrajectoryBatch &)> &of) const {
     const at::NoGradGuard noGradients;
     auto all = at::zeros(mask_.sizes(), at::TensorOptions(device_).dtype(at::kFloat));
-    std::vector<std::size_t> everybody(records_.size());
-    std::iota(everybody.begin(), everybody.end(), std::size_t{0});
-    for (const auto &group : groups(everybody)) {
+    for (const auto &group : groups()) {
         const auto part = batch(group);
         const auto said = of(part);
         for (std::size_t i = 0; i < group.size(); ++i)
@@ -86,7 +79,7 @@ at::Tensor Experience::drawn() const {
 at::Tensor Experience::rewards() const {
     auto all = at::zeros(mask_.sizes(), at::kFloat);
     for (std::size_t row = 0; row < records_.size(); ++row)
-        if (const auto own = ownTokens(*records_[row]); own > 0)
+        if (const auto own = records_[row]->ownTokens(); own > 0)
             all.data_ptr<float>()[static_cast<std::int64_t>(row) * all.size(1) + own - 1] =
                 rewards_[row];
     return all.to(device_);

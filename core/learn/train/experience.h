@@ -18,8 +18,11 @@ class Experience {
 
     std::size_t size() const { return records_.size(); }
     const at::Tensor &mask() const { return mask_; }
-    /// The trajectories `chosen` in groups that go through a model at once.
+    /// The trajectories `chosen`, or all, in groups that go through a model at once.
     std::vector<std::vector<std::size_t>> groups(const std::vector<std::size_t> &chosen) const;
+    std::vector<std::vector<std::size_t>> groups() const {
+        return microBatches(lengths_, microTokens_);
+    }
     TrajectoryBatch batch(const std::vector<std::size_t> &group) const;
     /// A table's rows of the group, as far as the group's longest.
     at::Tensor rows(const at::Tensor &table, const std::vector<std::size_t> &group,
@@ -42,8 +45,5 @@ class Experience {
     std::int64_t microTokens_;
     at::Tensor mask_;
 };
-
-/// Own tokens of a conversation.
-std::int64_t ownTokens(const TokenRecord &record);
 
 } // namespace cuda_agent::learn

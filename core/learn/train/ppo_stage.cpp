@@ -50,7 +50,7 @@ class Ppo : public Stage {
         const auto begin = Clock::now();
         CUDA_AGENT_ASSIGN(collected, play(stop));
         std::erase_if(collected.trajectories,
-                      [](const Trajectory &one) { return ownTokens(one.record) == 0; });
+                      [](const Trajectory &one) { return one.record.ownTokens() == 0; });
         auto &trajectories = collected.trajectories;
         auto metrics = metricsOf(collected);
         if (trajectories.empty())
@@ -59,7 +59,7 @@ class Ppo : public Stage {
         device::Share share(input_.rollouts->device(), stop); // others time on it
         CUDA_AGENT_TRY(share.take());
         const Experience experience(trajectories, input_.actor.device(), options_.microTokens);
-        CUDA_AGENT_ASSIGN(tables, tablesOf(experience, trajectories, metrics));
+        const auto tables = tablesOf(experience, trajectories, metrics);
         CUDA_AGENT_TRY(learn(experience, tables, metrics));
         if (reference_ && options_.klTarget > 0)
             kl_.update(metrics["actor/reward_kl_penalty"],
@@ -107,8 +107,8 @@ class Ppo : public Stage {
         at::Tensor returns;    ///< the critic's targets
     };
 
-    Result<Tables> tablesOf(const Experience &experience,
-                            const std::vector<Trajectory> &trajectories, Metrics &metrics) {
+    Tables tablesOf(const Experience &experience, const std::vector<Trajectory> &trajectories,
+                    Metrics &metrics) {
         const auto &mask = experience.mask();
         auto last = Clock::now();
         const auto lap = [&] {

@@ -61,6 +61,10 @@ Result<std::vector<bench::SuiteTask>> tasksOf(const fs::path &set, const std::st
     return std::move(suite.tasks);
 }
 
+RolloutRow rowOf(const Trajectory &one, std::int64_t runStep, std::string note) {
+    return {runStep, one.task, one.reward, one.episode.turns, one.session, std::move(note)};
+}
+
 /// Mean, greatest and least under verl's three names.
 void spanInto(Metrics &metrics, const std::string &name, const std::vector<double> &values) {
     if (values.empty())
@@ -201,14 +205,7 @@ Result<void> Rollouts::keepSessions(const Collected &collected, const fs::path &
         const auto &one =
             *byReward[static_cast<std::size_t>(most > 1 ? i * (size - 1) / (most - 1) : 0)];
         kept.insert(one.session);
-        RolloutRow row;
-        row.step = runStep;
-        row.task = one.task;
-        row.reward = one.reward;
-        row.turns = one.episode.turns;
-        row.session = one.session;
-        row.note = one.episode.reason;
-        CUDA_AGENT_TRY(run_.addRollout(row));
+        CUDA_AGENT_TRY(run_.addRollout(rowOf(one, runStep, one.episode.reason)));
     }
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -236,16 +233,8 @@ Result<Metrics> Rollouts::score(std::int64_t runStep, const std::stop_token &sto
                      fmt::format("score-{}-{:03}-{}-{}", split, i, tasks[i].name(), k)});
         CUDA_AGENT_ASSIGN(collected, this->collected(tries, folder, scoring.tries.turns,
                                                      scoring.temperature, stop));
-        for (const auto &one : collected.trajectories) {
-            RolloutRow row;
-            row.step = runStep;
-            row.task = one.task;
-            row.reward = one.reward;
-            row.turns = one.episode.turns;
-            row.session = one.session;
-            row.note = split + ": " + one.episode.reason;
-            CUDA_AGENT_TRY(run_.addRollout(row));
-        }
+        for (const auto &one : collected.trajectories)
+            CUDA_AGENT_TRY(run_.addRollout(rowOf(one, runStep, split + ": " + one.episode.reason)));
         const auto all = metricsOf(collected);
         for (const auto &[name, value] : all) {
             if (name.starts_with("reward/"))
@@ -264,8 +253,7 @@ Metrics metricsOf(const Collected &collected) {
            entropy = 0, written = 0, all = 0;
     for (const auto &one : collected.trajectories) {
         const auto &episode = one.episode;
-        const auto own = std::accumulate(one.record.byPolicy.begin(), one.record.byPolicy.end(),
-                                         std::int64_t{0});
+        const auto own = one.record.ownTokens();
         scores.push_back(one.reward);
         responses.push_back(static_cast<double>(own));
         const auto first = std::ranges::find(one.record.byPolicy, 1);

@@ -12,21 +12,19 @@ using Clock = std::chrono::steady_clock;
 
 Stage::Stage(const StageInput &input, std::string_view name, std::int64_t steps,
              std::int64_t checkpointEvery)
-    : input_(input), name_(name), steps_(steps), checkpointEvery_(checkpointEvery) {}
+    : input_(input), name_(name), steps_(steps), tokens_(input.tokens),
+      checkpointEvery_(checkpointEvery), before_(input.seconds) {}
 
 Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::stop_token &stop) {
     bool scored = false;
     if (from) {
         const Json &state = from->state;
-        before_ = state.value("seconds", 0.0);
+        CUDA_AGENT_TRY(restore(*from));
+        done_ = saved_ = from->step - input_.firstStep;
         tokens_ = state.value("tokens", std::int64_t{0});
-        if (state.value("stage", "") == name_) {
-            CUDA_AGENT_TRY(restore(*from));
-            done_ = saved_ = from->step - input_.firstStep;
-            seconds_ = state.value("stage_seconds", 0.0);
-            before_ -= seconds_;
-            scored = state.value("scored", false);
-        }
+        seconds_ = state.value("stage_seconds", 0.0);
+        before_ = state.value("seconds", 0.0) - seconds_;
+        scored = state.value("scored", false);
     }
     CUDA_AGENT_TRY(tell());
     bool stopped = input_.processes.firstSays(stop.stop_requested());
@@ -90,7 +88,7 @@ Result<void> Stage::writeCheckpointNow(bool scored) {
     if (!input_.run)
         return {};
     Json state{{"stage", name_},
-               {"seconds", before_ + seconds_},
+               {"seconds", seconds()},
                {"stage_seconds", seconds_},
                {"tokens", tokens_},
                {"scored", scored}};
@@ -123,7 +121,7 @@ Result<void> Stage::tell() {
     status.stageStep = done_;
     status.stageSteps = steps_;
     status.tokens = tokens_;
-    status.seconds = before_ + seconds_;
+    status.seconds = seconds();
     if (done_ > 0 && input_.last)
         status.secondsLeft =
             seconds_ / static_cast<double>(done_) * static_cast<double>(steps_ - done_);

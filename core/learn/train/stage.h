@@ -24,7 +24,8 @@ struct StageInput {
     std::filesystem::path tokenizerFile; ///< kept with every checkpoint
     std::int64_t firstStep = 0;          ///< steps of the run before the stage's first
     bool last = true;                    ///< no stage follows
-    std::function<void(const std::string &)> note;
+    double seconds = 0;                  ///< of training in the stages before
+    std::int64_t tokens = 0;             ///< that they have trained on
 };
 
 /// How a stage ended.
@@ -35,10 +36,14 @@ enum class StageEnd { done, stopped };
 class Stage {
   public:
     virtual ~Stage() = default;
-    /// From the checkpoint, if there is one of this stage, to the last step or a request to stop,
+    /// From a checkpoint of this stage, if there is one, to the last step or a request to stop,
     /// with a checkpoint there. Blocks. Errors: request (a checkpoint of another model), machine,
     /// failed (training diverged; the last checkpoint stays).
     Result<StageEnd> go(const std::optional<Checkpoint> &from, const std::stop_token &stop);
+
+    /// Of the run so far, the stages before counted in.
+    double seconds() const { return before_ + seconds_; }
+    std::int64_t tokens() const { return tokens_; }
 
   protected:
     Stage(const StageInput &input, std::string_view name, std::int64_t steps,

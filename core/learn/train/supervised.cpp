@@ -65,11 +65,9 @@ class CollectThenLearn : public Stage {
         std::vector<Trajectory> all;
         for (std::int64_t round = 0; round < rounds_; ++round) {
             CUDA_AGENT_ASSIGN(collected, input_.rollouts->play(wanted(round), stop));
-            for (auto &one : collected.trajectories) {
-                one.group += round * tries_.tasks; // tries of one round are a group
-                if (ownTokens(one.record) > 0)
+            for (auto &one : collected.trajectories)
+                if (one.record.ownTokens() > 0)
                     all.push_back(std::move(one));
-            }
         }
         const auto good = kept(all);
         if (good.empty())
@@ -93,12 +91,10 @@ class CollectThenLearn : public Stage {
         for (std::int64_t i = 0; i < std::min(batch_, size); ++i)
             batch.push_back(learned_[static_cast<std::size_t>(rounds[at * batch_ + i])]);
         const Experience experience(batch, input_.actor.device(), microTokens_);
-        std::vector<std::size_t> everybody(batch.size());
-        std::iota(everybody.begin(), everybody.end(), std::size_t{0});
         const double tokens = experience.mask().sum().item<double>();
         optimiser_.zeroGradients();
         auto whole = at::zeros({}, at::TensorOptions(input_.actor.device()).dtype(at::kFloat));
-        for (const auto &group : experience.groups(everybody)) {
+        for (const auto &group : experience.groups()) {
             const auto part = loss(experience, group, tokens);
             part.backward();
             whole += part.detach();

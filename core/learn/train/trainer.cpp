@@ -143,11 +143,11 @@ class Training {
                 opened, Rollouts::open(recipe_, *writer, actor, data.tokenizer, request_.replay));
             rollouts = std::move(opened);
         }
-        std::int64_t first = 0;
+        std::int64_t first = 0, tokens = 0;
+        double seconds = 0;
         for (std::size_t i = 0; i < recipe_.stages.size(); ++i) {
             const auto &name = recipe_.stages[i];
             const auto steps = stepsOf(name);
-            const bool passed = from_ && i < stageAt();
             const StageInput input{recipe_,
                                    writer,
                                    processes,
@@ -159,16 +159,19 @@ class Training {
                                    tokenizerFile(),
                                    first,
                                    i + 1 == recipe_.stages.size(),
-                                   note_};
+                                   seconds,
+                                   tokens};
             first += steps;
-            if (passed)
+            if (from_ && i < stageAt())
                 continue;
             note_(fmt::format("{}: {} steps", name, steps));
-            CUDA_AGENT_ASSIGN(end, stageOf(name, input)->go(from_, stop));
+            const auto stage = stageOf(name, input);
+            const bool goesOn = from_ && i == stageAt();
+            CUDA_AGENT_ASSIGN(end, stage->go(goesOn ? from_ : std::nullopt, stop));
             if (end == StageEnd::stopped)
                 return end;
-            // What the next stage goes on from.
-            from_ = newestCheckpoint(request_.folder, note_);
+            seconds = stage->seconds();
+            tokens = stage->tokens();
         }
         return StageEnd::done;
     }

@@ -15,7 +15,7 @@ TrajectoryBatch::TrajectoryBatch(const std::vector<const TokenRecord *> &records
     std::int64_t length = 0, most = 1;
     for (const auto *record : records) {
         length = std::max(length, static_cast<std::int64_t>(record->tokens.size()));
-        most = std::max<std::int64_t>(most, std::ranges::count(record->byPolicy, 1));
+        most = std::max(most, record->ownTokens());
     }
     auto tokens = at::zeros({rows, length}, at::kLong);
     std::vector<std::int64_t> places, targets, slots;
