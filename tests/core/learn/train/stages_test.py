@@ -23,29 +23,11 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "cli"))
+import tiny_policy
+
 TASKS = sys.argv.pop()
 LEARN = sys.argv.pop()
-
-BASE = """
-name = "base"
-seed = 5
-device = "cpu"
-stages = ["pretrain"]
-[model]
-hidden = 32
-layers = 2
-heads = 4
-kv_heads = 2
-head_size = 8
-inner = 64
-[data]
-corpus = "corpus.jsonl.gz"
-vocabulary = 400
-context = 512
-[pretrain]
-steps = 1
-batch = 2
-"""
 
 STAGES = """
 name = "stages"
@@ -53,7 +35,7 @@ seed = 5
 device = "cpu"
 stages = [{stages}]
 [model]
-actor = "base/checkpoints/step-1/actor"
+actor = "base/run/checkpoints/step-2/actor"
 [data]
 context = 512
 [rollout]
@@ -89,18 +71,6 @@ warm_up = 0
 GOOD, BAD = 300, 301  # the token that earns, and the one that costs
 
 
-def corpus(file):
-    import gzip
-    draw = random.Random(3)
-    with gzip.open(file, "wt", encoding="utf-8") as out:
-        for i in range(20):
-            text = " ".join(draw.choice(["float x", "int i", "return;", "out[i] =", "in0[i]"]) + str(draw.random())
-                            for _ in range(60))
-            out.write(json.dumps({"task": f"t{i}", "split": "train", "level": "1", "candidate": "c",
-                                  "segments": [{"by": "context", "text": text + "<|im_start|>assistant\n"},
-                                               {"by": "policy", "text": text + "<|im_end|>"}]}) + "\n")
-
-
 def recorded(folder, stage, steps, count=12):
     """Tries as a run keeps them: after a prompt the policy has written one of two tokens, and more."""
     draw = random.Random(11)
@@ -133,10 +103,7 @@ class StagesTest(unittest.TestCase):
     def setUpClass(cls):
         cls.holder = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.holder.name)
-        corpus(cls.folder / "corpus.jsonl.gz")
-        (cls.folder / "base.toml").write_text(BASE)
-        done = cls.train("base", "base.toml")
-        assert done.returncode == 0, done.stderr
+        cls.base = tiny_policy.train(LEARN, cls.folder / "base", context=512)
         cls.tries = cls.folder / "tries"
         for stage, steps in (("single-turn-ppo", 12), ("rft", 2), ("value-pretrain", 2)):
             recorded(cls.tries, stage, steps)
@@ -176,7 +143,7 @@ class StagesTest(unittest.TestCase):
         return (logits[:, GOOD] - logits[:, BAD]).mean().item()
 
     def test_ppo_makes_likelier_what_earns(self):
-        before = self.odds(self.folder / "base/checkpoints/step-1/actor")
+        before = self.odds(self.base)
         for baseline in ("critic", "group", "batch"):
             rows = self.replayed(baseline, ["single-turn-ppo"], ppo=f'baseline = "{baseline}"')
             self.assertGreater(self.odds(self.last(baseline) / "actor"), before + 1, baseline)
@@ -204,7 +171,7 @@ class StagesTest(unittest.TestCase):
         self.assertLess(losses[-1], losses[0] - 0.3)
         self.assertEqual(rows[2]["metrics"]["rft/kept"], 0.5)
         self.assertGreater(self.odds(self.last("rft") / "actor"),
-                           self.odds(self.folder / "base/checkpoints/step-1/actor") + 1)
+                           self.odds(self.base) + 1)
 
     def test_fine_tuning_on_nothing_is_an_error(self):
         recipe = self.folder / self.recipe("none.toml", ["rft"])
@@ -220,7 +187,7 @@ class StagesTest(unittest.TestCase):
         self.assertGreater(told[-1], 0.8)
         self.assertLess(told[0], 0.2)
         actor = load_file(self.last("value") / "actor/model.safetensors")
-        for name, tensor in load_file(self.folder / "base/checkpoints/step-1/actor/model.safetensors").items():
+        for name, tensor in load_file(self.base / "model.safetensors").items():
             self.assertTrue(torch.equal(tensor, actor[name]), "the actor stays as it is")
 
     def test_killed_and_resumed_with_recorded_rewards_is_bitwise_the_same(self):
@@ -293,7 +260,7 @@ class StagesTest(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(words, done.stderr)
             self.assertFalse((self.folder / "wrong/metrics.jsonl").exists())
-        done = self.train("missing", self.recipe("missing.toml", ["rft"]), "--replay", str(self.folder / "base"))
+        done = self.train("missing", self.recipe("missing.toml", ["rft"]), "--replay", str(self.folder / "base/run"))
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("step-0.safetensors", done.stderr)
 
