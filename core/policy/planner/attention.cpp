@@ -63,8 +63,8 @@ bool anyAllowed(const Program &program, int reduction, int logits) {
 
 /// Whether a group does nothing but write softmax weights to one buffer; sets what they are of.
 bool readSoftmax(const Program &program, const Group &group, Attention &found) {
-    if (group.product >= 0 || !group.scans.empty() || group.stores.size() != 1 ||
-        group.stores[0].adds())
+    if (group.product >= 0 || !group.scans.empty() || !group.orders.empty() ||
+        group.stores.size() != 1 || group.stores[0].adds())
         return false;
     const auto &values = program.values;
     int largest = -1, total = -1, any = -1;
@@ -123,7 +123,7 @@ std::optional<Attention> attentionAt(const Fused &fused, std::size_t unit) {
     int load = -1;
     for (const int id : reachableFrom(program, {found.logits})) {
         const Value &value = program.values[id];
-        if (value.kind == Kind::reduce || value.kind == Kind::scan)
+        if (value.kind == Kind::reduce || value.kind == Kind::scan || value.kind == Kind::order)
             return std::nullopt;
         if (value.kind != Kind::load)
             continue;

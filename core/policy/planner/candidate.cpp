@@ -67,6 +67,7 @@ std::vector<ScheduledGroup> groupsOf(const Fused &fused, bool transpose) {
                                  unit.group->scores >= 0       ? "attention"
                                  : unit.group->product >= 0    ? "product"
                                  : !unit.group->scans.empty()  ? "scan"
+                                 : !unit.group->orders.empty() ? "order"
                                  : unit.group->hasReductions() ? "reduce"
                                                                : "map",
                                  result.size());
@@ -103,6 +104,9 @@ std::string describeGroup(const Program &program, const Group &group) {
             ops.push_back(value.op + " over the row");
         if (value.kind == Kind::scan)
             ops.push_back(value.op + " along the row");
+        if (value.kind == Kind::order)
+            ops.push_back(fmt::format("{} {} of the row", value.op,
+                                      value.backwards ? "largest first" : "smallest first"));
     }
     for (const Store &store : group.stores)
         writes.push_back(shapeText(program.buffers[store.buffer]));

@@ -24,10 +24,18 @@ std::vector<int> reachableFrom(const Program &program, const std::vector<int> &r
 std::vector<int> Group::roots() const {
     std::vector<int> result = reduces;
     result.insert(result.end(), scans.begin(), scans.end());
+    result.insert(result.end(), orders.begin(), orders.end());
     if (logits >= 0)
         result.push_back(logits);
     for (const Store &store : stores)
         result.push_back(store.value);
+    return result;
+}
+
+std::set<Axis> Group::elements() const {
+    std::set<Axis> result = rows;
+    const std::set<Axis> &inner = orders.empty() ? reduced : places;
+    result.insert(inner.begin(), inner.end());
     return result;
 }
 
@@ -140,7 +148,13 @@ class Fusion {
     /// Whether a value belongs to one group that walks along rows for it.
     bool walks(int value) const {
         const Kind kind = program_.values[value].kind;
-        return kind == Kind::reduce || kind == Kind::scan;
+        return kind == Kind::reduce || kind == Kind::scan || kind == Kind::order;
+    }
+    /// Those of a group that the kind of value belongs to.
+    static std::vector<int> &walking(Group &group, Kind kind) {
+        return kind == Kind::scan    ? group.scans
+               : kind == Kind::order ? group.orders
+                                     : group.reduces;
     }
 
     const std::set<Axis> &axesOf(int value) {
@@ -242,7 +256,10 @@ class Fusion {
     }
 
     int makeGroup(std::set<Axis> rows, std::set<Axis> reduced) {
-        groups_.push_back({std::move(rows), std::move(reduced), {}, {}, {}});
+        Group group;
+        group.rows = std::move(rows);
+        group.reduced = std::move(reduced);
+        groups_.push_back(std::move(group));
         needsOfGroup_.emplace_back();
         return static_cast<int>(groups_.size()) - 1;
     }
@@ -268,17 +285,25 @@ class Fusion {
         std::set<Axis> rows = axesOf(id);
         for (const Axis atom : over)
             rows.erase(atom);
+        const Axes made = program_.axes.atoms(value.places);
+        for (const Axis atom : made)
+            rows.erase(atom);
+        const std::set<Axis> places(made.begin(), made.end());
         const std::set<int> units = directUnits(value.args[0]);
-        const bool scan = value.kind == Kind::scan;
         int chosen = -1;
         for (int g = 0; g < static_cast<int>(groups_.size()) && chosen < 0; ++g) {
-            const Group &group = groups_[g];
-            if (!group.hasReductions() || group.reduced != reduced || group.rows != rows ||
-                !mayJoin(g, value.args[0], units))
+            Group &group = groups_[g];
+            const std::vector<int> &same = walking(group, value.kind);
+            if (same.empty() || group.reduced != reduced || group.rows != rows ||
+                group.places != places || !mayJoin(g, value.args[0], units))
                 continue;
             // One sweep does scans that run side by side, and no reductions.
-            if (scan != !group.scans.empty() || (scan && units.contains(g)) ||
-                (scan && program_.values[group.scans[0]].backwards != value.backwards))
+            if (value.kind != Kind::reduce &&
+                (units.contains(g) || program_.values[same[0]].backwards != value.backwards))
+                continue;
+            // Elements are put in order once.
+            if (value.kind == Kind::order && (program_.values[same[0]].args != value.args ||
+                                              program_.values[same[0]].first != value.first))
                 continue;
             if (units.contains(g) && longRows(group)) {
                 const bool together =
@@ -291,9 +316,11 @@ class Fusion {
             }
             chosen = g;
         }
-        if (chosen < 0)
+        if (chosen < 0) {
             chosen = makeGroup(rows, reduced);
-        (scan ? groups_[chosen].scans : groups_[chosen].reduces).push_back(id);
+            groups_[chosen].places = places;
+        }
+        walking(groups_[chosen], value.kind).push_back(id);
         groupOfReduce_[id] = chosen;
         join(chosen, units);
     }
@@ -329,15 +356,15 @@ class Fusion {
             const Group &group = groups_[g];
             if (!group.stores.empty() && group.stores[0].adds())
                 continue;
-            std::set<Axis> all = group.rows;
-            all.insert(group.reduced.begin(), group.reduced.end());
-            const bool perRow = group.hasReductions() && space == group.rows;
-            const bool perElement = space == all;
+            const bool walksOnce = !group.scans.empty() || !group.orders.empty();
+            const bool perRow =
+                group.hasReductions() && group.orders.empty() && space == group.rows;
+            const bool perElement = space == group.elements();
             if ((!perRow && !perElement) || !mayJoin(g, store.value, units))
                 continue;
-            if (perElement && !perRow && group.scans.empty() && longRows(group))
+            if (perElement && !perRow && !walksOnce && longRows(group))
                 continue;
-            if (!group.scans.empty() && !units.contains(g))
+            if (walksOnce && !units.contains(g))
                 continue;
             // Join what it depends on, or what works on the same space anyway.
             if (perRow && !units.contains(g))
@@ -419,11 +446,13 @@ class Fusion {
         for (bool again = true; again;) {
             again = false;
             for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
-                std::vector<int> &walking =
-                    groups_[g].scans.empty() ? groups_[g].reduces : groups_[g].scans;
-                while (reducesDone[g] < walking.size()) {
-                    const int renamed = rewrite(g, walking[reducesDone[g]]);
-                    walking[reducesDone[g]++] = renamed;
+                std::vector<int> &own =
+                    walking(groups_[g], !groups_[g].scans.empty()    ? Kind::scan
+                                        : !groups_[g].orders.empty() ? Kind::order
+                                                                     : Kind::reduce);
+                while (reducesDone[g] < own.size()) {
+                    const int renamed = rewrite(g, own[reducesDone[g]]);
+                    own[reducesDone[g]++] = renamed;
                     again = true;
                 }
                 while (storesDone[g] < groups_[g].stores.size()) {

@@ -10,13 +10,15 @@ namespace cuda_agent::policy {
 
 /// What one kernel computes: values over one iteration space. `rows` is what results of its
 /// reductions are indexed by, `reduced` what they sum over; a group without reductions has all of
-/// its axes in `rows`. Reductions and scans, of which a group has one or
-/// the other, walk along `reduced`.
+/// its axes in `rows`. Reductions, scans and orders, of which a group has one kind, walk along
+/// `reduced`; what is in order is indexed by `rows` and `places`.
 struct Group {
     std::set<Axis> rows;
     std::set<Axis> reduced;
+    std::set<Axis> places;    ///< of what is in order
     std::vector<int> reduces; ///< in the order of their dependence
     std::vector<int> scans;   ///< side by side, all in one direction
+    std::vector<int> orders;  ///< of the same elements, direction and places
     std::vector<Store> stores;
     /// Library step whose product the kernel computes itself: values then read that step's result
     /// from registers. -1: none. See products.h.
@@ -26,9 +28,11 @@ struct Group {
     /// step `scores`. -1: a buffer holds it. See attention.h.
     int scores = -1, logits = -1;
     bool safeSoftmax = false; ///< rows of which all logits are -inf have weights of 0, not NaN
-    /// Rows are walked along, by reductions or scans.
-    bool hasReductions() const { return !reduces.empty() || !scans.empty(); }
-    /// What the kernel computes: reductions, scans, logits and what is stored.
+    /// Rows are walked along, by reductions, scans or orders.
+    bool hasReductions() const { return !reduces.empty() || !scans.empty() || !orders.empty(); }
+    /// All axes of what is stored element by element.
+    std::set<Axis> elements() const;
+    /// What the kernel computes: reductions, scans, orders, logits and what is stored.
     std::vector<int> roots() const;
 };
 

@@ -48,6 +48,15 @@ int Program::scan(std::string op, int arg, Axes along, DType dtype) {
     return id;
 }
 
+int Program::order(std::string op, int arg, Axes over, Axes places, bool largest) {
+    const DType dtype = op == "sorted" ? values[arg].dtype : DType::int64;
+    const int id = reduce(std::move(op), arg, std::move(over), dtype);
+    values[id].kind = Kind::order;
+    values[id].places = std::move(places);
+    values[id].backwards = largest;
+    return id;
+}
+
 int Program::addBuffer(BufferInfo buffer) {
     buffers.push_back(std::move(buffer));
     return static_cast<int>(buffers.size()) - 1;
@@ -98,10 +107,11 @@ std::set<Axis> Program::axesOf(int id, std::map<int, std::set<Axis>> &cache) con
         include(value.axes);
     for (const int arg : value.args)
         result.merge(axesOf(arg, cache));
-    if (value.kind == Kind::reduce) {
+    if (value.kind == Kind::reduce || value.kind == Kind::order) {
         for (const Axis atom : axes.atoms(value.axes))
             result.erase(atom);
     }
+    include(value.places);
     return cache[id] = result;
 }
 
@@ -161,6 +171,7 @@ std::string keyOf(const Program &program, const Value &value) {
                                   value.buffer, value.args);
     key += fmt::format("{}", program.axes.atoms(value.axes));
     key += fmt::format("{}{}{}", value.extents, value.strides, value.backwards ? "b" : "");
+    key += fmt::format("{}+{}", program.axes.atoms(value.places), value.first);
     for (const LoadDim &dimension : value.dims)
         key += fmt::format("{}+{}*{}{}", dimension.offset, dimension.step,
                            program.axes.atoms(dimension.axes), dimension.pick);
@@ -173,9 +184,11 @@ bool Program::mustStayApart(Axis a, Axis b, const std::vector<std::vector<Axes>>
     std::map<int, std::set<Axis>> cache;
     const auto both = [&](const std::set<Axis> &all) { return all.contains(a) && all.contains(b); };
     for (int id = 0; id < static_cast<int>(values.size()); ++id) {
-        const bool reduces = values[id].kind == Kind::reduce;
+        const bool reduces = values[id].kind == Kind::reduce || values[id].kind == Kind::order;
         std::set<Axis> all = axesOf(reduces ? values[id].args[0] : id, cache);
         for (const Axis atom : axes.atoms(values[id].axes))
+            all.insert(atom);
+        for (const Axis atom : axes.atoms(values[id].places))
             all.insert(atom);
         if (both(all))
             return true;
@@ -282,6 +295,11 @@ std::string Program::text() const {
         case Kind::scan:
             result += fmt::format("{} of v{} {} {}", value.op, value.args[0],
                                   value.backwards ? "back along" : "along", axes.atoms(value.axes));
+            break;
+        case Kind::order:
+            result += fmt::format("{} of v{} {} along {}, places {} from {}", value.op,
+                                  value.args[0], value.backwards ? "largest first" : "in order",
+                                  axes.atoms(value.axes), axes.atoms(value.places), value.first);
             break;
         }
         result += fmt::format(" : {}\n", nameOf(value.dtype));

@@ -23,7 +23,12 @@ enum class Kind {
     count,     ///< number of positions of a list of axes, as a floating value
     pointwise, ///< `op` of `args`; "place": args[0], for a store at positions args[1], ...
     reduce,    ///< `op` ("sum", "argmax", ...) of args[0] over `axes`
-    scan,      ///< `op` ("sum", "prod") of args[0] up to the place along `axes`, that one included
+    /// `op` ("sum", "prod", "max", "min", "logaddexp") of args[0] up to the place along `axes`,
+    /// that one included.
+    scan,
+    /// Of args[0] in order along `axes`, equal ones as they come: the one at `first` + the place
+    /// along `places`. `op`: "sorted" its value, "argsorted" its position. NaN is the largest.
+    order,
 };
 
 /// One dimension of a loaded buffer: position = offset + step * (position within `axes`), or
@@ -40,8 +45,10 @@ struct Value {
     DType dtype = DType::float32;
     std::string op;
     std::vector<int> args;
-    Axes axes;                 ///< index, count, reduce, scan
-    bool backwards = false;    ///< scan: from the end
+    Axes axes;                 ///< index, count, reduce, scan, order
+    Axes places;               ///< order: of the result
+    std::int64_t first = 0;    ///< order: of the places in the whole row
+    bool backwards = false;    ///< scan: from the end; order: the largest first
     double number = 0;         ///< constant
     int buffer = -1;           ///< load
     std::vector<LoadDim> dims; ///< load: one per buffer dimension, or per size in `extents`
@@ -133,6 +140,7 @@ struct Program {
     int pointwise(std::string op, std::vector<int> args, DType dtype);
     int reduce(std::string op, int arg, Axes axes, DType dtype);
     int scan(std::string op, int arg, Axes axes, DType dtype);
+    int order(std::string op, int arg, Axes axes, Axes places, bool largest);
     int addBuffer(BufferInfo buffer);
     int addScratch(DType dtype, const std::vector<Axes> &dims);
     /// A value that reads a buffer whose dimensions are `dims`.

@@ -208,8 +208,8 @@ bool KernelWriter::perRow(int id) {
     const Value &value = p_.values[id];
     bool result = true;
     const auto access = n_.accesses.find(id);
-    if (value.kind == Kind::reduce)
-        return perRow_[id] = true;
+    if (value.kind == Kind::reduce || value.kind == Kind::order)
+        return perRow_[id] = value.kind == Kind::reduce;
     if (access != n_.accesses.end())
         result = !n_.variesByElement(access->second);
     for (const int arg : value.args)
@@ -241,8 +241,10 @@ std::string KernelWriter::pointer(const Access &access, int buffer) {
     if (offset == "0")
         return base;
     const std::string expression = base + " + " + offset;
-    if (const auto known = pointers_.find(expression); known != pointers_.end())
-        return known->second;
+    for (const auto &scope : pointers_) {
+        if (const auto known = scope.find(expression); known != scope.end())
+            return known->second;
+    }
     std::string name = base + "_row";
     for (int i = 2; parameterNames_.contains(name); ++i)
         name = fmt::format("{}_row{}", base, i);
@@ -252,7 +254,7 @@ std::string KernelWriter::pointer(const Access &access, int buffer) {
         written = written || store.buffer == buffer;
     line(fmt::format("{}{} *{} = {};", written ? "" : "const ",
                      storageType(p_.buffers[buffer].dtype), name, expression));
-    return pointers_[expression] = name;
+    return pointers_.back()[expression] = name;
 }
 
 void KernelWriter::rowPointers(const std::vector<int> &roots, const std::vector<int> &stores) {
@@ -420,6 +422,7 @@ std::string KernelWriter::valueOf(int id) {
     }
     case Kind::reduce:
     case Kind::scan:
+    case Kind::order:
         return "/* reduction used before it is known */";
     }
     const std::string name = fmt::format("t{}", temporaries_++);

@@ -62,8 +62,15 @@ class KernelWriter {
     void comment(const std::string &text) { line("// " + text); }
     void open(const std::string &head);
     void close(const std::string &tail = "}");
-    void push() { scopes_.emplace_back(); }
-    void pop() { scopes_.pop_back(); }
+    /// Names of values and pointers are known up to the matching `pop`.
+    void push() {
+        scopes_.emplace_back();
+        pointers_.emplace_back();
+    }
+    void pop() {
+        scopes_.pop_back();
+        pointers_.pop_back();
+    }
     void remember(int value, std::string text) { scopes_.back()[value] = std::move(text); }
     const std::string *recall(int value) const;
 
@@ -154,7 +161,7 @@ class KernelWriter {
     int temporaries_ = 0;
     std::vector<std::map<int, std::string>> scopes_;
     std::map<int, bool> perRow_;
-    std::map<std::string, std::string> pointers_; ///< expression -> name
+    std::vector<std::map<std::string, std::string>> pointers_; ///< expression -> name, by scope
     std::vector<std::string> parameters_;
     Json arguments_;
     std::set<std::string> parameterNames_;
@@ -175,6 +182,9 @@ std::unique_ptr<KernelWriter> makeTileWriter(const Program &, const Group &, con
 std::unique_ptr<KernelWriter> makeScanWriter(const Program &, const Group &, const Nest &,
                                              const Schedule &, const std::string &name);
 
+std::unique_ptr<KernelWriter> makeOrderWriter(const Program &, const Group &, const Nest &,
+                                              const Schedule &, const std::string &name);
+
 std::unique_ptr<KernelWriter> makeProductWriter(const Program &, const Group &, const Nest &,
                                                 const Schedule &, const std::string &name);
 std::unique_ptr<KernelWriter> makeAttentionWriter(const Program &, const Group &, const Nest &,
@@ -183,6 +193,10 @@ std::unique_ptr<KernelWriter> makeAttentionWriter(const Program &, const Group &
 /// "attention", "loopAttention".
 std::string productPrelude(const std::set<std::string> &helpers);
 std::string attentionPrelude(const std::set<std::string> &helpers);
+
+/// Definitions that put elements in order; helpers are "ranked", "sortRuns", "sortAlone",
+/// "countBefore".
+std::string orderPrelude(const std::set<std::string> &helpers);
 
 std::string storageType(DType type); ///< "float", "__half", ...
 std::string scalarType(DType type);  ///< what it is computed in

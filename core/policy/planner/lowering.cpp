@@ -59,6 +59,8 @@ const OperatorTable &operatorTable() {
         addShapeOperators(result);
         addPartOperators(result);
         addWindowOperators(result);
+        addScanOperators(result);
+        addOrderOperators(result);
         addIndexingOperators(result);
         addScatterOperators(result);
         addResamplingOperators(result);

@@ -99,13 +99,19 @@ class Lowering {
     View pickAlong(const View &view, int dim, const View &positions);
     /// A position that lies within a dimension of that size, whatever `value` is.
     int within(int value, std::int64_t size, bool fromEnd);
-    /// The running sum or product along a dimension.
+    /// The running sum, product or extreme along a dimension; for `op` see Kind::scan.
     View scan(const std::string &op, const View &view, int dim, DType dtype);
+    /// Elements along a dimension in order, equal ones as they come, and where they were: `count`
+    /// of them from place `first` on. NaN is the largest.
+    struct Ordered {
+        View values, positions;
+    };
+    Ordered order(const View &view, int dim, std::int64_t first, std::int64_t count, bool largest);
     /// The plan serves only tasks whose sizes of these axes are the recorded ones.
     void require(const Axes &axes);
     /// Writes it to a scratch buffer and reads it back under fresh axes.
     View materialise(const View &view);
-    /// Whether a reduction or scan is among what a view is computed from.
+    /// Whether a reduction, scan or order is among what a view is computed from.
     bool reduces(const View &view) const;
     /// A buffer that holds exactly this view: an existing one, or a scratch buffer written now.
     int bufferOf(const View &view);
@@ -146,8 +152,8 @@ class Lowering {
     int retarget(Value &load, const Targets &fresh, std::vector<int> &picks) const;
     /// Sets targets for the atoms of a dimension of which `position` picks an element.
     void pickTargets(const Axes &dimension, int position, Targets &fresh);
-    /// The position within a list of axes under its targets, or -1 when nothing picks any.
-    int pickedIndex(const Value &index, const Targets &fresh);
+    /// The position within a list of axes under its targets, where `renamed` has nothing for it.
+    int movedIndex(const Value &index, const Targets &fresh);
     /// The list under its targets; nothing when a position within it is no longer linear.
     std::optional<Axes> renamed(const Axes &axes, const Targets &fresh) const;
     /// The same computation under fresh axes.
@@ -168,6 +174,8 @@ void addPointwiseOperators(OperatorTable &table);
 void addShapeOperators(OperatorTable &table);
 void addPartOperators(OperatorTable &table);
 void addWindowOperators(OperatorTable &table);
+void addScanOperators(OperatorTable &table);
+void addOrderOperators(OperatorTable &table);
 void addIndexingOperators(OperatorTable &table);
 void addScatterOperators(OperatorTable &table);
 void addResamplingOperators(OperatorTable &table);
@@ -187,6 +195,9 @@ struct Indices {
 };
 /// Of a node's second argument, "indices".
 Result<Indices> indicesOf(Lowering &l, const task::Node &node);
+
+/// scatter_add(self, dim, index, src). Errors: failed.
+Result<std::vector<View>> scatterAdd(Lowering &l, const task::Node &node);
 
 /// Adds a convolution step; its result, in the order of torch.
 View convolutionStep(Lowering &lowering, LinearStep step, std::int64_t groups, const Shape &out,

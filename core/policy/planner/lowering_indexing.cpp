@@ -40,29 +40,41 @@ void Lowering::pickTargets(const Axes &dimension, int position, Targets &fresh) 
     }
 }
 
-int Lowering::pickedIndex(const Value &index, const Targets &fresh) {
+int Lowering::movedIndex(const Value &index, const Targets &fresh) {
     const Axes atoms = program.axes.atoms(index.axes);
-    const auto target = [&](Axis atom) {
-        const auto found = fresh.find(atom);
-        return found == fresh.end() ? nullptr : &found->second;
-    };
-    if (std::none_of(atoms.begin(), atoms.end(),
-                     [&](Axis atom) { return target(atom) && target(atom)->pick >= 0; }))
-        return -1;
-    int sum = -1;
-    std::int64_t below = 1;
     const auto number = [&](std::int64_t n) {
         return program.constant(static_cast<double>(n), index.dtype);
     };
-    for (std::size_t i = atoms.size(); i-- > 0;) {
-        const Target *own = target(atoms[i]);
+    const auto times = [&](int value, std::int64_t factor) {
+        return factor == 1 ? value : program.pointwise("mul", {value, number(factor)}, index.dtype);
+    };
+    const auto plus = [&](int sum, int term) {
+        return sum < 0 ? term : program.pointwise("add", {sum, term}, index.dtype);
+    };
+    const auto within = [&](const Axes &axes) {
         Value place = index;
-        place.axes = {atoms[i]};
-        int term = own != nullptr ? program.pointwise("cast", {own->pick}, index.dtype)
-                                  : program.add(std::move(place));
-        if (below > 1)
-            term = program.pointwise("mul", {term, number(below)}, index.dtype);
-        sum = sum < 0 ? term : program.pointwise("add", {sum, term}, index.dtype);
+        place.axes = axes;
+        return program.add(std::move(place));
+    };
+    int sum = -1;
+    std::int64_t below = 1;
+    for (std::size_t i = atoms.size(); i-- > 0;) {
+        const auto found = fresh.find(atoms[i]);
+        int term = -1;
+        if (found == fresh.end()) {
+            term = within({atoms[i]});
+        } else {
+            const Target &own = found->second;
+            if (own.pick >= 0)
+                term = program.pointwise("cast", {own.pick}, index.dtype);
+            if (!own.axes.empty())
+                term = plus(term, times(within(own.axes), own.step));
+            if (!own.window.empty())
+                term = plus(term, times(within(own.window), own.windowStep));
+            if (own.offset != 0 || term < 0)
+                term = plus(term, number(own.offset));
+        }
+        sum = plus(sum, times(term, below));
         below *= program.axes.size(atoms[i]);
     }
     return sum;
@@ -171,6 +183,35 @@ Result<Views> embedding(Lowering &l, const Node &node) {
     return Views{l.pick(weight, {0}, {positions}, 0, false)};
 }
 
+/// Bags of one size: the offsets are its multiples. "sum", "mean" or "max" over the rows of a bag.
+Result<Views> embeddingBag(Lowering &l, const Node &node) {
+    CUDA_AGENT_ASSIGN(weight, l.view(node, 0, "weight"));
+    CUDA_AGENT_ASSIGN(index, l.view(node, 1, "indices"));
+    CUDA_AGENT_ASSIGN(offsets, l.view(node, 2, "offsets"));
+    const std::int64_t bags = node.outputs.at(0).shape.at(0);
+    const std::int64_t all = l.shapeOf(index).at(0);
+    const Value &offset = l.program.values[offsets.value];
+    const auto is = [&](int value, Kind kind) { return l.program.values[value].kind == kind; };
+    const bool multiples = offset.op == "mul" && is(offset.args[0], Kind::index) &&
+                           is(offset.args[1], Kind::constant) &&
+                           l.program.values[offset.args[1]].number * static_cast<double>(bags) ==
+                               static_cast<double>(all);
+    const bool positions = offset.kind == Kind::index && bags == all;
+    const bool one = bags == 1 && offset.kind == Kind::constant && offset.number == 0;
+    if (!multiples && !positions && !one)
+        return failedError("of bags that differ in size");
+    if (l.given(node, 6, "per_sample_weights") || Lowering::number(node, 8, "padding_idx", -1) >= 0)
+        return failedError("with weights for samples or a padding index");
+    CUDA_AGENT_ASSIGN(places, positionsOf(l, index));
+    const View rows = l.pick(weight, {0}, {l.reshape(places, {bags, all / bags})}, 0, false);
+    const DType stored = l.dtypeOf(weight);
+    const View wide = l.cast(rows, sizeOf(stored) < 4 ? DType::float32 : stored);
+    const int mode = static_cast<int>(Lowering::number(node, 4, "mode", 0));
+    if (mode == 1)
+        return Views{l.mean(wide, {1}, false)};
+    return Views{l.reduce(mode == 2 ? "max" : "sum", wide, {1}, false, l.dtypeOf(wide))};
+}
+
 Result<Views> indexSelect(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
     CUDA_AGENT_ASSIGN(index, l.view(node, 2, "index"));
@@ -263,8 +304,28 @@ Result<Views> gather(Lowering &l, const Node &node) {
     return Views{l.pickAlong(x, dim, positions)};
 }
 
+/// Whether a tensor is 0, and the positions come from putting that many elements in order: then all
+/// differ, and what is added there is what is there.
+Result<bool> addsToNothing(Lowering &l, const Node &node) {
+    CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
+    CUDA_AGENT_ASSIGN(index, l.view(node, 2, "index"));
+    const Value &zero = l.program.values[x.value], &places = l.program.values[index.value];
+    if (zero.kind != Kind::constant || zero.number != 0 || places.kind != Kind::order ||
+        places.op != "argsorted" || x.dims.empty())
+        return false;
+    const int dim =
+        dimensionOf(static_cast<int>(Lowering::number(node, 1, "dim", 0)), x.dims.size());
+    return l.program.axes.atoms(index.dims[dim]) == l.program.axes.atoms(places.places) &&
+           l.shapeOf(x)[dim] >= l.program.axes.size(l.program.axes.atoms(places.axes));
+}
+
 /// One element along the dimension becomes another.
 Result<Views> scatter(Lowering &l, const Node &node) {
+    if (node.op == "aten.scatter.src") {
+        CUDA_AGENT_ASSIGN(adds, addsToNothing(l, node));
+        if (adds)
+            return scatterAdd(l, node);
+    }
     CUDA_AGENT_ASSIGN(place, picked(l, node));
     const TensorType &type = node.outputs.at(0);
     View fresh;
@@ -283,6 +344,7 @@ Result<Views> scatter(Lowering &l, const Node &node) {
 
 void addIndexingOperators(OperatorTable &table) {
     table["aten.embedding.default"] = embedding;
+    table["aten._embedding_bag_forward_only.default"] = embeddingBag;
     table["aten.index_select.default"] = indexSelect;
     table["aten.index.Tensor"] = indexTensor;
     table["aten._unsafe_index.Tensor"] = indexTensor;

@@ -274,6 +274,20 @@ View gelu(Lowering &l, const View &x, const Node &node, DType t) {
     return l.apply("mul", {times(l, x, 0.5, t), plus(l, inner, 1, t)}, t);
 }
 
+/// Where x lies within the bounds nothing comes through.
+Result<Views> softshrinkBackward(Lowering &l, const Node &node) {
+    CUDA_AGENT_ASSIGN(grad, l.view(node, 0, "grad_out"));
+    CUDA_AGENT_ASSIGN(x, l.view(node, 1, "self"));
+    const DType t = resultType(node);
+    const double bound = Lowering::number(node, 2, "lambd", 0.5);
+    const View value = as(l, x, t);
+    const View within = l.apply("and",
+                                {l.apply("ge", {value, l.constant(-bound, t)}, DType::boolean),
+                                 l.apply("le", {value, l.constant(bound, t)}, DType::boolean)},
+                                DType::boolean);
+    return Views{l.apply("where", {within, l.constant(0, t), as(l, grad, t)}, t)};
+}
+
 View elu(Lowering &l, const View &x, const Node &node, DType t) {
     const double alpha = Lowering::number(node, 1, "alpha", 1);
     const double scale = Lowering::number(node, 2, "scale", 1);
@@ -300,6 +314,25 @@ View softplus(Lowering &l, const View &x, double beta, double threshold, DType t
 View clampBetween(Lowering &l, View x, double low, double high, DType t) {
     x = l.apply("clampmin", {x, l.constant(low, t)}, t);
     return l.apply("clampmax", {x, l.constant(high, t)}, t);
+}
+
+/// Of the second kind, by its recurrence, as PyTorch does up to the degree of 8.
+Result<Views> chebyshevU(Lowering &l, const Node &node) {
+    CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
+    const DType t = resultType(node);
+    const double degree = Lowering::number(node, 1, "n", 0);
+    if (degree > 8 || degree != std::floor(degree))
+        return failedError("of degree {}", degree);
+    if (degree <= 0)
+        return Views{l.constant(degree < 0 ? 0 : 1, t)};
+    const View twice = times(l, as(l, x, t), 2, t);
+    View before = l.constant(1, t), last = twice;
+    for (int i = 1; i < static_cast<int>(degree); ++i) {
+        const View next = l.apply("sub", {l.apply("mul", {twice, last}, t), before}, t);
+        before = last;
+        last = next;
+    }
+    return Views{last};
 }
 
 View logSigmoid(Lowering &l, const View &x, DType t) {
@@ -334,7 +367,18 @@ void addPointwiseOperators(OperatorTable &table) {
     put({"div.Tensor", "div.Scalar", "div.Tensor_mode", "div.Scalar_mode"}, divide());
     put({"maximum.default"}, binary("maximum", "imaximum"));
     put({"minimum.default"}, binary("minimum", "iminimum"));
+    put({"fmax.default"}, binary("fmax", "imaximum"));
+    put({"fmin.default"}, binary("fmin", "iminimum"));
     put({"atan2.default"}, binary("atan2"));
+    put({"hypot.default"}, binary("hypot"));
+    put({"copysign.Tensor", "copysign.Scalar"}, binary("copysign"));
+    put({"ldexp.Tensor"}, [](Lowering &l, const Node &node) -> Result<Views> {
+        CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
+        CUDA_AGENT_ASSIGN(y, l.view(node, 1, "other"));
+        const DType type = resultType(node);
+        return Views{
+            l.apply("mul", {as(l, x, type), l.apply("exp2", {as(l, y, type)}, type)}, type)};
+    });
     put({"fmod.Scalar", "fmod.Tensor"}, remainder("fmod"));
     put({"remainder.Scalar", "remainder.Tensor"}, remainder("remainder"));
     for (const char *op : {"eq", "ne", "lt", "le", "gt", "ge"}) {
@@ -362,6 +406,8 @@ void addPointwiseOperators(OperatorTable &table) {
     put({"square.default"}, formula([](Lowering &l, const View &x, const Node &, DType t) {
             return power(l, x, 2, t);
         }));
+    put({"softshrink_backward.default"}, softshrinkBackward);
+    put({"special_chebyshev_polynomial_u.n_scalar"}, chebyshevU);
     put({"gelu.default"}, formula(gelu));
     put({"elu.default"}, formula(elu));
     put({"leaky_relu.default"}, formula(leakyRelu));

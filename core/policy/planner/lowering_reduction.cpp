@@ -155,6 +155,26 @@ Result<Views> vectorNorm(Lowering &l, const Node &node) {
     return Views{l.apply("pow", {total, l.constant(1 / order, type)}, type)};
 }
 
+/// _trilinear(a, b, c, expand1, expand2, expand3, sumdim): the sum of products of three tensors,
+/// which get dimensions of size 1 at those places.
+Result<Views> trilinear(Lowering &l, const Node &node) {
+    const DType type = resultType(node);
+    View product = l.constant(1, type);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CUDA_AGENT_ASSIGN(x, l.view(node, i, "i"));
+        auto places = Lowering::integers(node, 3 + i, "expand");
+        std::sort(places.begin(), places.end());
+        for (const std::int64_t place : places)
+            x.dims.insert(x.dims.begin() + place, Axes{});
+        const View wide = widened(l, x, type);
+        product = i == 0 ? wide : l.apply("mul", {product, wide}, type);
+    }
+    std::vector<int> dims;
+    for (const std::int64_t dim : Lowering::integers(node, 6, "sumdim"))
+        dims.push_back(static_cast<int>(dim));
+    return Views{l.reduce("sum", product, dims, false, type)};
+}
+
 Result<Views> logSumExp(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
     const DType type = resultType(node);
@@ -217,6 +237,7 @@ void addReductionOperators(OperatorTable &table) {
     put({"var_mean.correction", "var_mean.dim"}, spread(false, true));
     put({"linalg_vector_norm.default", "norm.Scalar", "norm.ScalarOpt_dim"}, vectorNorm);
     put({"logsumexp.default"}, logSumExp);
+    put({"_trilinear.default"}, trilinear);
     put({"_softmax.default", "softmax.int"}, softmax(false));
     put({"_log_softmax.default", "log_softmax.int"}, softmax(true));
 }

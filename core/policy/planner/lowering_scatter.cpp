@@ -46,17 +46,39 @@ View onTop(Lowering &l, const View &before, const View &sums, DType type) {
     return l.cast(l.apply("add", {l.cast(before, l.dtypeOf(sums)), sums}, l.dtypeOf(sums)), type);
 }
 
+/// x[:, i] = a number: of index_fill. All of an element's writers write the same.
+Result<View> fillAt(Lowering &l, const View &x, const Indices &by, const View &value) {
+    const std::set<Axis> varies = l.program.axesOf(value.value);
+    if (by.dims.size() != 1 || by.positions[0].dims.size() > 1 || !varies.empty())
+        return failedError("without accumulate, of more than one number at places of a dimension");
+    const auto dim = static_cast<std::size_t>(by.dims[0]);
+    const std::int64_t extent = l.shapeOf(x)[dim];
+    View place = by.positions[0];
+    place.value = l.within(place.value, extent, true);
+    place.dims.resize(1);
+    place.dims.insert(place.dims.begin(), Axes{});
+    View own = l.index(x.dims[dim]);
+    own.dims.resize(2);
+    View hit = l.reduce("any", l.apply("eq", {own, l.cast(place, DType::int64)}, DType::boolean),
+                        {1}, false, DType::boolean);
+    hit.dims.resize(x.dims.size() - dim);
+    const DType type = l.dtypeOf(x);
+    return l.apply("where", {hit, View{l.cast(value, type).value, {}}, x}, type);
+}
+
 /// index_put(self, indices, values, accumulate): x[i, :, j] += values.
 Result<Views> indexPut(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
     CUDA_AGENT_ASSIGN(values, l.view(node, 2, "values"));
-    if (!Lowering::flag(node, 3, "accumulate", false))
-        return failedError("without accumulate");
-    const TensorType &out = node.outputs.at(0);
-    CUDA_AGENT_ASSIGN(type, sumType(out.dtype));
     CUDA_AGENT_ASSIGN(by, indicesOf(l, node));
     if (by.dims.empty())
         return failedError("without an index");
+    if (!Lowering::flag(node, 3, "accumulate", false)) {
+        CUDA_AGENT_ASSIGN(filled, fillAt(l, x, by, values));
+        return Views{filled};
+    }
+    const TensorType &out = node.outputs.at(0);
+    CUDA_AGENT_ASSIGN(type, sumType(out.dtype));
     const auto isIndexed = [&](std::size_t d) {
         return std::find(by.dims.begin(), by.dims.end(), static_cast<int>(d)) != by.dims.end();
     };
@@ -131,10 +153,14 @@ Operator addAlong(bool slices) {
 
 } // namespace
 
+Result<std::vector<View>> scatterAdd(Lowering &l, const Node &node) {
+    return addAlong(false)(l, node);
+}
+
 void addScatterOperators(OperatorTable &table) {
     table["aten.index_put.default"] = indexPut;
     table["aten._unsafe_index_put.default"] = indexPut;
-    table["aten.scatter_add.default"] = addAlong(false);
+    table["aten.scatter_add.default"] = scatterAdd;
     table["aten.index_add.default"] = addAlong(true);
 }
 

@@ -152,6 +152,7 @@ void addShapeOperators(OperatorTable &table) {
     put({"clone.default", "alias.default", "detach.default", "contiguous.default",
          "lift_fresh_copy.default"},
         identity);
+    table["prims.copy_strided.default"] = identity; // says only how the copy lies in memory
     put({"copy.default"}, [](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 1, "src"));
         return Views{l.expand(l.cast(x, node.outputs.at(0).dtype), node.outputs.at(0).shape)};
@@ -166,6 +167,10 @@ void addShapeOperators(OperatorTable &table) {
     put({"select.int"}, select);
     put({"slice.Tensor"}, slice);
     put({"zeros.default", "zeros_like.default", "new_zeros.default"}, fill(0));
+    // What an empty tensor holds is nobody's to read; it is written over.
+    put({"empty.memory_format", "empty_permuted.default", "empty_like.default", "new_empty.default",
+         "empty_strided.default", "new_empty_strided.default"},
+        fill(0));
     put({"ones.default", "ones_like.default", "new_ones.default"}, fill(1));
     put({"full.default", "full_like.default"}, fillFrom(1, "fill_value"));
     put({"new_full.default"}, fillFrom(2, "fill_value"));

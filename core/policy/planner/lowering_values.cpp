@@ -157,7 +157,7 @@ bool Lowering::reduces(const View &view) const {
     const std::vector<int> all = reachableFrom(program, {view.value});
     return std::any_of(all.begin(), all.end(), [&](int id) {
         const Kind kind = program.values[id].kind;
-        return kind == Kind::reduce || kind == Kind::scan;
+        return kind == Kind::reduce || kind == Kind::scan || kind == Kind::order;
     });
 }
 
@@ -359,7 +359,7 @@ bool Lowering::cloneWith(const View &view, const Targets &fresh, View &result) {
         int inside = -1;
         const std::size_t pickedBefore = value.picks();
         std::vector<int> picks;
-        if (value.kind == Kind::reduce)
+        if (value.kind == Kind::reduce || value.kind == Kind::order)
             return -1;
         if (value.kind == Kind::load) {
             if (!cutPieces(value, fresh))
@@ -367,11 +367,9 @@ bool Lowering::cloneWith(const View &view, const Targets &fresh, View &result) {
             inside = retarget(value, fresh, picks);
         }
         if (value.kind == Kind::index) {
-            if (const int picked = pickedIndex(value, fresh); picked >= 0)
-                return copies[id] = picked;
             const auto axes = renamed(value.axes, fresh);
             if (!axes)
-                return -1;
+                return copies[id] = movedIndex(value, fresh);
             value.axes = *axes;
         }
         if (value.kind == Kind::scan) {

@@ -83,17 +83,6 @@ View Lowering::windows(const View &view, const std::vector<Window> &list, int *i
     return result;
 }
 
-View Lowering::scan(const std::string &op, const View &view, int dim, DType dtype) {
-    View source = view;
-    if (program.axes.atoms(source.dims[dim]).size() > 1)
-        source = materialise(source);
-    const Axes along = program.axes.atoms(source.dims[dim]);
-    if (along.empty())
-        return cast(source, dtype);
-    // Along an expanded dimension every element is the same, yet the sums differ.
-    return {program.scan(op, source.value, along, dtype), source.dims};
-}
-
 namespace {
 
 using Views = std::vector<View>;
@@ -500,20 +489,6 @@ Operator maxPoolBackward(std::size_t spatial) {
     };
 }
 
-Operator running(std::string op) {
-    return [op](Lowering &l, const Node &node) -> Result<Views> {
-        CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
-        const DType stored = node.outputs.at(0).dtype;
-        const DType type = isFloating(stored) ? wide(stored) : DType::int64;
-        const View cast = l.cast(x, type);
-        if (x.dims.empty())
-            return Views{cast};
-        const int dim =
-            dimensionOf(static_cast<int>(Lowering::number(node, 1, "dim", 0)), x.dims.size());
-        return Views{l.scan(op, cast, dim, type)};
-    };
-}
-
 } // namespace
 
 void addWindowOperators(OperatorTable &table) {
@@ -530,8 +505,6 @@ void addWindowOperators(OperatorTable &table) {
         table[fmt::format("aten.max_pool{}d_with_indices_backward.default", n)] =
             maxPoolBackward(n);
     }
-    table["aten.cumsum.default"] = running("sum");
-    table["aten.cumprod.default"] = running("prod");
 }
 
 } // namespace cuda_agent::policy

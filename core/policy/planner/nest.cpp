@@ -370,7 +370,16 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
 
     std::set<Axis> all = group.rows;
     all.insert(group.reduced.begin(), group.reduced.end());
+    all.insert(group.places.begin(), group.places.end());
     Axes order = memoryOrder(program, all, values, group.stores);
+    if (!group.orders.empty()) { // rows, then elements and places as they are counted
+        const Value &first = program.values[group.orders[0]];
+        std::erase_if(order, [&](Axis atom) { return !group.rows.contains(atom); });
+        for (const Axes &list : {first.axes, first.places}) {
+            const Axes atoms = program.axes.atoms(list);
+            order.insert(order.end(), atoms.begin(), atoms.end());
+        }
+    }
     // Windows without a run of memory of their own are walked by one thread each: neighbouring
     // threads take neighbouring windows.
     if (overlaps(program, group, values))
@@ -398,10 +407,13 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
         std::stable_partition(order.begin(), order.end(), [&](Axis atom) { return atom != loop; });
     }
     for (const Axis atom : order) {
-        const bool element = group.reduced.contains(atom) || atom == loop || side(atom) != 0;
-        const bool merge = !nest.dims.empty() && nest.dims.back().element == element &&
-                           side(nest.dims.back().axes.back()) == side(atom) &&
-                           walksOn(program, everything, nest.dims.back().axes.back(), atom);
+        const bool element = group.reduced.contains(atom) || group.places.contains(atom) ||
+                             atom == loop || side(atom) != 0;
+        const bool merge =
+            !nest.dims.empty() && nest.dims.back().element == element &&
+            side(nest.dims.back().axes.back()) == side(atom) &&
+            group.places.contains(nest.dims.back().axes.back()) == group.places.contains(atom) &&
+            walksOn(program, everything, nest.dims.back().axes.back(), atom);
         addLoop(program, nest, atom, element, merge);
         if (!merge && side(atom) != 0)
             (side(atom) == 1 ? nest.along : nest.across)
@@ -424,7 +436,8 @@ Nest makeNest(const Program &program, const Group &group, std::int64_t shortestR
         if (tile && nest.dims[0].element)
             nest.runtimeOuter = false;
         // A reduced outermost loop is only open when there are no rows: then it is the length.
-        if (nest.dims[0].element && (!nest.rowDims().empty() || !group.scans.empty()))
+        if (nest.dims[0].element &&
+            (!nest.rowDims().empty() || !group.scans.empty() || !group.orders.empty()))
             nest.runtimeOuter = false;
         if (nest.dims[0].element && nest.elementDims().size() > 1)
             nest.runtimeOuter = nest.runtimeOuter && !group.hasReductions();

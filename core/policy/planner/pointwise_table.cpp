@@ -42,6 +42,8 @@ const std::map<std::string, PointwiseInfo> table{
     {"acos", {1, "acos@({0})", 20}},
     {"atan", {1, "atan@({0})", 20}},
     {"atan2", {2, "atan2@({0}, {1})", 30}},
+    {"hypot", {2, "hypot@({0}, {1})", 14}},
+    {"copysign", {2, "copysign@({0}, {1})"}},
     {"sinh", {1, "sinh@({0})", 24}},
     {"cosh", {1, "cosh@({0})", 24}},
     {"tanh", {1, "tanh@({0})", 20}},
@@ -62,6 +64,8 @@ const std::map<std::string, PointwiseInfo> table{
     {"minimum", {2, "({0} < {1} || {0} != {0} ? {0} : {1})", 2}},
     {"imaximum", {2, "({0} > {1} ? {0} : {1})"}},
     {"iminimum", {2, "({0} < {1} ? {0} : {1})"}},
+    {"fmax", {2, "fmax@({0}, {1})", 2}}, // of a number and NaN: the number
+    {"fmin", {2, "fmin@({0}, {1})", 2}},
     {"clampmin", {2, "({0} < {1} ? {1} : {0})"}},
     {"clampmax", {2, "({0} > {1} ? {1} : {0})"}},
     {"where", {3, "({0} ? {1} : {2})"}},

@@ -165,33 +165,70 @@ __device__ __forceinline__ State meetBlocks(State own, State *partials, int *arr
 
 )cuda";
 
+/// What scans combine their running results with, by the helpers' names.
+const std::map<std::string, const char *> combinations{
+    {"Sum", R"cuda(struct Sum {
+    template <class T> static __device__ __forceinline__ T of(T a, T b) { return a + b; }
+};
+)cuda"},
+    {"Product", R"cuda(struct Product {
+    template <class T> static __device__ __forceinline__ T of(T a, T b) { return a * b; }
+};
+)cuda"},
+    {"Largest", R"cuda(// NaN, once met, stays.
+struct Largest {
+    template <class T> static __device__ __forceinline__ T of(T a, T b) {
+        return a > b || a != a ? a : b;
+    }
+};
+)cuda"},
+    {"Smallest", R"cuda(// NaN, once met, stays.
+struct Smallest {
+    template <class T> static __device__ __forceinline__ T of(T a, T b) {
+        return a < b || a != a ? a : b;
+    }
+};
+)cuda"},
+    {"SumOfExp", R"cuda(// The logarithm of exp(a) + exp(b).
+struct SumOfExp {
+    template <class T> static __device__ __forceinline__ T of(T a, T b) {
+        const T high = a > b || a != a ? a : b;
+        const T low = a > b || a != a ? b : a;
+        return high == low ? high + T(0.693147180559945309) // infinities, too
+                           : high + (sizeof(T) == 4 ? T(log1pf(expf(low - high)))
+                                                    : T(log1p(exp(low - high))));
+    }
+};
+)cuda"},
+};
+
 constexpr const char *scanBlock =
     R"cuda(// What the threads before this one have together; `total` is of all. One exchange is used at most
 // every second time, so that one barrier will do.
-template <int warps, bool sum, class T>
-__device__ __forceinline__ T scanBlock(T own, T *exchange, T &total) {
+template <int warps, class Combination, class T>
+__device__ __forceinline__ T scanBlock(T own, T none, T *exchange, T &total) {
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     T upTo = own;
 #pragma unroll
     for (int step = 1; step < 32; step *= 2) {
         const T other = __shfl_up_sync(0xffffffffu, upTo, step);
         if (lane >= step)
-            upTo = sum ? other + upTo : other * upTo;
+            upTo = Combination::of(other, upTo);
     }
     if (lane == 31)
         exchange[warp] = upTo;
     __syncthreads();
-    T before = sum ? T(0) : T(1);
+    T before = none;
     total = before;
 #pragma unroll
     for (int w = 0; w < warps; ++w) {
         const T part = exchange[w];
         if (w < warp)
-            before = sum ? before + part : before * part;
-        total = sum ? total + part : total * part;
+            before = Combination::of(before, part);
+        total = Combination::of(total, part);
     }
     const T neighbour = __shfl_up_sync(0xffffffffu, upTo, 1);
-    return lane == 0 ? before : sum ? before + neighbour : before * neighbour;
+    return lane == 0 ? before : Combination::of(before, neighbour);
 }
 
 )cuda";
@@ -235,9 +272,13 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
         text += reduceBlock;
     if (has("meetBlocks"))
         text += meetBlocks;
+    for (const auto &[name, combination] : combinations) {
+        if (has(name.c_str()))
+            text += combination;
+    }
     if (has("scanBlock"))
         text += scanBlock;
-    return text + productPrelude(helpers);
+    return text + orderPrelude(helpers) + productPrelude(helpers);
 }
 
 KernelSource writeKernels(const Program &program, const Group &group, const Nest &nest,
@@ -260,6 +301,9 @@ KernelSource writeKernels(const Program &program, const Group &group, const Nest
     case Schedule::Form::loopProduct:
         writer = group.scores >= 0 ? makeAttentionWriter(program, group, nest, schedule, name)
                                    : makeProductWriter(program, group, nest, schedule, name);
+        break;
+    case Schedule::Form::order:
+        writer = makeOrderWriter(program, group, nest, schedule, name);
         break;
     case Schedule::Form::loopRow:
     case Schedule::Form::loopColumn:

@@ -65,18 +65,6 @@ std::string typeOf(const Program &program, int value) {
     return scalarType(program.values[value].dtype);
 }
 
-std::string lowest(const std::string &type) {
-    if (type == "float" || type == "double")
-        return "-INFINITY";
-    return type == "long long" ? "(-9223372036854775807LL - 1)"
-           : type == "bool"    ? "false"
-                               : "(-2147483647 - 1)";
-}
-std::string highest(const std::string &type) {
-    if (type == "float" || type == "double")
-        return "INFINITY";
-    return type == "long long" ? "9223372036854775807LL" : type == "bool" ? "true" : "2147483647";
-}
 std::string number(const std::string &type, int value) {
     if (type == "float")
         return fmt::format("{}.0f", value);
@@ -85,6 +73,20 @@ std::string number(const std::string &type, int value) {
 
 } // namespace
 
+std::string lowestOf(const std::string &type) {
+    if (type == "float" || type == "double")
+        return "-INFINITY";
+    return type == "long long" ? "(-9223372036854775807LL - 1)"
+           : type == "bool"    ? "false"
+                               : "(-2147483647 - 1)";
+}
+
+std::string highestOf(const std::string &type) {
+    if (type == "float" || type == "double")
+        return "INFINITY";
+    return type == "long long" ? "9223372036854775807LL" : type == "bool" ? "true" : "2147483647";
+}
+
 std::vector<Field> fieldsOf(const Program &program, const Reducer &r, bool smallIndex) {
     const std::string type = typeOf(program, r.kind == Reducer::Kind::simple ? r.value : r.input);
     const auto field = [&](const char *name) { return fmt::format("{}{}", name, r.number); };
@@ -92,14 +94,14 @@ std::vector<Field> fieldsOf(const Program &program, const Reducer &r, bool small
     case Reducer::Kind::simple: {
         const std::string initial = r.op == "sum"    ? number(type, 0)
                                     : r.op == "prod" ? number(type, 1)
-                                    : r.op == "max"  ? lowest(type)
-                                    : r.op == "min"  ? highest(type)
+                                    : r.op == "max"  ? lowestOf(type)
+                                    : r.op == "min"  ? highestOf(type)
                                     : r.op == "any"  ? "false"
                                                      : "true";
         return {{type, field(r.op.c_str()), initial}};
     }
     case Reducer::Kind::position:
-        return {{type, field("best"), r.op == "argmax" ? lowest(type) : highest(type)},
+        return {{type, field("best"), r.op == "argmax" ? lowestOf(type) : highestOf(type)},
                 {smallIndex ? "int" : "long long", field("place"),
                  smallIndex ? "2147483647" : "9223372036854775807LL"}};
     case Reducer::Kind::moments:
@@ -107,7 +109,7 @@ std::vector<Field> fieldsOf(const Program &program, const Reducer &r, bool small
                 {type, field("mean"), number(type, 0)},
                 {type, field("squares"), number(type, 0)}};
     case Reducer::Kind::maxAndSumOfExp:
-        return {{type, field("max"), lowest(type)}, {type, field("sumExp"), number(type, 0)}};
+        return {{type, field("max"), lowestOf(type)}, {type, field("sumExp"), number(type, 0)}};
     }
     return {};
 }

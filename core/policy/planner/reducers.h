@@ -26,6 +26,10 @@ struct Pass {
 /// for another one's end.
 std::vector<Pass> makePasses(const Program &program, const Group &group);
 
+/// The literal of a scalar type that no number lies below, or above.
+std::string lowestOf(const std::string &type);
+std::string highestOf(const std::string &type);
+
 /// Initial value, declared fields and combination of one reducer, as text.
 struct Field {
     std::string type, name, initial;

@@ -6,9 +6,9 @@ namespace cuda_agent::policy {
 
 namespace {
 
-/// Running sums and products along rows. Row form: a block takes a row in tiles, whose elements are
-/// combined thread by thread, warp by warp, and carried on. The other forms: a thread walks along a
-/// row, or along a strip of neighbouring ones.
+/// Running sums, products and extremes along rows. Row form: a block takes a row in tiles, whose
+/// elements are combined thread by thread, warp by warp, and carried on. The other forms: a thread
+/// walks along a row, or along a strip of neighbouring ones.
 class ScanWriter : public StripWriter {
   public:
     using StripWriter::StripWriter;
@@ -40,11 +40,35 @@ class ScanWriter : public StripWriter {
     /// What the running result is held in.
     std::string stateOf(int scan) const {
         const std::string type = typeOf(scan);
-        return exactSums() && type == "float" ? "double" : type;
+        const bool rounds = p_.values[scan].op == "sum" || p_.values[scan].op == "prod";
+        return exactSums() && rounds && type == "float" ? "double" : type;
     }
-    std::string identity(int scan) const { return p_.values[scan].op == "sum" ? "0" : "1"; }
-    std::string combined(int scan, const std::string &a, const std::string &b) const {
-        return fmt::format("{} {} {}", a, p_.values[scan].op == "sum" ? "+" : "*", b);
+    std::string identity(int scan) const {
+        const std::string &op = p_.values[scan].op;
+        if (op == "sum" || op == "prod")
+            return op == "sum" ? "0" : "1";
+        return op == "min" ? highestOf(typeOf(scan)) : lowestOf(typeOf(scan));
+    }
+    /// The struct of the prelude that combines two running results, of what is ahead first.
+    std::string combination(int scan) {
+        const std::string &op = p_.values[scan].op;
+        const std::string name = op == "sum"    ? "Sum"
+                                 : op == "prod" ? "Product"
+                                 : op == "max"  ? "Largest"
+                                 : op == "min"  ? "Smallest"
+                                                : "SumOfExp";
+        out_.helpers.insert(name);
+        return name;
+    }
+    std::string combined(int scan, const std::string &a, const std::string &b) {
+        const std::string &op = p_.values[scan].op;
+        if (op == "sum" || op == "prod")
+            return fmt::format("{} {} {}", a, op == "sum" ? "+" : "*", b);
+        return fmt::format("{}::of<{}>({}, {})", combination(scan), typeOf(scan), a, b);
+    }
+
+    std::string typed(int scan, const std::string &number) const {
+        return fmt::format("({}){}", typeOf(scan), number);
     }
 
     /// Names the place along the row for loads and stores.
@@ -194,9 +218,9 @@ class ScanWriter : public StripWriter {
         line(fmt::format(
             "const {0} before{1} = {2}; // of the elements ahead of this thread's", type, k,
             combined(scan, fmt::format("carry{}", k),
-                     fmt::format("scanBlock<{}, {}>({}[{}], exchange{}[turn], total{})", warps,
-                                 p_.values[scan].op == "sum" ? "true" : "false", x,
-                                 backwards() ? 0 : last, k, k))));
+                     fmt::format("scanBlock<{}, {}>({}[{}], {}, exchange{}[turn], total{})", warps,
+                                 combination(scan), x, backwards() ? 0 : last,
+                                 typed(scan, identity(scan)), k, k))));
         line(fmt::format("carry{0} = {1};", k,
                          combined(scan, fmt::format("carry{}", k), fmt::format("total{}", k))));
     }

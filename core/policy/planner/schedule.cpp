@@ -7,8 +7,8 @@
 namespace cuda_agent::policy {
 
 namespace {
-constexpr std::array<std::string_view, 8> formNames{"row",  "column",  "loopRow", "loopColumn",
-                                                    "tile", "product", "tensor",  "loopProduct"};
+constexpr std::array<std::string_view, 9> formNames{
+    "row", "column", "loopRow", "loopColumn", "tile", "product", "tensor", "loopProduct", "order"};
 }
 
 std::string Schedule::text() const {
@@ -21,6 +21,8 @@ std::string Schedule::text() const {
     if (ofProduct())
         result += fmt::format("-a{}-x{}-c{}-h{}-w{}-s{}-v{}{}", along, across, chunk, rowsEach,
                               columnsEach, stages, vector, split ? "-split" : "");
+    else if (form == Form::order)
+        result += fmt::format("-c{}-h{}-u{}", chunk, rowsEach, unroll);
     else if (form == Form::tile)
         result += fmt::format("-x{}-a{}-v{}", across, along, vector);
     else if (form == Form::row || form == Form::column)

@@ -20,6 +20,8 @@ namespace cuda_agent::policy {
 /// - product: a block computes a tile of a product in shared memory, in float arithmetic.
 /// - tensor: the same on tensor cores, slices of it copied while others are multiplied.
 /// - loopProduct: one thread computes a tile of a product in plain loops.
+/// - order: a block puts the elements of rows, or of a part of one, in order in shared memory;
+///   blocks of one thread merge them, others exchange them in the pairs of a network.
 struct Schedule {
     enum class Form {
         row,
@@ -29,13 +31,14 @@ struct Schedule {
         tile,
         product,
         tensor,
-        loopProduct
+        loopProduct,
+        order
     } form = Form::row;
     int threads = 256; ///< per block
     int team = 256;    ///< row: threads of one block that share a row
     int lanesY = 1;    ///< column: threads of a block that share a column
     int vector = 1;    ///< elements a load takes at once; column: rows a thread owns
-    int unroll = 1;    ///< vectors in flight for each thread
+    int unroll = 1;    ///< vectors in flight for each thread; order: steps of the network at once
     int across = 32;   ///< tile: elements along which reads are neighbours; products: columns
     int along = 32;    ///< tile: elements along which writes are neighbours; products: rows
     /// Parts of a row that different blocks (loop forms: threads) take; of products, parts of k.
@@ -49,9 +52,11 @@ struct Schedule {
     int resident = 1;
     bool streaming = false; ///< stores marked as not to be read again soon
     /// Loop forms: elements of a tile; loopColumn: rows in a strip; products: steps of k in a
-    /// slice.
+    /// slice; order: elements of a row in shared memory, a power of two but for one thread.
     int chunk = 2048;
-    int rowsEach = 1;    ///< products: rows and columns of the tile that a thread takes, or a warp
+    /// Products: rows and columns of the tile that a thread takes, or a warp; order: rows that a
+    /// block takes, a power of two.
+    int rowsEach = 1;
     int columnsEach = 1; ///< where tensor cores multiply
     int stages = 2;      ///< tensor: slices in shared memory
     /// tensor: each float as two TF32 numbers, three products of them for one, so that the result

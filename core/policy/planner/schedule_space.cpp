@@ -531,6 +531,8 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
                                     const device::Info &device) {
     if (group.group->product >= 0)
         return productOptions(program, group, device);
+    if (!group.group->orders.empty())
+        return orderOptions(program, group, device);
     const std::vector<Pass> passes = makePasses(program, *group.group);
     Facts f{group,
             group.nest,

@@ -24,6 +24,10 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
 std::vector<Option> productOptions(const Program &program, const ScheduledGroup &group,
                                    const device::Info &device);
 
+/// The same for a group that puts elements in order.
+std::vector<Option> orderOptions(const Program &program, const ScheduledGroup &group,
+                                 const device::Info &device);
+
 /// The widest vector that every access to neighbouring elements allows, by sizes and alignment.
 int widestVector(const Program &program, const ScheduledGroup &group);
 

@@ -161,6 +161,7 @@ class Describer:
         from torch.fx.experimental.proxy_tensor import make_fx
 
         from .backward import core_table
+        from .functional import changes_in_place, functional
 
         positions = [i for i, value in enumerate(arguments) if isinstance(value, torch.Tensor)]
 
@@ -174,23 +175,33 @@ class Describer:
             traced = make_fx(forward, decomposition_table=core_table(),
                              tracing_mode="fake", _allow_non_fake_inputs=True)(
                                  *[arguments[i] for i in positions])
+            torch.set_grad_enabled(False)
+            first = {}
+            for node in traced.graph.nodes:
+                if node.op == "get_attr" and first.setdefault(node.target, node) is not node:
+                    node.replace_all_uses_with(first[node.target])
+            traced.graph.eliminate_dead_code()
+            lifted = []
+            if changes_in_place(traced):
+                try:
+                    traced, lifted = functional(traced, [arguments[i] for i in positions],
+                                                core_table())
+                except ValueError as error:
+                    raise Unsupported(str(error))
         finally:
             torch.set_grad_enabled(False)
-        first = {}
-        for node in traced.graph.nodes:
-            if node.op == "get_attr" and first.setdefault(node.target, node) is not node:
-                node.replace_all_uses_with(first[node.target])
-        traced.graph.eliminate_dead_code()
         names = {id(value): key for key, value in
                  self.task.model.state_dict(keep_vars=True).items()}
         nodes, parameters, outputs = [], [], []
-        inputs = iter(positions)
+        inputs, lifted = iter(positions), iter(lifted)
         for node in traced.graph.nodes:
-            if node.op == "placeholder":
+            position = next(inputs, None) if node.op == "placeholder" else None
+            if position is not None:
                 nodes.append({"name": node.name, "op": "placeholder", "origin": "input",
-                              "input_index": next(inputs), "outputs": tensor_types(node)})
-            elif node.op == "get_attr":
-                tensor = getattr(traced, node.target)
+                              "input_index": position, "outputs": tensor_types(node)})
+            elif node.op in ("get_attr", "placeholder"):
+                tensor = (getattr(traced, node.target) if node.op == "get_attr" else
+                          next(lifted))
                 if not isinstance(tensor, torch.Tensor):
                     raise Unsupported(f"the graph reads '{node.target}', which is no tensor")
                 key = names.get(id(tensor))

@@ -88,6 +88,22 @@ TEST(LoweringPointwise, OperandsAreBroadcastByWhatTheyAreIndexedWith) {
     EXPECT_EQ(written("mul.Tensor", f32({4, 5}), {f32({4, 5}), f32({})}), "mul(in0[i, j], in1[])");
 }
 
+TEST(LoweringPointwise, PairsOfNumbers) {
+    EXPECT_EQ(written("hypot.default", floats, {floats, floats}), "hypot(in0[i], in1[i])");
+    EXPECT_EQ(written("copysign.Tensor", floats, {floats, floats}), "copysign(in0[i], in1[i])");
+    EXPECT_EQ(written("copysign.Scalar", floats, {longs}, {-2}), "copysign(float32(in0[i]), -2)");
+    EXPECT_EQ(written("fmax.default", floats, {floats, floats}), "fmax(in0[i], in1[i])");
+    EXPECT_EQ(written("fmin.default", longs, {longs, longs}), "iminimum(in0[i], in1[i])");
+    EXPECT_EQ(written("ldexp.Tensor", floats, {floats, longs}),
+              "mul(in0[i], exp2(float32(in1[i])))");
+    EXPECT_EQ(written("softshrink_backward.default", floats, {floats, floats}, {0.25}),
+              "where(and(ge(in1[i], -0.25), le(in1[i], 0.25)), 0, in0[i])");
+    EXPECT_EQ(written("special_chebyshev_polynomial_u.n_scalar", floats, {floats}, {2}),
+              "sub(mul(mul(in0[i], 2), mul(in0[i], 2)), 1)");
+    EXPECT_EQ(problem("special_chebyshev_polynomial_u.n_scalar", floats, {floats}, {9}),
+              "the planner cannot do: aten.special_chebyshev_polynomial_u.n_scalar (of degree 9)");
+}
+
 TEST(LoweringPointwise, PowersOfSmallExponentsAreProducts) {
     const auto power = [](const Json &exponent) {
         return written("pow.Tensor_Scalar", floats, {floats}, {exponent});
@@ -308,19 +324,19 @@ TEST(LoweringLibrary, AConvolutionAddsItsBiasByChannel) {
 TEST(LoweringErrors, EveryUnknownOperatorIsNamedOnceAndItsUsersAreNotBlamed) {
     GraphWriter g;
     const Json x = g.input(floats);
-    const Json a = g.op("cummax.default", floats, x, 0);
+    const Json a = g.op("lgamma.default", floats, x);
     const Json b = g.op("exp.default", floats, a);
     const Json c = g.op("special_zeta.default", floats, b, 2);
-    const Json d = g.op("cummax.default", floats, x, 0);
+    const Json d = g.op("lgamma.default", floats, x);
     const Json e = g.op("add.Tensor", floats, c, d);
     EXPECT_EQ(problemOf(g.returning({e})),
-              "the planner cannot do: aten.cummax.default, aten.special_zeta.default");
+              "the planner cannot do: aten.lgamma.default, aten.special_zeta.default");
 }
 
 TEST(LoweringErrors, NodesThatNoOutputNeedsAreNoProblem) {
     GraphWriter g;
     const Json x = g.input(floats);
-    g.op("cummax.default", floats, x, 0);
+    g.op("lgamma.default", floats, x);
     EXPECT_EQ(written(g.returning({g.op("exp.default", floats, x)})), "exp(in0[i])");
 }
 

@@ -154,6 +154,12 @@ class Text {
             return fmt::format("{}[{}{}]({})", v.op, v.backwards ? "back from " : "up to ",
                                axes(v.axes), arg);
         }
+        case Kind::order: {
+            const std::string arg = value(v.args[0]);
+            return fmt::format("{}[{}: {}{}{}]({})", v.op, axes(v.axes), axes(v.places),
+                               v.first > 0 ? fmt::format("+{}", v.first) : "",
+                               v.backwards ? " from the largest" : "", arg);
+        }
         }
         return {};
     }
@@ -233,6 +239,7 @@ double operation(const std::string &op, const Numbers &a) {
         {"imaximum", [](const Numbers &v) { return std::max(v[0], v[1]); }},
         {"iminimum", [](const Numbers &v) { return std::min(v[0], v[1]); }},
         {"eq", [](const Numbers &v) { return v[0] == v[1] ? 1.0 : 0.0; }},
+        {"isnan", [](const Numbers &v) { return std::isnan(v[0]) ? 1.0 : 0.0; }},
         {"isinf", [](const Numbers &v) { return std::isinf(v[0]) ? 1.0 : 0.0; }},
     };
     const auto found = table.find(op);
@@ -310,8 +317,7 @@ class Evaluation {
     }
 
     void check(const Group &group) {
-        std::set<Axis> all = group.rows;
-        all.insert(group.reduced.begin(), group.reduced.end());
+        const std::set<Axis> all = group.elements();
         std::vector<int> roots = group.reduces;
         for (const Store &store : group.stores) {
             roots.push_back(store.value);
@@ -325,12 +331,14 @@ class Evaluation {
         }
         for (const int id : reachableFrom(program_, roots)) {
             const Value &value = program_.values[id];
-            if (value.kind != Kind::reduce && value.kind != Kind::scan)
+            if (value.kind != Kind::reduce && value.kind != Kind::scan && value.kind != Kind::order)
                 continue;
-            const std::vector<int> &own = value.kind == Kind::reduce ? group.reduces : group.scans;
+            const std::vector<int> &own = value.kind == Kind::reduce ? group.reduces
+                                          : value.kind == Kind::scan ? group.scans
+                                                                     : group.orders;
             EXPECT_TRUE(std::find(own.begin(), own.end(), id) != own.end())
                 << "v" << id << " is reduced by another unit";
-            if (value.kind == Kind::scan)
+            if (value.kind != Kind::reduce)
                 continue;
             const Axes over = program_.axes.atoms(value.axes);
             EXPECT_EQ(std::set<Axis>(over.begin(), over.end()), group.reduced);
@@ -422,15 +430,32 @@ class Evaluation {
         case Kind::scan: {
             const Axes along = program_.axes.atoms(v.axes);
             const std::int64_t here = flat(v.axes, place);
-            double total = v.op == "sum" ? 0 : 1;
+            double total = v.op == "sum"   ? 0
+                           : v.op == "max" ? -INFINITY
+                           : v.op == "min" ? INFINITY
+                                           : 1;
             over(along, place, [&](const Place &inner) {
                 const std::int64_t there = flat(v.axes, inner);
                 if (v.backwards ? there < here : there > here)
                     return;
                 const double x = value(v.args[0], inner);
-                total = v.op == "sum" ? total + x : total * x;
+                total = v.op == "sum"   ? total + x
+                        : v.op == "max" ? std::max(total, x)
+                        : v.op == "min" ? std::min(total, x)
+                                        : total * x;
             });
             return total;
+        }
+        case Kind::order: {
+            std::vector<std::pair<double, double>> row;
+            over(program_.axes.atoms(v.axes), place, [&](const Place &inner) {
+                row.emplace_back(value(v.args[0], inner), static_cast<double>(flat(v.axes, inner)));
+            });
+            std::stable_sort(row.begin(), row.end(), [&](const auto &a, const auto &b) {
+                return v.backwards ? a.first > b.first : a.first < b.first;
+            });
+            const auto at = static_cast<std::size_t>(v.first + flat(v.places, place));
+            return v.op == "sorted" ? row.at(at).first : row.at(at).second;
         }
         case Kind::reduce: {
             double best = v.op == "sum"                       ? 0

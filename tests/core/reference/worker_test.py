@@ -309,6 +309,19 @@ class OracleTest(unittest.TestCase):
         self.assertEqual(len(mode.notes), 1)
         self.assertIn("no double implementation", mode.notes[0])
 
+    def test_equal_elements_stay_as_they_come(self):
+        x = torch.arange(400.0).remainder(3).reshape(2, 200)
+        with oracle.InDouble(CPU):
+            values, places = torch.sort(x, dim=1, descending=True)
+            most, at = torch.topk(x, 70, dim=1)
+            one = torch.topk(torch.tensor(2.0), 1)
+        expected = x.double().sort(dim=1, descending=True, stable=True)
+        self.assertTrue(torch.equal(values, expected.values))
+        self.assertTrue(torch.equal(places, expected.indices))
+        self.assertTrue(torch.equal(most, expected.values[:, :70]))
+        self.assertTrue(torch.equal(at, expected.indices[:, :70]))
+        self.assertEqual((float(one.values), int(one.indices)), (2.0, 0))
+
     def test_errors_of_the_task_pass(self):
         with self.assertRaises(RuntimeError), oracle.InDouble(CPU):
             torch.ones(2, 3) @ torch.ones(2, 3)
@@ -410,20 +423,6 @@ class DisturbanceTest(unittest.TestCase):
         self.assertAlmostEqual(self.moved(1 << 14) / (unit * 64), 1, delta=0.01)  # and no further
         # sums behind 16-bit results are float32's
         self.assertAlmostEqual(self.moved(256, 2.0**-11) / (unit * 16), 1, delta=0.01)
-
-
-class GraphTest(unittest.TestCase):
-    def test_encoding(self):
-        self.assertEqual(graph.encode((1, [2.0, math.inf], None, torch.float16, "mean")),
-                         [1, [2.0, {"float": "inf"}], None, {"dtype": "float16"}, "mean"])
-        self.assertIsNone(graph.encode(CPU))
-        with self.assertRaises(graph.Unsupported):
-            graph.encode(1j)
-
-    def test_unsupported_types(self):
-        node = type("Node", (), {"target": "aten.fft", "meta": {"val": torch.zeros(2) * 1j}})
-        with self.assertRaises(graph.Unsupported):
-            graph.tensor_types(node)
 
 
 class TaskTest(unittest.TestCase):

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operator graphs as the reference worker writes them. By hand: <python with torch> graph_test.py"""
+
+import math
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "core" / "reference"))
+
+import torch  # noqa: E402
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+
+from worker import functional, graph  # noqa: E402
+from worker.loader import Task  # noqa: E402
+from worker.source import Source  # noqa: E402
+
+CPU = torch.device("cpu")
+
+
+class GraphTest(unittest.TestCase):
+    def test_encoding(self):
+        self.assertEqual(graph.encode((1, [2.0, math.inf], None, torch.float16, "mean")),
+                         [1, [2.0, {"float": "inf"}], None, {"dtype": "float16"}, "mean"])
+        self.assertIsNone(graph.encode(CPU))
+        with self.assertRaises(graph.Unsupported):
+            graph.encode(1j)
+
+    def test_unsupported_types(self):
+        node = type("Node", (), {"target": "aten.fft", "meta": {"val": torch.zeros(2) * 1j}})
+        with self.assertRaises(graph.Unsupported):
+            graph.tensor_types(node)
+
+
+class FunctionalTest(unittest.TestCase):
+    """What changes tensors in place becomes what computes new ones."""
+
+    TASK = """import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(5))
+
+    def forward(self, x, grad):
+        with torch.enable_grad():
+            self.requires_grad_()
+            x = x.detach().requires_grad_()
+            y = (x * self.weight).sum(1)
+            made, kept = torch.autograd.grad(y, [x, self.weight], grad)
+        made[:, 1:3].mul_(2.0)
+        return made, kept
+
+
+def get_inputs():
+    return [torch.randn(4, 5), torch.randn(4)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+    def test_part_of_a_gradient(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(self.TASK)
+            file.flush()
+            description = graph.Describer(Task(Source(file.name, {}), CPU)).describe()
+        nodes = {node["name"]: node for node in description["graph"]["nodes"]}
+        self.assertEqual([name for name, node in nodes.items() if "_." in node["op"]], [])
+        self.assertIn("aten.slice_scatter.default", [node["op"] for node in nodes.values()])
+        placed = [(node["origin"], node.get("key"), node.get("input_index"))
+                  for node in nodes.values() if node["op"] == "placeholder"]
+        self.assertEqual(sorted(placed, key=str), [("input", None, 0), ("input", None, 1),
+                                                   ("parameter", "weight", None)])
+
+    def test_an_input_is_no_scratch_paper(self):
+        inputs = [torch.ones(3)]
+        traced = make_fx(lambda x: x.mul_(2.0) + 1, tracing_mode="fake")(*inputs)
+        self.assertTrue(functional.changes_in_place(traced))
+        with self.assertRaisesRegex(ValueError, "changes an input"):
+            functional.functional(traced, inputs, {})
+
+
+if __name__ == "__main__":
+    unittest.main()
