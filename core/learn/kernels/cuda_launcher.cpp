@@ -117,9 +117,9 @@ const std::string &kernelText() {
 
 const std::vector<std::string> &kernelEntries() {
     static const std::vector<std::string> entries{
-        "rms_norm",        "rms_norm_backward", "column_sums",
-        "qkv_rope",        "qkv_rope_backward", "swiglu",
-        "swiglu_backward", "cross_entropy",     "cross_entropy_backward"};
+        "rms_norm",          "rms_norm_backward",     "column_sums", "qkv_rope",
+        "qkv_rope_backward", "attend_step",           "swiglu",      "swiglu_backward",
+        "cross_entropy",     "cross_entropy_backward"};
     return entries;
 }
 

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <bit>
+#include <cmath>
 
 namespace cuda_agent::learn {
 
@@ -24,6 +25,14 @@ std::int64_t lanesFor(std::int64_t accesses) {
             return lanes;
     return std::min<std::int64_t>(
         32, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(accesses))));
+}
+
+/// As attention.cu's partOf.
+std::int64_t queriesOfBlock(std::int64_t sharing) {
+    std::int64_t part = 4;
+    while (sharing % part != 0)
+        --part;
+    return part;
 }
 
 std::uint32_t blocks(std::int64_t items, std::int64_t ofBlock) {
@@ -78,8 +87,9 @@ Result<void> check(const KernelSizes &sizes) {
         return requestError("fused kernels need a head size of {} to 256 that is a power of two, "
                             "not {}",
                             2 * width, sizes.headSize);
-    if (sizes.heads < 1 || sizes.kvHeads < 1 || sizes.kvHeads > sizes.heads || sizes.vocabulary < 1)
-        return requestError("fused kernels need as many heads as keys at least, and a vocabulary");
+    if (sizes.heads < 1 || sizes.kvHeads < 1 || sizes.heads % sizes.kvHeads != 0 ||
+        sizes.vocabulary < 1)
+        return requestError("fused kernels need a whole number of heads a key, and a vocabulary");
     return {};
 }
 
@@ -222,6 +232,35 @@ std::array<at::Tensor, 3> Kernels::qkvRopeBackward(const std::array<at::Tensor, 
            static_cast<float>(s.epsilon));
     const auto weights = columnSums(partial);
     return {to, weights[0], weights[1]};
+}
+
+at::Tensor Kernels::attendStep(const at::Tensor &query, const at::Tensor &key,
+                               const at::Tensor &value, const Kept &kept, const at::Tensor &rows,
+                               const at::Tensor &places) const {
+    const auto &s = sizes_;
+    const auto tokens = rows.numel();
+    checkIndices(rows, tokens);
+    checkIndices(places, tokens);
+    const auto some = [&](const at::Tensor &all, std::int64_t heads) {
+        TORCH_CHECK(all.numel() == tokens * heads * s.headSize, "fused attendStep: ", all.sizes(),
+                    " of ", tokens, " tokens");
+        return whole(all, s.headSize);
+    };
+    const auto from = some(query, s.heads), fresh = some(key, s.kvHeads),
+               more = some(value, s.kvHeads);
+    for (const auto &all : {kept.keys, kept.values})
+        TORCH_CHECK(all.scalar_type() == s.type && all.dim() == 4 && all.size(1) == s.kvHeads &&
+                        all.size(3) == s.headSize && all.sizes() == kept.keys.sizes() &&
+                        all.is_contiguous() && isAligned(all),
+                    "fused attendStep: kept ", all.sizes(), " of ", all.scalar_type());
+    auto to = at::empty({tokens, s.heads, s.headSize}, from.options());
+    launch("attend_step",
+           {static_cast<std::uint32_t>(tokens),
+            static_cast<std::uint32_t>(s.heads / queriesOfBlock(s.heads / s.kvHeads))},
+           threads, dataOf(from), dataOf(fresh), dataOf(more), dataOf(rows), dataOf(places),
+           kept.keys.mutable_data_ptr(), kept.values.mutable_data_ptr(), to.mutable_data_ptr(),
+           kept.keys.size(2), static_cast<float>(1 / std::sqrt(static_cast<double>(s.headSize))));
+    return to;
 }
 
 at::Tensor Kernels::swiGlu(const at::Tensor &both) const {

@@ -59,6 +59,19 @@ class Kernels : public torch::CustomClassHolder {
     std::array<at::Tensor, 3> qkvRopeBackward(const std::array<at::Tensor, 3> &gradients,
                                               const at::Tensor &packed, const Rotary &rotary) const;
 
+    /// Keys and values that are kept of what rows have read: one layer's.
+    struct Kept {
+        at::Tensor keys, values; ///< [rows, kvHeads, context, headSize], contiguous
+    };
+    /// Attention of one new token each for some rows of those kept. `query` [tokens, heads,
+    /// headSize], `key` and `value` [tokens, kvHeads, headSize]: the tokens'; `rows` and `places`,
+    /// both [tokens] of int64: token i stands behind places[i] < context kept ones of row rows[i],
+    /// where its key and value are put. No row may come twice; a negative one is no token: its
+    /// output is 0. The numbers are on the device and not looked at here. -> [tokens, heads,
+    /// headSize]. What comes of a token does not depend on the others.
+    at::Tensor attendStep(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
+                          const Kept &kept, const at::Tensor &rows, const at::Tensor &places) const;
+
     /// [..., 2 * inner] -> silu of the first half times the second, [..., inner].
     at::Tensor swiGlu(const at::Tensor &both) const;
     at::Tensor swiGluBackward(const at::Tensor &gradient, const at::Tensor &both) const;

@@ -9,9 +9,6 @@
 constexpr bool wholeAccesses = VOCABULARY % width == 0;
 constexpr int logitAccesses = (VOCABULARY + width - 1) / width;
 
-__device__ __forceinline__ float infinity() {
-    return __uint_as_float(0x7f800000u);
-}
 __device__ __forceinline__ float notANumber() {
     return __uint_as_float(0x7fffffffu);
 }

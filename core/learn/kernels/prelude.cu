@@ -104,6 +104,10 @@ __device__ __forceinline__ void setOne(Element *to, float value) {
 #endif
 }
 
+__device__ __forceinline__ float infinity() {
+    return __uint_as_float(0x7f800000u);
+}
+
 /// e to the power of x; within a rounding of bfloat16 the quick one will do.
 __device__ __forceinline__ float exponential(float x) {
 #if BFLOAT16

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/model/decoder.h"
 
+#include "core/learn/model/recorded.h"
+
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -19,6 +21,8 @@ Decoder::Decoder(const Transformer &model, std::int64_t rows, std::int64_t conte
     keys_ = at::zeros({config.layers, rows, config.kvHeads, context, config.headSize}, options);
     values_ = at::zeros_like(keys_);
 }
+
+Decoder::~Decoder() = default;
 
 void Decoder::clear(std::int64_t row) {
     cut(row, 0);
@@ -56,19 +60,64 @@ at::Tensor Decoder::read(std::int64_t row, const std::vector<std::int32_t> &toke
     return model_.logits(hidden[0][count - 1]).to(at::kFloat);
 }
 
+std::int64_t Decoder::filled(std::int64_t count) const {
+    std::int64_t power = 1; // powers of two, and one between two of them
+    while (power < count)
+        power *= 2;
+    const auto between = power / 4 * 3;
+    return std::min(power >= 16 && count <= between ? between : power, rows_);
+}
+
 at::Tensor Decoder::step(const std::vector<std::int64_t> &rows,
                          const std::vector<std::int32_t> &tokens) {
     const at::NoGradGuard noGradients;
-    std::vector<std::int64_t> places;
-    for (const auto row : rows) {
+    const auto count = static_cast<std::int64_t>(rows.size());
+    const auto size = model_.isFused() ? filled(count) : count;
+    auto input = at::zeros({3, size}, at::kLong); // tokens, rows, places
+    input[1].fill_(-1);
+    auto table = input.accessor<std::int64_t, 2>();
+    std::int64_t longest = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto row = rows[static_cast<std::size_t>(i)];
         if (length(row) >= context_)
             throw std::length_error("a row of a decoder is full");
-        places.push_back(length(row));
+        table[0][i] = tokens[static_cast<std::size_t>(i)];
+        table[1][i] = row;
+        table[2][i] = length(row);
+        longest = std::max(longest, length(row) + 1);
     }
-    const auto device = model_.device();
-    const auto ids = at::tensor(tokens).to(at::kLong).to(device).unsqueeze(1);
-    const auto who = at::tensor(rows).to(device), at = at::tensor(places).to(device);
-    const auto longest = *std::ranges::max_element(places) + 1;
+    at::Tensor logits;
+    if (!model_.isFused()) {
+        logits = plainStep(rows, input.to(model_.device()), longest);
+    } else if (!model_.device().is_cuda()) {
+        logits = fusedStep(input);
+    } else {
+        auto &recorded = recorded_[size];
+        if (!recorded)
+            recorded = std::make_unique<Recorded>(
+                input.to(model_.device()), [this](const at::Tensor &in) { return fusedStep(in); });
+        logits = (*recorded)(input);
+    }
+    for (const auto row : rows)
+        ++lengths_[static_cast<std::size_t>(row)];
+    return logits.narrow(0, 0, count);
+}
+
+at::Tensor Decoder::fusedStep(const at::Tensor &input) {
+    const auto hidden = model_.hidden(
+        input[0].unsqueeze(1), input[2].unsqueeze(1),
+        [&](std::int64_t layer, const at::Tensor &query, const at::Tensor &key,
+            const at::Tensor &value) {
+            return model_.kernels()
+                ->attendStep(query, key, value, {keys_[layer], values_[layer]}, input[1], input[2])
+                .unsqueeze(2);
+        });
+    return model_.logits(hidden.squeeze(1)).to(at::kFloat);
+}
+
+at::Tensor Decoder::plainStep(const std::vector<std::int64_t> &rows, const at::Tensor &input,
+                              std::int64_t longest) {
+    const auto who = input[1], at = input[2];
     const auto mask = (at::arange(longest, at.options()).unsqueeze(0) <= at.unsqueeze(1))
                           .unsqueeze(1)
                           .unsqueeze(1); // [rows, 1, 1, keys]
@@ -76,7 +125,7 @@ at::Tensor Decoder::step(const std::vector<std::int64_t> &rows,
     const bool whole =
         static_cast<std::int64_t>(rows.size()) == rows_ && std::ranges::is_sorted(rows);
     const auto hidden = model_.hidden(
-        ids, at.unsqueeze(1),
+        input[0].unsqueeze(1), at.unsqueeze(1),
         [&](std::int64_t layer, const at::Tensor &query, const at::Tensor &key,
             const at::Tensor &value) {
             const auto kept = [&](const at::Tensor &all, const at::Tensor &fresh) {
@@ -87,8 +136,6 @@ at::Tensor Decoder::step(const std::vector<std::int64_t> &rows,
             };
             return model_.attended(query, kept(keys_, key), kept(values_, value), mask, false);
         });
-    for (const auto row : rows)
-        ++lengths_[static_cast<std::size_t>(row)];
     return model_.logits(hidden.squeeze(1)).to(at::kFloat);
 }
 

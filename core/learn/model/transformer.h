@@ -113,6 +113,7 @@ class Transformer {
     void useKernels(fused::KernelsPointer kernels) { kernels_ = std::move(kernels); }
     KernelSizes kernelSizes() const;
     bool isFused() const { return static_cast<bool>(kernels_); }
+    const fused::KernelsPointer &kernels() const { return kernels_; } ///< none: ATen's
 
     const ModelConfig &config() const { return config_; }
     Head head() const { return head_; }

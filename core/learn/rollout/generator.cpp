@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/rollout/generator.h"
 
+#include "core/learn/model/device_memory.h"
+
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -31,6 +33,7 @@ struct Generator::Conversation::State {
     Generated written;
     bool waiting = false, stopped = false;
     std::optional<Error> failure;
+    std::condition_variable_any done; ///< of its own: hundreds need not wake for one
 };
 
 /// What the threads share, and the one that computes.
@@ -41,6 +44,7 @@ struct Generator::Engine {
         : options(given), decoder(actor, given.rows, given.context) {
         for (std::int64_t row = given.rows; row-- > 0;)
             free.push_back(row);
+        giveBackMemory(actor.device()); // what training kept; judges want it meanwhile
         worker = std::jthread([this](const std::stop_token &ended) { work(ended); });
     }
 
@@ -99,7 +103,7 @@ struct Generator::Engine {
 
     void finish(State &state) {
         state.waiting = false;
-        done.notify_all();
+        state.done.notify_all();
     }
 
     /// One token for each of the batch. The lock is not held: nobody else touches what these own.
@@ -174,7 +178,7 @@ struct Generator::Engine {
 
     std::mutex mutex;
     std::condition_variable_any wakes; ///< of the worker
-    std::condition_variable_any done;  ///< a stretch has ended, or a row is free
+    std::condition_variable_any freed; ///< a row
     std::condition_variable_any idle;  ///< nothing is computed now
     std::vector<std::int64_t> free;
     std::vector<State *> writing;
@@ -196,7 +200,7 @@ Generator::Conversation::~Conversation() {
     std::unique_lock lock(engine.mutex);
     engine.decoder.clear(state_->row);
     engine.free.push_back(state_->row);
-    engine.done.notify_all();
+    engine.freed.notify_one();
 }
 
 const std::vector<std::int32_t> &Generator::Conversation::tokens() const {
@@ -216,7 +220,7 @@ Result<Generator::Conversation> Generator::open(const std::stop_token &stop) {
     auto state = std::make_unique<Conversation::State>();
     state->engine = engine_.get();
     std::unique_lock lock(engine_->mutex);
-    if (!engine_->done.wait(lock, stop, [&] { return !engine_->free.empty(); }))
+    if (!engine_->freed.wait(lock, stop, [&] { return !engine_->free.empty(); }))
         return stoppedError();
     state->row = engine_->free.back();
     engine_->free.pop_back();
@@ -240,10 +244,10 @@ Result<Generated> Generator::generate(Conversation &conversation, std::vector<st
     state.waiting = true;
     engine_->writing.push_back(&state);
     engine_->wakes.notify_all();
-    if (!engine_->done.wait(lock, stop, [&] { return !state.waiting; })) {
+    if (!state.done.wait(lock, stop, [&] { return !state.waiting; })) {
         state.stopped = true; // the worker lets it go between two tokens
         engine_->wakes.notify_all();
-        engine_->done.wait(lock, [&] { return !state.waiting; });
+        state.done.wait(lock, [&] { return !state.waiting; });
         return stoppedError();
     }
     if (state.failure)

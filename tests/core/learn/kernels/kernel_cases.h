@@ -205,6 +205,65 @@ inline void qkvRope(const Subject &subject) {
     });
 }
 
+/// Rows that hold nothing, a little and all but the last place, in an order of their own, one that
+/// is none, and some that nobody asks for, which stay as they are.
+inline void attendStep(const Subject &subject) {
+    const auto &s = subject.sizes();
+    const at::NoGradGuard noGradients;
+    for (const std::int64_t context : {5, 300}) {
+        const std::vector<std::int64_t> rows{3, 0, -1, 5, 2},
+            places{context - 1, 0, 0, context / 2, 1};
+        const std::int64_t tokens = 5, allRows = 6;
+        const auto numbers = [&](at::IntArrayRef shape, std::uint64_t seed) {
+            return drawn(subject, shape, seed, 1.5).detach();
+        };
+        const auto query = numbers({tokens, s.heads, s.headSize}, 20),
+                   key = numbers({tokens, s.kvHeads, s.headSize}, 21),
+                   value = numbers({tokens, s.kvHeads, s.headSize}, 22);
+        const Kernels::Kept kept{numbers({allRows, s.kvHeads, context, s.headSize}, 23),
+                                 numbers({allRows, s.kvHeads, context, s.headSize}, 24)};
+        auto keys = exact(kept.keys), values = exact(kept.values);
+        // What nobody may look at: behind a row's new token.
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            for (const auto &all : {kept.keys, kept.values})
+                if (rows[i] >= 0 && places[i] + 1 < context)
+                    all[rows[i]]
+                        .narrow(1, places[i] + 1, context - places[i] - 1)
+                        .fill_(std::numeric_limits<double>::quiet_NaN());
+        const auto placed = [&](const std::vector<std::int64_t> &list) {
+            return at::tensor(list, at::kLong).to(subject.device);
+        };
+        const auto got =
+            subject.kernels->attendStep(query, key, value, kept, placed(rows), placed(places));
+        auto wanted = at::zeros({tokens, s.heads, s.headSize}, at::kDouble);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (rows[i] < 0)
+                continue;
+            const auto at = static_cast<std::int64_t>(i);
+            keys[rows[i]].select(1, places[i]).copy_(exact(key)[at]);
+            values[rows[i]].select(1, places[i]).copy_(exact(value)[at]);
+            const auto seen = [&](const at::Tensor &all) {
+                return all[rows[i]]
+                    .narrow(1, 0, places[i] + 1)
+                    .repeat_interleave(s.heads / s.kvHeads, 0);
+            };
+            const auto scores = at::matmul(seen(keys), exact(query)[at].unsqueeze(-1)).squeeze(-1) /
+                                std::sqrt(static_cast<double>(s.headSize));
+            wanted[at] = at::matmul(at::softmax(scores, -1).unsqueeze(1), seen(values)).squeeze(1);
+        }
+        expectNear(got, wanted, "attended", 8);
+        EXPECT_EQ(got[2].abs().max().item<double>(), 0);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            if (rows[i] >= 0) {
+                const auto at = static_cast<std::int64_t>(i);
+                EXPECT_TRUE(at::equal(kept.keys[rows[i]].select(1, places[i]), key[at]));
+                EXPECT_TRUE(at::equal(kept.values[rows[i]].select(1, places[i]), value[at]));
+            }
+        for (const std::int64_t untouched : {1, 4})
+            EXPECT_TRUE(at::equal(exact(kept.keys[untouched]), keys[untouched]));
+    }
+}
+
 inline void swiGlu(const Subject &subject) {
     const auto &s = subject.sizes();
     for (const std::int64_t rows : {1, 5, 67})

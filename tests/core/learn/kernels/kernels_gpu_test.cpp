@@ -35,6 +35,9 @@ TEST_P(FusedOnGpu, AddRmsNorm) {
 TEST_P(FusedOnGpu, QkvRope) {
     forAllSizes(cases::qkvRope);
 }
+TEST_P(FusedOnGpu, AttendStep) {
+    forAllSizes(cases::attendStep);
+}
 TEST_P(FusedOnGpu, SwiGlu) {
     forAllSizes(cases::swiGlu);
 }

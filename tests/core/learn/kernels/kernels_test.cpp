@@ -45,6 +45,10 @@ TEST_P(FusedKernels, AddRmsNorm) {
 TEST_P(FusedKernels, QkvRope) {
     forSizes(0, 4, cases::qkvRope);
 }
+TEST_P(FusedKernels, AttendStep) {
+    forSizes(0, 4, cases::attendStep);
+    cases::attendStep(onHost(cases::sizesOf(GetParam(), 64, 6, 1, 256, 64, 50)));
+}
 TEST_P(FusedKernels, SwiGlu) {
     forSizes(0, 3, cases::swiGlu);
 }

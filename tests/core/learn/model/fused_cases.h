@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <random>
 
 // The whole Transformer with the fused kernels and without, on any device.
 
@@ -127,6 +128,41 @@ inline void sameDecoding(at::Device device, const Fuse &fuse) {
     model.useKernels({});
     EXPECT_FALSE(model.isFused());
     same(one.step({1}, {10}), other.step({1}, {10}));
+}
+
+/// Batches of many sizes, again and again with other rows and lengths, and weights that change in
+/// place meanwhile.
+inline void sameBatches(at::Device device, const Fuse &fuse) {
+    const auto plain = drawn(smallConfig(), device, at::kFloat);
+    auto model = drawn(smallConfig(), device, at::kFloat);
+    fuse(model);
+    constexpr std::int64_t rows = 21, context = 40;
+    Decoder one(plain, rows, context), other(model, rows, context);
+    const at::NoGradGuard noGradients;
+    std::mt19937 random(3);
+    const auto token = [&] { return static_cast<std::int32_t>(random() % 300); };
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const std::vector<std::int32_t> text(1 + random() % 10, token());
+        EXPECT_TRUE(at::allclose(one.read(row, text), other.read(row, text), 1e-4, 1e-4));
+    }
+    for (int round = 0; round < 25; ++round) {
+        std::vector<std::int64_t> some;
+        std::vector<std::int32_t> tokens;
+        const auto share = 1 + random() % 10;
+        for (std::int64_t row = 0; row < rows; ++row)
+            if (random() % 10 < share) {
+                some.push_back(row);
+                tokens.push_back(token());
+            }
+        if (some.empty())
+            continue;
+        const auto wanted = one.step(some, tokens), got = other.step(some, tokens);
+        EXPECT_TRUE(at::allclose(wanted, got, 1e-4, 1e-4)) << "round " << round;
+        if (round % 5 == 4)
+            for (const auto *each : {&plain, &std::as_const(model)})
+                for (const auto &parameter : each->parameters().all())
+                    parameter.value.detach().mul_(0.97);
+    }
 }
 
 } // namespace cuda_agent::learn::fused_cases

@@ -38,5 +38,9 @@ TEST_F(FusedTransformerOnGpu, DecodesTheSame) {
     fused_cases::sameDecoding(gpu_, fuse);
 }
 
+TEST_F(FusedTransformerOnGpu, DecodesTheSameByGraphs) {
+    fused_cases::sameBatches(gpu_, fuse);
+}
+
 } // namespace
 } // namespace cuda_agent::learn

@@ -32,6 +32,10 @@ TEST(FusedTransformer, DecodesTheSame) {
     fused_cases::sameDecoding(at::kCPU, fuse);
 }
 
+TEST(FusedTransformer, DecodesTheSameInBatchesOfAllSizes) {
+    fused_cases::sameBatches(at::kCPU, fuse);
+}
+
 TEST(FusedTransformer, IsRefusedWithoutAGpu) {
     auto model = fused_cases::drawn(fused_cases::smallConfig(), at::kCPU, at::kFloat);
     const auto refused = model.useFusedKernels(true);
