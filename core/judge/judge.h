@@ -24,6 +24,9 @@ struct Options {
     /// Folder of baselines that were measured before, on such a device and with this PyTorch: they
     /// are taken in place of new ones, and new ones are added. Empty: measure always.
     std::filesystem::path baselines = {};
+    /// Memory of the device that the sealed cases may take; those that do not fit are left out, but
+    /// for the first. 0: most of what is free, for a judge that is alone.
+    std::uint64_t caseBytes = 0;
 };
 
 /// The baselines that a numeric mode compares with.

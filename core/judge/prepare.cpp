@@ -97,7 +97,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         CUDA_AGENT_ASSIGN(worker,
                           reference::Worker::start(spec, *state->device, workerOptions, stop));
         say("drawing inputs and the fp64 oracle");
-        CUDA_AGENT_ASSIGN(pool, verify::drawPool(*worker, *state->device, stop));
+        CUDA_AGENT_ASSIGN(pool, verify::drawPool(*worker, *state->device, options.caseBytes, stop));
         state->pool = std::move(pool);
         state->reference = worker->versions();
         append(state->unenforced, worker->finish().unenforced);
@@ -134,7 +134,8 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
 
     say("drawing inputs and the fp64 oracle");
     if (stored) {
-        CUDA_AGENT_ASSIGN(pool, verify::drawPool(**drawing, *state->device, stop));
+        CUDA_AGENT_ASSIGN(pool,
+                          verify::drawPool(**drawing, *state->device, options.caseBytes, stop));
         state->pool = std::move(pool);
         append(state->unenforced, (*drawing)->finish().unenforced);
         state->baselines = std::move(stored->baselines);
@@ -144,7 +145,8 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     {
         CompilingAhead compiling(*state->timingWorker, state->device->info(),
                                  wantedBaselines(options), stop);
-        CUDA_AGENT_ASSIGN(pool, verify::drawPool(**drawing, *state->device, stop));
+        CUDA_AGENT_ASSIGN(pool,
+                          verify::drawPool(**drawing, *state->device, options.caseBytes, stop));
         state->pool = std::move(pool);
         append(state->unenforced, (*drawing)->finish().unenforced);
         drawing->reset();
@@ -161,7 +163,10 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
                                                               timing::fullProtocol(), stop));
         state->baselines = std::move(baselines);
     }
-    CUDA_AGENT_TRY(state->timingWorker->release());
+    if (options.interleaveBaselines)
+        CUDA_AGENT_TRY(state->timingWorker->release());
+    else
+        state->timingWorker.reset(); // its memory, too, is others'
     if (!file.empty())
         CUDA_AGENT_TRY(writeBaselines(file, {state->baselines, state->reference,
                                              static_cast<std::int64_t>(std::time(nullptr))}));

@@ -47,7 +47,8 @@ bool losesAccuracy(const reference::Case &entry) {
 
 } // namespace
 
-Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::stop_token stop) {
+Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::uint64_t mostBytes,
+                      std::stop_token stop) {
     Pool pool;
     // The oracle's work would disturb whoever times a candidate meanwhile.
     device::Share share(device.info(), stop);
@@ -63,7 +64,10 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::st
 
     CUDA_AGENT_ASSIGN(freeBytes, device.freeBytes());
     const auto each = std::max<std::uint64_t>(caseBytes(pool.description), 1);
-    auto affordable = static_cast<std::uint64_t>(poolShare * static_cast<double>(freeBytes)) / each;
+    auto room = static_cast<std::uint64_t>(poolShare * static_cast<double>(freeBytes));
+    if (mostBytes > 0)
+        room = std::min(room, mostBytes);
+    auto affordable = room / each;
     if (affordable == 0) {
         pool.notes.push_back("memory is short: one case only");
         affordable = 1;
@@ -71,9 +75,9 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::st
     for (const auto &wanted : wantedCases) {
         if (pool.random.size() + pool.adversarial.size() >= affordable) {
             pool.notes.push_back(fmt::format("case '{}' left out: a case of this task takes {:.1f} "
-                                             "GB and {:.1f} GB are free",
+                                             "GB and there are {:.1f} GB for all",
                                              wanted.name, static_cast<double>(each) / 1e9,
-                                             static_cast<double>(freeBytes) / 1e9));
+                                             static_cast<double>(room) / 1e9));
             continue;
         }
         reference::CaseRequest request;

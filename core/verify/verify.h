@@ -44,8 +44,10 @@ struct Pool {
 /// Draws the pool through a worker that is ended before any candidate starts. Seeds come from the
 /// operating system and stay here. Cases that the task itself cannot run are left out with a note.
 /// Errors: request, also when the task turns out to be unsuitable.
-/// Shares the device's lease while a case is drawn and lets go of it between them.
-Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::stop_token stop = {});
+/// Shares the device's lease while a case is drawn and lets go of it between them. `mostBytes`: of
+/// the device's memory for all cases; 0: most of what is free.
+Result<Pool> drawPool(reference::Worker &worker, device::Device &device,
+                      std::uint64_t mostBytes = 0, std::stop_token stop = {});
 
 /// Why no candidate can be judged by this task, as the end of a sentence, or nothing: for each of
 /// its outputs zeros would pass, or what it is for other inputs (a constant, a mean of noise, a
