@@ -219,19 +219,23 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
     return summary;
 }
 
-Result<std::vector<Document>> readCorpus(const fs::path &file) {
-    CUDA_AGENT_ASSIGN(text, readGzipFile(file, std::size_t{8} << 30));
-    std::vector<Document> documents;
-    for (std::size_t at = 0, number = 1; at < text.size(); ++number) {
-        const auto end = std::min(text.find('\n', at), text.size());
+Result<void> eachDocument(const fs::path &file, const std::function<Result<void>(Document)> &take) {
+    return eachGzipLine(file, [&](std::string_view line, std::size_t number) -> Result<void> {
         const auto what = fmt::format("{}:{}", file.string(), number);
-        CUDA_AGENT_ASSIGN(json, parseJson(std::string_view(text).substr(at, end - at), what));
+        CUDA_AGENT_ASSIGN(json, parseJson(line, what));
         auto document = documentFromJson(json);
         if (!document)
             return requestError("{}: {}", what, document.error().message);
-        documents.push_back(std::move(*document));
-        at = end + 1;
-    }
+        return take(std::move(*document));
+    });
+}
+
+Result<std::vector<Document>> readCorpus(const fs::path &file) {
+    std::vector<Document> documents;
+    CUDA_AGENT_TRY(eachDocument(file, [&](Document document) -> Result<void> {
+        documents.push_back(std::move(document));
+        return {};
+    }));
     return documents;
 }
 

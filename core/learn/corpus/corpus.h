@@ -92,6 +92,10 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &options,
                                  const std::function<void(const CorpusProgress &)> &progress,
                                  std::stop_token stop);
 
+/// Calls `take` with each document of a corpus, one in memory at a time. Errors: as readCorpus(),
+/// and those of `take`, which end the reading.
+Result<void> eachDocument(const std::filesystem::path &file,
+                          const std::function<Result<void>(Document)> &take);
 /// All documents of a corpus. Errors: request (no such file, a line that is no document).
 Result<std::vector<Document>> readCorpus(const std::filesystem::path &file);
 

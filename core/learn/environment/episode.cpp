@@ -42,7 +42,11 @@ class Playing {
         if (!ended && ended.error().kind == ErrorKind::stopped && !deadline.passed())
             return tl::unexpected(ended.error());
         auto episode = scored(recorder.state());
-        if (!ended) {
+        const auto read = readCandidate(recorder.state(), episode);
+        if (!read) {
+            episode.end = Episode::End::machine;
+            episode.reason = read.error().message;
+        } else if (!ended) {
             episode.end = ended.error().kind == ErrorKind::stopped   ? Episode::End::straggler
                           : ended.error().kind == ErrorKind::machine ? Episode::End::machine
                                                                      : Episode::End::done;
@@ -165,6 +169,19 @@ class Playing {
         episode.overEager = speedup(episode.verdict, "eager");
         episode.overCompile = speedup(episode.verdict, "compile");
         return episode;
+    }
+
+    /// The files that the verdict is on. Errors: machine.
+    Result<void> readCandidate(const session::State &state, Episode &episode) const {
+        const auto turn = std::ranges::find(state.turns, episode.bestTurn, &session::Turn::number);
+        if (!episode.correct() || turn == state.turns.end())
+            return {};
+        const auto &files = state.bestVerdict.is_object() ? state.bestCandidate : turn->candidate;
+        for (const auto &[path, blob] : files) {
+            CUDA_AGENT_ASSIGN(text, session::readBlob(request_.session, blob));
+            episode.candidate[path] = std::move(text);
+        }
+        return {};
     }
 
     JudgePool::Seat &seat_;

@@ -17,7 +17,30 @@ struct JudgePool::Seat::Entry {
     std::uint64_t used = 0; ///< the pool's clock when the last seat was left
 };
 
-JudgePool::JudgePool(Options options) : options_(std::move(options)) {}
+namespace {
+
+/// Share of a GPU's memory that is free before a judge is prepared beside others.
+constexpr double roomShare = 0.3;
+/// Share that a judge's sealed cases take at most.
+constexpr double caseShare = 0.05;
+/// Of preparing a judge, where memory was short.
+constexpr int mostAttempts = 3;
+
+} // namespace
+
+JudgePool::JudgePool(Options options) : options_(std::move(options)) {
+    if (options_.device == "cpu" || options_.freeShare)
+        return;
+    auto device = options_.device == "cuda" ? device::openCuda(options_.gpu)
+                                            : device::openNamed(options_.device);
+    if (!device || (*device)->info().kind != device::Kind::cuda)
+        return;
+    options_.freeShare = [gpu = std::shared_ptr(std::move(*device))] {
+        const auto free = gpu->freeBytes();
+        return free ? static_cast<double>(*free) / static_cast<double>(gpu->info().memoryBytes)
+                    : 1.0;
+    };
+}
 
 JudgePool::~JudgePool() = default;
 
@@ -29,11 +52,23 @@ JudgePool::Seat::~Seat() {
     if (!entry_)
         return;
     leave();
-    std::vector<std::unique_ptr<judge::Judge>> gone; // their processes end without the lock
+    bool last = false;
+    {
+        const std::lock_guard lock(pool_->mutex_);
+        last = entry_->seats == 1;
+        if (last)
+            entry_->taken = true; // nobody else may use it while it is put to rest
+    }
+    if (last)
+        entry_->judge->rest();
+    Gone gone; // their processes end without the lock
     const std::lock_guard lock(pool_->mutex_);
+    if (last)
+        entry_->taken = false;
     --entry_->seats;
     entry_->used = ++pool_->clock_;
     pool_->makeRoom(gone);
+    pool_->changed_.notify_all();
 }
 
 judge::Judge &JudgePool::Seat::judge() const {
@@ -67,13 +102,10 @@ Result<JudgePool::Seat> JudgePool::sit(const task::Spec &spec, const std::stop_t
     if (!place)
         place = std::make_unique<Seat::Entry>();
     auto &entry = *place;
-    const auto mayGo = [&] {
-        return entry.judge || entry.unusable ||
-               (!entry.preparing && busy_ < std::max(options_.atOnce, 1));
-    };
-    if (!changed_.wait(lock, stop, mayGo))
-        return stoppedError();
-    if (!entry.judge && !entry.unusable) {
+    for (int attempt = 1; !entry.judge && !entry.unusable; ++attempt) {
+        CUDA_AGENT_TRY(waitForRoom(lock, entry, stop));
+        if (entry.judge || entry.unusable)
+            break;
         entry.preparing = true;
         ++busy_;
         lock.unlock();
@@ -87,16 +119,48 @@ Result<JudgePool::Seat> JudgePool::sit(const task::Spec &spec, const std::stop_t
         if (judge) {
             entry.judge = std::move(*judge);
             ++counts_.prepared;
-        } else if (judge.error().kind == ErrorKind::request) {
-            entry.unusable = judge.error();
-        } else {
-            return tl::unexpected(judge.error());
+            break;
         }
+        const auto &error = judge.error();
+        if (error.kind != ErrorKind::request)
+            return tl::unexpected(error);
+        // What fails while others hold the memory may do when they do not.
+        if (hasOthers(entry) && !hasRoom()) {
+            if (attempt < mostAttempts)
+                continue;
+            return machineError("the GPU's memory is short: {}", error.message);
+        }
+        entry.unusable = error;
+        if (options_.unusable)
+            options_.unusable(spec.name(), error.message);
     }
     if (entry.unusable)
         return tl::unexpected(*entry.unusable);
     ++entry.seats;
     return Seat(*this, entry);
+}
+
+Result<void> JudgePool::waitForRoom(std::unique_lock<std::mutex> &lock, const Seat::Entry &entry,
+                                    const std::stop_token &stop) {
+    const auto isKnown = [&] { return entry.judge || entry.unusable; };
+    for (;;) {
+        if (!changed_.wait(lock, stop, [&] {
+                return isKnown() || (!entry.preparing && busy_ < std::max(options_.atOnce, 1));
+            }))
+            return stoppedError();
+        if (isKnown() || !hasOthers(entry) || hasRoom())
+            return {};
+        if (const auto unused = idle(); !unused.empty()) {
+            auto gone = std::move(unused.front()->judge);
+            lock.unlock();
+            gone.reset();
+            lock.lock();
+        } else { // until somebody leaves
+            changed_.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; });
+            if (stop.stop_requested())
+                return stoppedError();
+        }
+    }
 }
 
 JudgePool::Counts JudgePool::counts() const {
@@ -108,17 +172,37 @@ Result<std::unique_ptr<judge::Judge>> JudgePool::prepare(const task::Spec &spec,
                                                          const std::stop_token &stop) const {
     CUDA_AGENT_ASSIGN(device, options_.device == "cuda" ? device::openCuda(options_.gpu)
                                                         : device::openNamed(options_.device));
-    return judge::Judge::prepare(spec, std::move(device), options_.judge, {}, stop);
+    auto own = options_.judge;
+    if (own.caseBytes == 0 && device->info().kind == device::Kind::cuda)
+        own.caseBytes =
+            static_cast<std::uint64_t>(caseShare * static_cast<double>(device->info().memoryBytes));
+    return judge::Judge::prepare(spec, std::move(device), own, {}, stop);
 }
 
-void JudgePool::makeRoom(std::vector<std::unique_ptr<judge::Judge>> &gone) {
+std::vector<JudgePool::Seat::Entry *> JudgePool::idle() const {
     std::vector<Seat::Entry *> idle;
     for (const auto &[name, entry] : entries_)
         if (entry->judge && entry->seats == 0)
             idle.push_back(entry.get());
     std::ranges::sort(idle, {}, &Seat::Entry::used);
-    for (std::size_t i = 0; i + options_.kept < idle.size(); ++i)
-        gone.push_back(std::move(idle[i]->judge));
+    return idle;
+}
+
+void JudgePool::makeRoom(Gone &gone) {
+    const auto unused = idle();
+    for (std::size_t i = 0; i + options_.kept < unused.size(); ++i)
+        gone.push_back(std::move(unused[i]->judge));
+}
+
+bool JudgePool::hasRoom() const {
+    return !options_.freeShare || options_.freeShare() >= roomShare;
+}
+
+bool JudgePool::hasOthers(const Seat::Entry &but) const {
+    return std::ranges::any_of(entries_, [&](const auto &named) {
+        const auto &entry = *named.second;
+        return &entry != &but && (entry.judge || entry.preparing);
+    });
 }
 
 } // namespace cuda_agent::learn

@@ -5,14 +5,16 @@
 #include "core/judge/judge.h"
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 
 namespace cuda_agent::learn {
 
 /// Judges of many tasks for many episodes at once. A judge is prepared when its task is first
-/// wanted, is kept for the next episode at it, and serves one verdict at a time. Any thread may
-/// call every member.
+/// wanted, is kept for the next episode at it, and serves one verdict at a time. On a GPU their
+/// sealed cases share the memory: while it is short, judges that nobody uses go, and a new one
+/// waits until one can. Any thread may call every member.
 class JudgePool {
   public:
     struct Options {
@@ -21,6 +23,10 @@ class JudgePool {
         judge::Options judge;
         std::size_t kept = 8; ///< judges without an episode that stay; the one unused longest goes
         int atOnce = 2;       ///< verdicts, and preparations, at the same time over all tasks
+        /// Told once of each task that cannot be judged by, and why. Any thread calls it.
+        std::function<void(const std::string &task, const std::string &why)> unusable = {};
+        /// Share of the device's memory that is free; empty: asks the GPU, and a CPU has enough.
+        std::function<double()> freeShare = {};
     };
     explicit JudgePool(Options options);
     /// No seat may be left.
@@ -51,7 +57,8 @@ class JudgePool {
         bool taken_ = false;
     };
     /// Prepares the task's judge where there is none; blocks meanwhile. Errors: request (the task
-    /// cannot be judged by; it is not tried again), machine, stopped.
+    /// cannot be judged by; it is not tried again), machine (also where a task fails while others
+    /// hold much of the memory), stopped.
     Result<Seat> sit(const task::Spec &spec, const std::stop_token &stop);
 
     const Options &options() const { return options_; }
@@ -63,11 +70,23 @@ class JudgePool {
     Counts counts() const;
 
   private:
+    using Gone = std::vector<std::unique_ptr<judge::Judge>>;
     Result<std::unique_ptr<judge::Judge>> prepare(const task::Spec &spec,
                                                   const std::stop_token &stop) const;
-    void makeRoom(std::vector<std::unique_ptr<judge::Judge>> &gone);
+    /// Until the entry's judge may be prepared by the caller, or is there, or cannot be. Judges
+    /// without a seat go. Errors: stopped.
+    Result<void> waitForRoom(std::unique_lock<std::mutex> &lock, const Seat::Entry &entry,
+                             const std::stop_token &stop);
+    /// Under the lock; what goes is to be destroyed without it.
+    void makeRoom(Gone &gone);
+    /// Judges without a seat, the one unused longest first. Under the lock.
+    std::vector<Seat::Entry *> idle() const;
+    /// Whether the device's memory lets one more judge be prepared. Under the lock.
+    bool hasRoom() const;
+    /// Judges that are there or are being prepared, but for `but`. Under the lock.
+    bool hasOthers(const Seat::Entry &but) const;
 
-    const Options options_;
+    Options options_; ///< never changed after the constructor
     mutable std::mutex mutex_;
     std::condition_variable_any changed_;
     std::map<std::string, std::unique_ptr<Seat::Entry>> entries_; ///< by file and overrides

@@ -10,6 +10,26 @@ namespace cuda_agent::learn {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+/// Those of the asked for, in their order, that leave enough of the context free.
+std::vector<chat::Exemplar> fitting(const Ask &ask, const policy::Context &context,
+                                    const std::string &source, const Tokenizer &tokenizer,
+                                    std::int64_t longestTurn, std::int64_t most) {
+    const auto room = std::max(longestTurn, std::min(longestTurn * ask.turns, most / 2));
+    std::vector<chat::Exemplar> chosen;
+    for (const auto &each : ask.exemplars) {
+        chosen.push_back(each);
+        const auto prompt = chat::promptOf(context, source, {}, chosen).text;
+        const auto tokens = static_cast<std::int64_t>(tokenizer.encode(prompt).size()) + 1;
+        if (tokens + room > most)
+            chosen.pop_back();
+    }
+    return chosen;
+}
+
+} // namespace
+
 Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, JudgePool &judges,
                           const std::vector<Ask> &asks, const CollectOptions &options,
                           const std::stop_token &stop) {
@@ -22,6 +42,7 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
     const auto play = [&](std::size_t i) -> Result<One> {
         const auto &ask = asks[i];
         const auto record = std::make_shared<TokenRecord>();
+        std::int64_t shown = 0;
         const auto make =
             [&](const policy::Context &context, const std::string &source,
                 const std::stop_token &token) -> Result<std::unique_ptr<policy::Policy>> {
@@ -33,7 +54,11 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
                               ModelConversation::open(generator, tokenizer, own, token));
             policy::TransformerOptions told;
             told.seed = ask.seed;
-            return policy::makeTransformer(context, source, std::move(conversation), told);
+            told.exemplars = fitting(ask, context, source, tokenizer, options.longestTurn,
+                                     generator.options().context);
+            shown = static_cast<std::int64_t>(told.exemplars.size());
+            return policy::makeTransformer(context, source, std::move(conversation),
+                                           std::move(told));
         };
         EpisodeRequest request;
         request.spec = ask.spec;
@@ -53,6 +78,7 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
         made.task = ask.task;
         made.level = ask.level;
         made.group = ask.group;
+        made.exemplars = shown;
         made.session = ask.session.filename().string();
         made.record = std::move(*record);
         made.reward = rewardOf(*episode, options.reward);
@@ -63,7 +89,8 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
         all, parallelResults<One>(asks.size(), static_cast<unsigned>(options.environments), play));
     Collected collected;
     collected.asked = static_cast<std::int64_t>(asks.size());
-    for (auto &one : all) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        auto &one = all[i];
         if (one.unusable) {
             ++collected.unusable;
             collected.problem = one.unusable->message;
@@ -74,14 +101,12 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
         collected.waiting += episode.waitSeconds;
         if (episode.end == Episode::End::done) {
             collected.trajectories.push_back(std::move(*one.trajectory));
+            collected.places.push_back(static_cast<std::int64_t>(i));
             continue;
         }
         ++(episode.end == Episode::End::machine ? collected.machineFailures : collected.stragglers);
         collected.problem = episode.reason;
     }
-    if (collected.trajectories.empty() && !asks.empty())
-        return machineError("not one of {} episodes came to its end; the last one: {}", asks.size(),
-                            collected.problem);
     collected.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     collected.writing = generator.counts().seconds - before.seconds;
     return collected;

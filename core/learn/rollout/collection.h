@@ -14,6 +14,9 @@ struct Ask {
     int turns = 1;
     std::uint64_t seed = 1;
     std::filesystem::path session; ///< folder that does not exist yet
+    /// Shown by the prompt as far as they fit: beside them there is room for the turns, or half of
+    /// the context where these may take more, and always for one turn.
+    std::vector<chat::Exemplar> exemplars;
 };
 
 struct CollectOptions {
@@ -26,6 +29,7 @@ struct CollectOptions {
 /// What came of many episodes. Only what the policy is answerable for is among the trajectories.
 struct Collected {
     std::vector<Trajectory> trajectories; ///< in the order they were asked for
+    std::vector<std::int64_t> places;     ///< of each among all that were asked for
     std::int64_t asked = 0;
     std::int64_t stragglers = 0;      ///< took too long
     std::int64_t machineFailures = 0; ///< a worker, a compiler or a device failed
@@ -38,7 +42,7 @@ struct Collected {
 };
 
 /// Runs the episodes, many at once, with one model. An episode's tokens are drawn by its own seed,
-/// whoever is writing beside it. Blocks. Errors: stopped; machine: not one episode came to its end.
+/// whoever is writing beside it. Blocks. Errors: stopped.
 Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, JudgePool &judges,
                           const std::vector<Ask> &asks, const CollectOptions &options,
                           const std::stop_token &stop);

@@ -21,6 +21,9 @@ Json described(const Trajectory &one) {
             {"turns", one.record.turns},
             {"cut", one.record.cut},
             {"correct", episode.correct()},
+            {"candidate", episode.candidate},
+            {"seconds", episode.seconds},
+            {"exemplars", one.exemplars},
             {"milestone", episode.milestone},
             {"best_turn", episode.bestTurn},
             {"over_eager", episode.overEager},
@@ -43,6 +46,10 @@ void readInto(Trajectory &one, const Json &json) {
     one.record.cut = json.at("cut").get<bool>();
     if (json.at("correct").get<bool>())
         episode.verdict = Json::object();
+    // Older files have none of these.
+    episode.candidate = json.value("candidate", std::map<std::string, std::string>());
+    episode.seconds = json.value("seconds", 0.0);
+    one.exemplars = json.value("exemplars", std::int64_t{0});
     episode.milestone = json.at("milestone").get<int>();
     episode.bestTurn = json.at("best_turn").get<int>();
     episode.overEager = json.at("over_eager").get<double>();

@@ -13,7 +13,8 @@ struct Trajectory {
     std::int64_t group = 0;  ///< tries of one task in one collection have the same
     std::string session;     ///< name of its folder; may be empty
     TokenRecord record;
-    Episode episode; ///< of one that was read from a file: without verdict and seconds
+    Episode episode;            ///< of one that was read from a file: without the verdict's fields
+    std::int64_t exemplars = 0; ///< earlier candidates that its prompt showed
     double reward = -1;
 };
 

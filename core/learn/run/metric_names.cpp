@@ -55,6 +55,8 @@ constexpr auto names = std::to_array<MetricName>({
     {"prompt_length/mean", "tokens", "Mean length of the prompts."},
     {"prompt_length/max", "tokens", "Length of the longest prompt."},
     {"prompt_length/min", "tokens", "Length of the shortest prompt."},
+    {"prompt/exemplars", "candidates",
+     "Mean number of earlier candidates, with their scores, that the prompts showed."},
     {"prompt_length/clip_ratio", "share",
      "Share of prompts that reached the longest length allowed."},
     {"num_turns/mean", "turns", "Mean number of turns of an episode."},
@@ -91,6 +93,20 @@ constexpr auto names = std::to_array<MetricName>({
     {"training/global_step", "", "Step of the run."},
     {"val/loss", "nat/token", "Cross entropy on held-out documents."},
     {"val/*", "", "On held-out tasks or documents."},
+    {"val-aux/*/memorised", "share",
+     "Share of episodes whose best candidate has the kernel sources of one in the training corpus, "
+     "but for blanks at ends of lines."},
+    {"val-aux/*/unmemorised/pass_rate", "share",
+     "Share of correct candidates among the episodes whose answer is not in the training corpus."},
+    {"val-aux/*/unmemorised/faster_than_eager", "share",
+     "Share of candidates more than 5 % faster than PyTorch eager among the episodes whose answer "
+     "is not in the training corpus."},
+    {"val-aux/*/unmemorised/faster_than_compile", "share",
+     "Share of candidates more than 5 % faster than torch.compile among the episodes whose answer "
+     "is not in the training corpus."},
+    {"val-aux/*/unmemorised/geomean_speedup", "x",
+     "Geometric mean of the speed-up over torch.compile of the correct candidates that are not in "
+     "the training corpus."},
     {"val-core/*", "", "On held-out tasks: the figures that decide."},
     {"val-aux/*", "", "On held-out tasks: further figures."},
     {"reward/pass_rate", "share", "Share of episodes with a correct candidate."},
@@ -122,10 +138,15 @@ const MetricName *findMetricName(std::string_view name) {
     for (const MetricName &entry : names)
         if (entry.name == name)
             return &entry;
-    for (const MetricName &entry : names)
-        if (entry.name.ends_with("/*") &&
-            name.starts_with(entry.name.substr(0, entry.name.size() - 1)))
+    for (const MetricName &entry : names) {
+        const auto star = entry.name.find('*');
+        if (star == entry.name.npos)
+            continue;
+        const auto before = entry.name.substr(0, star), behind = entry.name.substr(star + 1);
+        if (name.size() > before.size() + behind.size() && name.starts_with(before) &&
+            name.ends_with(behind))
             return &entry;
+    }
     return nullptr;
 }
 

@@ -9,7 +9,8 @@ namespace cuda_agent::learn {
 
 /// A metric that trainers write. Names as verl has them (verl/trainer/ppo/metric_utils.py,
 /// verl/workers: actor, critic; verl/trainer/sft_trainer.py), and ours for what it has not.
-/// A name that ends in "/*" stands for all that begin so.
+/// A "*" in a name stands for any text: "timing_s/*", "val-aux/*/memorised". Of several names that
+/// fit the first one counts.
 struct MetricName {
     std::string_view name;
     std::string_view unit; ///< "" for a number without one

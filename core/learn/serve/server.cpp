@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/serve/server.h"
 
-#include "core/learn/rollout/model_conversation.h"
+#include "core/learn/serve/told_conversation.h"
 #include "core/policy/transformer/weights.h"
 
 #include <ATen/Context.h>
@@ -58,6 +58,8 @@ Result<Model> load(const ServeRequest &request) {
                                          device.is_cuda() ? at::kBFloat16 : at::kFloat);
     if (!transformer)
         return tl::unexpected(transformer.error());
+    if (device.is_cuda()) // where they cannot be had, writing is slower and nothing else
+        (void)transformer->useFusedKernels(true);
     const auto &config = transformer->config();
     if (static_cast<std::size_t>(config.vocabulary) < tokenizer.size())
         return requestError("{}: the tokenizer has {} tokens, the model {}",
@@ -111,8 +113,7 @@ class Server {
 
   private:
     struct Seat {
-        std::unique_ptr<ModelConversation> conversation;
-        Drawing drawing;
+        std::unique_ptr<ToldConversation> conversation;
         std::int64_t request = 0; ///< that writes in it; under the mutex
     };
     using Answer = std::function<Result<Json>(const std::stop_token &)>;
@@ -157,11 +158,8 @@ class Server {
             ++opening_;
         }
         start(id, [this, generator, drawing](const std::stop_token &stop) -> Result<Json> {
-            ModelConversation::Options options;
-            options.longestTurn = drawing.longestTurn;
-            options.endOfText = model_.textEnd;
-            auto conversation =
-                ModelConversation::open(*generator, model_.tokenizer, std::move(options), stop);
+            auto conversation = ToldConversation::open(*generator, model_.tokenizer,
+                                                       {drawing.longestTurn, model_.textEnd}, stop);
             const std::lock_guard lock(mutex_);
             --opening_;
             if (!conversation)
@@ -179,6 +177,9 @@ class Server {
         const auto seed = body.value("seed", Json());
         if (!seed.is_number_integer())
             return requestError("seed must be a whole number");
+        const auto stream = body.value("stream", Json(false));
+        if (!stream.is_boolean())
+            return requestError("stream must be true or false");
         CUDA_AGENT_ASSIGN(segments, policy::segmentsFrom(body.value("segments", Json())));
         std::shared_ptr<Seat> seat;
         {
@@ -191,10 +192,15 @@ class Server {
                 return requestError("conversation {} is being written", number);
             seat->request = id;
         }
+        ToldConversation::Tell tell;
+        if (stream.get<bool>())
+            tell = [this, id](const std::string &piece) {
+                (void)send({{"id", id}, {"piece", piece}}); // as answer()
+            };
         start(id,
-              [this, seat, segments = std::move(segments),
+              [this, seat, segments = std::move(segments), tell = std::move(tell),
                number = seed.get<std::uint64_t>()](const std::stop_token &stop) -> Result<Json> {
-                  auto written = seat->conversation->write(segments, number, stop);
+                  auto written = seat->conversation->write(segments, number, tell, stop);
                   const std::lock_guard lock(mutex_);
                   seat->request = 0;
                   if (!written)

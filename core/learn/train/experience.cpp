@@ -6,6 +6,8 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 namespace cuda_agent::learn {
 
@@ -51,10 +53,35 @@ at::Tensor Experience::rows(const at::Tensor &table, const std::vector<std::size
         .narrow(1, 0, batch.most());
 }
 
-at::Tensor Experience::table(const std::function<at::Tensor(const TrajectoryBatch &)> &of) const {
+std::vector<std::size_t> Experience::all() const {
+    std::vector<std::size_t> everybody(size());
+    std::iota(everybody.begin(), everybody.end(), std::size_t{0});
+    return everybody;
+}
+
+std::vector<std::size_t> Experience::share(const std::vector<std::size_t> &chosen,
+                                           std::int64_t rank, std::int64_t size) const {
+    auto byLength = chosen;
+    std::ranges::stable_sort(byLength, std::greater(), [&](std::size_t i) { return lengths_[i]; });
+    std::set<std::size_t> dealt; // there and back again, so that nobody always has the longer one
+    for (std::size_t i = 0; i < byLength.size(); ++i) {
+        const auto at = static_cast<std::int64_t>(i);
+        const auto turn = at / size % 2 == 0 ? at % size : size - 1 - at % size;
+        if (turn == rank)
+            dealt.insert(byLength[i]);
+    }
+    std::vector<std::size_t> mine;
+    for (const auto i : chosen)
+        if (dealt.contains(i))
+            mine.push_back(i);
+    return mine;
+}
+
+at::Tensor Experience::table(const std::vector<std::size_t> &chosen,
+                             const std::function<at::Tensor(const TrajectoryBatch &)> &of) const {
     const at::NoGradGuard noGradients;
     auto all = at::zeros(mask_.sizes(), at::TensorOptions(device_).dtype(at::kFloat));
-    for (const auto &group : groups()) {
+    for (const auto &group : groups(chosen)) {
         const auto part = batch(group);
         const auto said = of(part);
         for (std::size_t i = 0; i < group.size(); ++i)

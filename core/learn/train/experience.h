@@ -18,18 +18,22 @@ class Experience {
 
     std::size_t size() const { return records_.size(); }
     const at::Tensor &mask() const { return mask_; }
-    /// The trajectories `chosen`, or all, in groups that go through a model at once.
+    /// The trajectories `chosen` in groups that go through a model at once.
     std::vector<std::vector<std::size_t>> groups(const std::vector<std::size_t> &chosen) const;
-    std::vector<std::vector<std::size_t>> groups() const {
-        return microBatches(lengths_, microTokens_);
-    }
+    std::vector<std::size_t> all() const; ///< 0 to size() - 1
+    /// The part of `chosen` that is process `rank`'s of `size`: about as many tokens as the
+    /// others'.
+    std::vector<std::size_t> share(const std::vector<std::size_t> &chosen, std::int64_t rank,
+                                   std::int64_t size) const;
     TrajectoryBatch batch(const std::vector<std::size_t> &group) const;
     /// A table's rows of the group, as far as the group's longest.
     at::Tensor rows(const at::Tensor &table, const std::vector<std::size_t> &group,
                     const TrajectoryBatch &batch) const;
 
-    /// A table of what `of` says of all, without gradients.
-    at::Tensor table(const std::function<at::Tensor(const TrajectoryBatch &)> &of) const;
+    /// A table of what `of` says of the trajectories `chosen`, 0 in the rows of the others; without
+    /// gradients.
+    at::Tensor table(const std::vector<std::size_t> &chosen,
+                     const std::function<at::Tensor(const TrajectoryBatch &)> &of) const;
     /// The log-probabilities that were told when the tokens were drawn.
     at::Tensor drawn() const;
     /// Each trajectory's reward at its last own token.

@@ -57,7 +57,7 @@ class Ppo : public Stage {
             return failedError("not one of the tries of step {} has a token of the policy's",
                                input_.firstStep + done_ + 1);
         device::Share share(input_.rollouts->device(), stop); // others time on it
-        CUDA_AGENT_TRY(share.take());
+        CUDA_AGENT_TRY(input_.processes.agreed(share.take()));
         const Experience experience(trajectories, input_.actor.device(), options_.microTokens);
         const auto tables = tablesOf(experience, trajectories, metrics);
         CUDA_AGENT_TRY(learn(experience, tables, metrics));
@@ -68,7 +68,8 @@ class Ppo : public Stage {
         tokens_ += static_cast<std::int64_t>(metrics["perf/total_num_tokens"]);
         const double took = std::chrono::duration<double>(Clock::now() - begin).count();
         metrics["perf/time_per_step"] = metrics["timing_s/step"] = took;
-        metrics["perf/throughput"] = metrics["perf/total_num_tokens"] / took;
+        metrics["perf/throughput"] =
+            metrics["perf/total_num_tokens"] / took / static_cast<double>(input_.processes.size());
         metrics["train/tokens"] = static_cast<double>(tokens_);
         metrics["training/global_step"] = static_cast<double>(input_.firstStep + done_);
         CUDA_AGENT_TRY(log(metrics));
@@ -84,6 +85,7 @@ class Ppo : public Stage {
         wanted.steps = steps_;
         wanted.runStep = input_.firstStep + done_ + 1;
         wanted.tries = options_.tries;
+        wanted.exemplars = options_.exemplars;
         wanted.curriculum = options_.curriculum;
         wanted.keep = options_.keepTrajectories;
         return input_.rollouts->play(wanted, stop);
@@ -107,6 +109,14 @@ class Ppo : public Stage {
         at::Tensor returns;    ///< the critic's targets
     };
 
+    /// Of all trajectories, each process its share.
+    at::Tensor tableOf(const Experience &experience,
+                       const std::function<at::Tensor(const TrajectoryBatch &)> &of) {
+        auto table = experience.table(shareOf(experience, experience.all()), of);
+        input_.processes.sum(table);
+        return table;
+    }
+
     Tables tablesOf(const Experience &experience, const std::vector<Trajectory> &trajectories,
                     Metrics &metrics) {
         const auto &mask = experience.mask();
@@ -116,21 +126,22 @@ class Ppo : public Stage {
             return std::chrono::duration<double>(now - std::exchange(last, now)).count();
         };
         Tables tables;
-        tables.old = experience.table([&](const TrajectoryBatch &batch) {
+        tables.old = tableOf(experience, [&](const TrajectoryBatch &batch) {
             return batch.logProbabilities(input_.actor, sampling_);
         });
         metrics["timing_s/old_log_prob"] = lap();
         const auto apart = (tables.old.exp() - experience.drawn().exp()).abs();
         metrics["training/rollout_probs_diff_mean"] = meanOf(apart, mask);
         metrics["training/rollout_probs_diff_max"] = apart.masked_select(mask).max().item<double>();
-        tables.values = hasCritic_ ? experience.table([&](const TrajectoryBatch &batch) {
-            return batch.values(*input_.critic);
-        })
+        tables.values = hasCritic_ ? tableOf(experience,
+                                             [&](const TrajectoryBatch &batch) {
+                                                 return batch.values(*input_.critic);
+                                             })
                                    : at::zeros_like(tables.old);
         metrics["timing_s/values"] = lap();
         auto rewards = experience.rewards();
         if (reference_) {
-            const auto other = experience.table([&](const TrajectoryBatch &batch) {
+            const auto other = tableOf(experience, [&](const TrajectoryBatch &batch) {
                 return batch.logProbabilities(*reference_, sampling_);
             });
             const auto penalty = (tables.old - other).masked_fill(~mask, 0);
@@ -160,7 +171,7 @@ class Ppo : public Stage {
         return tables;
     }
 
-    /// What the groups of one mini batch add up to.
+    /// What the groups of the mini batches add up to.
     struct Sums {
         at::Tensor policy, kl, clipped, lower, value, valueClipped, said;
         int batches = 0;
@@ -173,8 +184,8 @@ class Ppo : public Stage {
         const auto criticRate = learningRate(options_.critic, done_, steps_);
         // Where all came to the same, advantages are the critic's errors, which whitening would
         // blow up to the size of a signal.
-        const bool told = metrics["critic/rewards/max"] - metrics["critic/rewards/min"] > 1e-6;
-        const bool actorLearns = told && (done_ >= options_.criticWarmUp || !hasCritic_);
+        const bool differ = metrics["critic/rewards/max"] - metrics["critic/rewards/min"] > 1e-6;
+        const bool actorLearns = differ && (done_ >= options_.criticWarmUp || !hasCritic_);
         const auto zero = [&] {
             return at::zeros({}, at::TensorOptions(input_.actor.device()).dtype(at::kFloat));
         };
@@ -204,6 +215,10 @@ class Ppo : public Stage {
                 ++sums.batches;
             }
         }
+        auto told = at::stack({sums.policy, sums.kl, sums.clipped, sums.lower, sums.value,
+                               sums.valueClipped, sums.said});
+        input_.processes.sum(told);
+        sums = {told[0], told[1], told[2], told[3], told[4], told[5], told[6], sums.batches};
         const auto mean = [&](const at::Tensor &sum) {
             return sum.item<double>() / std::max(sums.batches, 1);
         };
@@ -234,7 +249,7 @@ class Ppo : public Stage {
                        const std::vector<std::size_t> &chosen, double rate, Sums &sums) {
         const double tokens = tokensOf(experience, chosen);
         actorOptimiser_.zeroGradients();
-        for (const auto &group : experience.groups(chosen)) {
+        for (const auto &group : experience.groups(shareOf(experience, chosen))) {
             const auto batch = experience.batch(group);
             const auto loss = policyLoss(batch.logProbabilities(input_.actor, sampling_),
                                          experience.rows(tables.old, group, batch),
@@ -246,6 +261,8 @@ class Ppo : public Stage {
             sums.clipped += loss.clipped;
             sums.lower += loss.clippedLower;
         }
+        auto gradients = input_.actor.parameters().gradients();
+        input_.processes.sum(gradients);
         return actorOptimiser_.step(rate).item<double>();
     }
 
@@ -253,7 +270,7 @@ class Ppo : public Stage {
                         const std::vector<std::size_t> &chosen, double rate, Sums &sums) {
         const double tokens = tokensOf(experience, chosen);
         criticOptimiser_->zeroGradients();
-        for (const auto &group : experience.groups(chosen)) {
+        for (const auto &group : experience.groups(shareOf(experience, chosen))) {
             const auto batch = experience.batch(group);
             const auto values = batch.values(*input_.critic);
             const auto loss = valueLoss(values, experience.rows(tables.values, group, batch),
@@ -264,7 +281,15 @@ class Ppo : public Stage {
             sums.valueClipped += loss.clipped;
             sums.said += values.detach().masked_select(batch.mask()).sum() / tokens;
         }
+        auto gradients = input_.critic->parameters().gradients();
+        input_.processes.sum(gradients);
         return criticOptimiser_->step(rate).item<double>();
+    }
+
+    /// This process's part of a mini batch.
+    std::vector<std::size_t> shareOf(const Experience &experience,
+                                     const std::vector<std::size_t> &chosen) const {
+        return experience.share(chosen, input_.processes.rank(), input_.processes.size());
     }
 
     static double tokensOf(const Experience &experience, const std::vector<std::size_t> &chosen) {

@@ -88,7 +88,7 @@ class Pretraining : public Stage {
         ++done_;
         tokens_ += options_.batch * sequences_.context();
         const double took = std::chrono::duration<double>(Clock::now() - begin).count();
-        const auto tokens = static_cast<double>(options_.batch * sequences_.context());
+        const auto tokens = static_cast<double>(mine * sequences_.context()); // of one process
         CUDA_AGENT_TRY(log({{"train/loss", value},
                             {"train/grad_norm", norm.item<double>()},
                             {"train/lr", rate},

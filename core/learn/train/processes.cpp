@@ -13,12 +13,14 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
+#include <optional>
 
 namespace cuda_agent::learn {
 
 namespace {
 
+constexpr std::size_t largestPart = 4u << 20; ///< of a value: the store takes no more than 8 MiB
+constexpr auto farewell = std::chrono::milliseconds(30'000);
 constexpr auto patience = std::chrono::hours(24 * 30); ///< a run may be paused for long
 
 std::string variable(const char *name) {
@@ -42,34 +44,29 @@ Result<int> numberOf(const char *name) {
 struct Processes::Group {
     c10::intrusive_ptr<c10d::Store> store;
     c10::intrusive_ptr<c10d::ProcessGroupNCCL> nccl; ///< null on CPUs
-    std::int64_t sums = 0, words = 0;
-
-    void sumByStore(at::Tensor &values, std::int64_t rank, std::int64_t size) {
-        const auto key = [](std::int64_t which, std::int64_t of) {
-            return fmt::format("sum/{}/{}", which, of);
-        };
-        const auto bytes = static_cast<std::size_t>(values.nbytes());
-        std::vector<std::uint8_t> mine(bytes);
-        std::memcpy(mine.data(), values.const_data_ptr(), bytes);
-        store->set(key(sums, rank), mine);
-        auto whole = at::zeros_like(values);
-        for (std::int64_t other = 0; other < size; ++other) { // in one order for all
-            auto theirs = store->get(key(sums, other));
-            TORCH_CHECK(theirs.size() == bytes, "process ", other, " has another model");
-            whole += at::from_blob(theirs.data(), values.sizes(), values.options());
-        }
-        values.copy_(whole);
-        // All have read the one before, for all have written this one.
-        if (sums > 0)
-            store->deleteKey(key(sums - 1, rank));
-        ++sums;
-    }
+    std::int64_t gathers = 0, words = 0;
+    std::vector<std::string> written; ///< own keys of the gather before
 };
 
 Processes::Processes() = default;
 Processes::Processes(Processes &&) noexcept = default;
 Processes &Processes::operator=(Processes &&) noexcept = default;
-Processes::~Processes() = default;
+Processes::~Processes() {
+    if (!group_)
+        return;
+    // The first one's store answers the others' last questions: it goes when all have left, or
+    // after a while where one has not come so far.
+    try {
+        const auto key = [](std::int64_t rank) { return fmt::format("left/{}", rank); };
+        group_->store->set(key(rank_), std::vector<std::uint8_t>{1});
+        std::vector<std::string> others;
+        for (std::int64_t rank = 1; rank < size_; ++rank)
+            others.push_back(key(rank));
+        if (first())
+            group_->store->wait(others, farewell);
+    } catch (const std::exception &) { // the connection is gone: nobody is to be waited for
+    }
+}
 
 int Processes::localRank() {
     return variable("WORLD_SIZE").empty() ? 0 : numberOf("LOCAL_RANK").value_or(0);
@@ -110,8 +107,18 @@ Result<Processes> Processes::join(at::Device device) {
 void Processes::sum(at::Tensor &values) {
     if (!group_)
         return;
-    if (!group_->nccl)
-        return group_->sumByStore(values, rank_, size_);
+    if (!group_->nccl) {
+        const auto bytes = static_cast<std::size_t>(values.nbytes());
+        const auto all = gather({static_cast<const char *>(values.const_data_ptr()), bytes});
+        auto whole = at::zeros_like(values);
+        for (const auto &theirs : all) { // in one order for all
+            TORCH_CHECK(theirs.size() == bytes, "a process has another model");
+            whole +=
+                at::from_blob(const_cast<char *>(theirs.data()), values.sizes(), values.options());
+        }
+        values.copy_(whole);
+        return;
+    }
     std::vector<at::Tensor> tensors{values};
     group_->nccl->allreduce(tensors)->wait(); // the stream waits, not this thread
 }
@@ -127,6 +134,58 @@ bool Processes::firstSays(bool word) {
     }
     ++group_->words;
     return word;
+}
+
+std::vector<std::string> Processes::gather(const std::string &mine) {
+    if (!group_)
+        return {mine};
+    const auto key = [&](std::int64_t rank, std::size_t part) {
+        return fmt::format("gather/{}/{}/{}", group_->gathers, rank, part);
+    };
+    std::vector<std::string> keys;
+    const auto say = [&](std::string_view text) {
+        keys.push_back(key(rank_, keys.size()));
+        group_->store->set(keys.back(), std::vector<std::uint8_t>(text.begin(), text.end()));
+    };
+    say(std::to_string(mine.size()));
+    for (std::size_t at = 0; at < mine.size(); at += largestPart)
+        say(std::string_view(mine).substr(at, largestPart));
+    std::vector<std::string> all(static_cast<std::size_t>(size_));
+    for (std::int64_t rank = 0; rank < size_; ++rank) {
+        const auto told = group_->store->get(key(rank, 0));
+        const auto size = std::stoull(std::string(told.begin(), told.end()));
+        auto &theirs = all[static_cast<std::size_t>(rank)];
+        for (std::size_t part = 1; theirs.size() < size; ++part) {
+            const auto bytes = group_->store->get(key(rank, part));
+            TORCH_CHECK(!bytes.empty(), "process ", rank, " gave an empty part");
+            theirs.append(bytes.begin(), bytes.end());
+        }
+    }
+    // All have read the one before, for all have written this one.
+    for (const auto &each : group_->written)
+        group_->store->deleteKey(each);
+    group_->written = std::move(keys);
+    ++group_->gathers;
+    return all;
+}
+
+Result<void> Processes::agreed(const Result<void> &mine) {
+    if (!group_)
+        return mine;
+    std::string told; // the kind's number and the message
+    if (!mine)
+        told = fmt::format("{} {}", static_cast<int>(mine.error().kind), mine.error().message);
+    std::optional<Error> found;
+    for (const auto &each : gather(told)) {
+        if (each.empty())
+            continue;
+        const auto blank = each.find(' ');
+        Error error{static_cast<ErrorKind>(std::stoi(each.substr(0, blank))),
+                    each.substr(blank + 1)};
+        if (!found || found->kind == ErrorKind::stopped)
+            found = std::move(error);
+    }
+    return found ? Result<void>(tl::unexpected(std::move(*found))) : Result<void>();
 }
 
 } // namespace cuda_agent::learn

@@ -8,6 +8,8 @@
 #include <c10/core/Device.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace cuda_agent::learn {
 
@@ -40,6 +42,12 @@ class Processes {
     void sum(at::Tensor &values);
     /// The first process's word, once it has said it, however long that takes.
     bool firstSays(bool word);
+    /// What each process gives, by rank, the same in each; waits for the slowest, however long that
+    /// takes. Goes through torchrun's store.
+    std::vector<std::string> gather(const std::string &mine);
+    /// Whether all have come so far: `mine`, or, the same in each, the error of one that has not;
+    /// another one's before a stop.
+    Result<void> agreed(const Result<void> &mine);
 
   private:
     struct Group;

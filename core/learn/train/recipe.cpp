@@ -83,6 +83,7 @@ void takePpo(TomlFields &fields, PpoStageOptions &stage) {
     fields.take("kl", stage.kl, 0, 1e6);
     fields.take("kl_target", stage.klTarget, 0, 1e6);
     fields.take("kl_horizon", stage.klHorizon, 1, 1e12);
+    fields.take("exemplars", stage.exemplars, 0, 100);
     fields.take("curriculum", stage.curriculum);
     fields.take("keep_trajectories", stage.keepTrajectories);
     fields.take("validate_every", stage.validateEvery, 0, mostSteps);
@@ -134,7 +135,11 @@ Result<void> readSections(const toml::table &file, const std::string &name, Trai
     top.take("device", recipe.device);
     top.take("precision", recipe.precision);
     top.take("deterministic", recipe.deterministic);
-    top.take("fused", recipe.fused);
+    bool fused = false, orNot = true; // the same only where it is given
+    top.take("fused", fused);
+    top.take("fused", orNot);
+    if (fused == orNot)
+        recipe.fused = fused;
     top.take("checkpoints_kept", recipe.checkpointsKept, 1, 1e6);
     top.take("stages", recipe.stages);
     CUDA_AGENT_TRY(top.section("model", [&](TomlFields &fields) {

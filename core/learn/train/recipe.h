@@ -6,6 +6,7 @@
 #include "core/learn/ppo/ppo.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,7 +76,10 @@ struct PpoStageOptions {
     std::string baseline = "critic";
     double kl = 0;       ///< coefficient of a penalty for leaving the stage's first policy; 0: none
     double klTarget = 0; ///< adapts the coefficient to hold this divergence; 0: it stays
-    double klHorizon = 10000;       ///< trajectories
+    double klHorizon = 10000; ///< trajectories
+    /// The prompt of a try shows up to so many candidates that earlier steps of the run made for
+    /// its task, with their scores (contrastive prompts, CUDA-L1); 0: none.
+    std::int64_t exemplars = 0;
     bool curriculum = false;        ///< harder levels come in one after the other, evenly
     bool keepTrajectories = false;  ///< of each step, in the run's folder, for `--replay`
     std::int64_t validateEvery = 0; ///< steps; 0: never
@@ -121,7 +125,9 @@ struct TrainRecipe {
     std::string device = "auto";    ///< "auto", "cpu", "cuda"
     std::string precision = "auto"; ///< of the forward pass: "float32", "bfloat16"; auto: by device
     bool deterministic = true;      ///< the same bits for the same seed, at some cost on a GPU
-    bool fused = false; ///< kernels of the project's own for norms, rotations, SwiGLU, the loss
+    /// Kernels of the project's own for norms, rotations, SwiGLU, the loss and decoding; not given:
+    /// on a GPU, where the model's sizes let them.
+    std::optional<bool> fused;
     std::int64_t checkpointsKept = 3;
 
     ModelConfig model;               ///< its vocabulary and end of text come from the tokenizer

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/train/rollouts.h"
 
-#include "core/bench/summary.h"
+#include "core/base/temporary_folder.h"
 #include "core/device/lease.h"
+#include "core/learn/train/gathering.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace cuda_agent::learn {
 
@@ -40,6 +40,9 @@ JudgePool::Options judgesOf(const TrainRecipe &recipe, const fs::path &run,
     const int cores = rollout.timing ? device.multiprocessors / 2 : device.multiprocessors;
     if (options.atOnce == 0)
         options.atOnce = device.kind == device::Kind::cuda ? 8 : std::max(1, cores);
+    options.unusable = [](const std::string &task, const std::string &why) {
+        fmt::print(stderr, "{} is left out: {}\n", task, why);
+    };
     return options;
 }
 
@@ -65,38 +68,43 @@ RolloutRow rowOf(const Trajectory &one, std::int64_t runStep, std::string note) 
     return {runStep, one.task, one.reward, one.episode.turns, one.session, std::move(note)};
 }
 
-/// Mean, greatest and least under verl's three names.
-void spanInto(Metrics &metrics, const std::string &name, const std::vector<double> &values) {
-    if (values.empty())
-        return;
-    metrics[name + "/mean"] =
-        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-    metrics[name + "/max"] = std::ranges::max(values);
-    metrics[name + "/min"] = std::ranges::min(values);
+std::int64_t mostExemplars(const TrainRecipe &recipe) {
+    std::int64_t most = 0;
+    for (const auto &[name, stage] :
+         {std::pair{singleTurnStage, &recipe.singleTurn}, std::pair{agenticStage, &recipe.agentic}})
+        if (recipe.has(name))
+            most = std::max(most, stage->exemplars);
+    return most;
+}
+
+Result<Collected> readKept(const fs::path &file) {
+    Collected collected;
+    CUDA_AGENT_ASSIGN(trajectories, readTrajectories(file));
+    collected.asked = static_cast<std::int64_t>(trajectories.size());
+    collected.places.resize(trajectories.size());
+    std::iota(collected.places.begin(), collected.places.end(), std::int64_t{0});
+    collected.trajectories = std::move(trajectories);
+    return collected;
 }
 
 } // namespace
 
-Rollouts::Rollouts(const TrainRecipe &recipe, RunWriter &run, const Transformer &actor,
-                   Tokenizer tokenizer, JudgePool::Options judges, device::Info device)
-    : recipe_(recipe), run_(run), actor_(actor), tokenizer_(std::move(tokenizer)),
-      device_(std::move(device)), judges_(std::move(judges)) {}
+Rollouts::Rollouts(Setting setting, device::Info device)
+    : setting_(std::move(setting)), recipe_(setting_.recipe), device_(std::move(device)),
+      judges_(judgesOf(recipe_, setting_.folder, device_)), exemplars_(mostExemplars(recipe_)) {}
 
-Result<std::unique_ptr<Rollouts>> Rollouts::open(const TrainRecipe &recipe, RunWriter &run,
-                                                 const Transformer &actor, Tokenizer tokenizer,
-                                                 fs::path replay) {
+Result<std::unique_ptr<Rollouts>> Rollouts::open(Setting setting) {
+    const auto &recipe = setting.recipe;
     CUDA_AGENT_ASSIGN(train, tasksOf(recipe.rollout.tasks, "train"));
-    CUDA_AGENT_ASSIGN(device, actor.device().is_cuda() ? device::openCuda(actor.device().index())
-                                                       : device::openCpu());
-    const auto info = device->info();
-    std::unique_ptr<Rollouts> rollouts(new Rollouts(recipe, run, actor, std::move(tokenizer),
-                                                    judgesOf(recipe, run.folder(), info), info));
+    const auto where = setting.actor.device();
+    CUDA_AGENT_ASSIGN(device,
+                      where.is_cuda() ? device::openCuda(where.index()) : device::openCpu());
+    std::unique_ptr<Rollouts> rollouts(new Rollouts(std::move(setting), device->info()));
     rollouts->train_ = std::move(train);
     for (const auto &split : recipe.scoring.splits) {
         CUDA_AGENT_ASSIGN(tasks, tasksOf(recipe.rollout.tasks, split));
         rollouts->scored_[split] = spread(std::move(tasks), recipe.scoring.tasks);
     }
-    rollouts->replay_ = std::move(replay);
     return rollouts;
 }
 
@@ -105,15 +113,21 @@ fs::path Rollouts::trajectoryFile(const fs::path &run, std::string_view stage, s
 }
 
 Result<Collected> Rollouts::play(const Wanted &wanted, const std::stop_token &stop) {
+    const bool replays = !setting_.replay.empty();
     const auto kept =
-        trajectoryFile(replay_.empty() ? run_.folder() : replay_, wanted.stage, wanted.step);
-    if (!replay_.empty() || (wanted.keep && fs::exists(kept))) {
-        Collected collected;
-        CUDA_AGENT_ASSIGN(trajectories, readTrajectories(kept));
-        collected.asked = static_cast<std::int64_t>(trajectories.size());
-        collected.trajectories = std::move(trajectories);
-        return collected;
-    }
+        trajectoryFile(replays ? setting_.replay : setting_.folder, wanted.stage, wanted.step);
+    auto &processes = setting_.processes;
+    const bool there = processes.firstSays(replays || (wanted.keep && fs::exists(kept)));
+    CUDA_AGENT_ASSIGN(collected, !there ? played(wanted, kept, stop)
+                                 : processes.first()
+                                     ? gathered(processes, readKept(kept))
+                                     : gathered(processes, Collected())); // it is the first's
+    exemplars_.add(collected.trajectories);
+    return std::move(collected);
+}
+
+Result<Collected> Rollouts::played(const Wanted &wanted, const fs::path &kept,
+                                   const std::stop_token &stop) {
     const auto tasks = chosen(wanted);
     std::vector<Try> tries;
     for (std::size_t i = 0; i < tasks.size(); ++i)
@@ -121,12 +135,16 @@ Result<Collected> Rollouts::play(const Wanted &wanted, const std::stop_token &st
             tries.push_back({tasks[i], static_cast<std::int64_t>(i),
                              numberOf(fmt::format("{} {} {} {} {}", recipe_.seed, wanted.stage,
                                                   wanted.step, i, k)),
-                             fmt::format("{:03}-{}-{}", i, tasks[i]->name(), k)});
-    const auto folder = rolloutFolder(run_.folder(), wanted.runStep);
+                             fmt::format("{:03}-{}-{}", i, tasks[i]->name(), k),
+                             exemplars_.of(tasks[i]->id, wanted.exemplars)});
+    const auto folder = rolloutFolder(setting_.folder, wanted.runStep);
     std::error_code error;
-    fs::remove_all(folder, error); // of a start that was killed
+    if (setting_.run)
+        fs::remove_all(folder, error); // of a start that was killed
     CUDA_AGENT_ASSIGN(collected, this->collected(tries, folder, wanted.tries.turns,
                                                  recipe_.rollout.temperature, stop));
+    if (!setting_.run)
+        return std::move(collected);
     CUDA_AGENT_TRY(keepSessions(collected, folder, wanted.runStep));
     if (wanted.keep)
         CUDA_AGENT_TRY(writeTrajectories(kept, collected.trajectories));
@@ -163,23 +181,52 @@ std::vector<const bench::SuiteTask *> Rollouts::chosen(const Wanted &wanted) {
 Result<Collected> Rollouts::collected(const std::vector<Try> &tries, const fs::path &folder,
                                       std::int64_t turns, double temperature,
                                       const std::stop_token &stop) {
+    auto &processes = setting_.processes;
+    // Tries of one task share its judge: whole tasks go to a process, where there are enough.
+    const bool whole = !tries.empty() && tries.back().group + 1 >= processes.size();
+    std::vector<std::int64_t> mine;
+    for (std::size_t i = 0; i < tries.size(); ++i) {
+        const auto number = whole ? tries[i].group : static_cast<std::int64_t>(i);
+        if (number % processes.size() == processes.rank())
+            mine.push_back(static_cast<std::int64_t>(i));
+    }
+    CUDA_AGENT_ASSIGN(
+        all, gathered(processes, collectedHere(tries, mine, folder, turns, temperature, stop)));
+    if (all.trajectories.empty() && all.asked > 0)
+        return machineError("not one of {} episodes came to its end; the last one: {}", all.asked,
+                            all.problem);
+    return std::move(all);
+}
+
+Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
+                                          const std::vector<std::int64_t> &places,
+                                          const fs::path &folder, std::int64_t turns,
+                                          double temperature, const std::stop_token &stop) {
     const auto &rollout = recipe_.rollout;
+    std::optional<TemporaryFolder> own; // the run's is the first process's
+    if (!setting_.run) {
+        CUDA_AGENT_ASSIGN(made, TemporaryFolder::make("rollouts"));
+        own.emplace(std::move(made));
+    }
+    const auto sessions = own ? own->path() : folder;
     std::vector<Ask> asks;
-    for (const auto &each : tries) {
+    for (const auto place : places) {
+        const auto &each = tries[static_cast<std::size_t>(place)];
         CUDA_AGENT_ASSIGN(spec, task::openSpec(each.task->file, {}));
         std::error_code error;
-        fs::remove_all(folder / each.session, error);
+        fs::remove_all(sessions / each.session, error);
         asks.push_back({std::move(spec), each.task->id, each.task->level, each.group,
-                        static_cast<int>(turns), each.seed, folder / each.session});
+                        static_cast<int>(turns), each.seed, sessions / each.session,
+                        each.exemplars});
     }
     std::error_code error;
-    fs::create_directories(folder, error);
+    fs::create_directories(sessions, error);
     device::Share share(device_, stop);
     Generator::Options options;
     options.rows = std::min(rollout.environments,
                             static_cast<std::int64_t>(std::max<std::size_t>(asks.size(), 1)));
     options.context = recipe_.context;
-    options.endToken = tokenizer_.id(chat::imEnd).value_or(0);
+    options.endToken = setting_.tokenizer.id(chat::imEnd).value_or(0);
     options.sampling = {temperature, temperature > 0 ? rollout.topP : 1};
     options.enter = [&] { return share.step(); };
     options.leave = [&] { share.leave(); };
@@ -188,15 +235,19 @@ Result<Collected> Rollouts::collected(const std::vector<Try> &tries, const fs::p
     how.longestTurn = rollout.longestTurn;
     how.seconds = rollout.seconds;
     how.reward = rollout.reward == "speedup" ? RewardKind::speedup : RewardKind::milestone;
-    Generator generator(actor_, options);
-    return collect(generator, tokenizer_, judges_, asks, how, stop);
+    Generator generator(setting_.actor, options);
+    CUDA_AGENT_ASSIGN(collected, collect(generator, setting_.tokenizer, judges_, asks, how, stop));
+    for (auto &place : collected.places)
+        place = places[static_cast<std::size_t>(place)];
+    return std::move(collected);
 }
 
 Result<void> Rollouts::keepSessions(const Collected &collected, const fs::path &folder,
                                     std::int64_t runStep) {
     std::vector<const Trajectory *> byReward;
     for (const auto &one : collected.trajectories)
-        byReward.push_back(&one);
+        if (!one.session.empty()) // else another process had it
+            byReward.push_back(&one);
     std::ranges::stable_sort(byReward, std::greater(), &Trajectory::reward);
     const auto size = static_cast<std::int64_t>(byReward.size());
     const auto most = std::min(recipe_.rollout.sessions, size);
@@ -205,7 +256,7 @@ Result<void> Rollouts::keepSessions(const Collected &collected, const fs::path &
         const auto &one =
             *byReward[static_cast<std::size_t>(most > 1 ? i * (size - 1) / (most - 1) : 0)];
         kept.insert(one.session);
-        CUDA_AGENT_TRY(run_.addRollout(rowOf(one, runStep, one.episode.reason)));
+        CUDA_AGENT_TRY(setting_.run->addRollout(rowOf(one, runStep, one.episode.reason)));
     }
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -220,7 +271,7 @@ Result<void> Rollouts::keepSessions(const Collected &collected, const fs::path &
 
 Result<Metrics> Rollouts::score(std::int64_t runStep, const std::stop_token &stop) {
     const auto &scoring = recipe_.scoring;
-    const auto folder = rolloutFolder(run_.folder(), runStep);
+    const auto folder = rolloutFolder(setting_.folder, runStep);
     Metrics metrics;
     for (const auto &split : scoring.splits) {
         std::vector<Try> tries;
@@ -233,8 +284,12 @@ Result<Metrics> Rollouts::score(std::int64_t runStep, const std::stop_token &sto
                      fmt::format("score-{}-{:03}-{}-{}", split, i, tasks[i].name(), k)});
         CUDA_AGENT_ASSIGN(collected, this->collected(tries, folder, scoring.tries.turns,
                                                      scoring.temperature, stop));
+        if (!setting_.run)
+            continue; // the first process tells
         for (const auto &one : collected.trajectories)
-            CUDA_AGENT_TRY(run_.addRollout(rowOf(one, runStep, split + ": " + one.episode.reason)));
+            if (!one.session.empty())
+                CUDA_AGENT_TRY(setting_.run->addRollout(
+                    rowOf(one, runStep, split + ": " + one.episode.reason)));
         const auto all = metricsOf(collected);
         for (const auto &[name, value] : all) {
             if (name.starts_with("reward/"))
@@ -242,70 +297,21 @@ Result<Metrics> Rollouts::score(std::int64_t runStep, const std::stop_token &sto
             else if (!name.starts_with("timing_s/"))
                 metrics[fmt::format("val-aux/{}/{}", split, name)] = value;
         }
+        CUDA_AGENT_TRY(readCorpusIndex());
+        if (corpus_)
+            for (const auto &[name, value] : memorisedOf(collected, *corpus_))
+                metrics[fmt::format("val-aux/{}/{}", split, name)] = value;
     }
     return metrics;
 }
 
-Metrics metricsOf(const Collected &collected) {
-    Metrics metrics;
-    std::vector<double> scores, responses, prompts, turns, calls;
-    double correct = 0, eager = 0, compile = 0, logs = 0, timed = 0, refused = 0, cut = 0,
-           entropy = 0, written = 0, all = 0;
-    for (const auto &one : collected.trajectories) {
-        const auto &episode = one.episode;
-        const auto own = one.record.ownTokens();
-        scores.push_back(one.reward);
-        responses.push_back(static_cast<double>(own));
-        const auto first = std::ranges::find(one.record.byPolicy, 1);
-        prompts.push_back(static_cast<double>(first - one.record.byPolicy.begin()));
-        turns.push_back(episode.turns);
-        calls.push_back(episode.calls);
-        refused += episode.refused;
-        cut += one.record.cut;
-        written += static_cast<double>(own);
-        all += static_cast<double>(one.record.tokens.size());
-        entropy += std::accumulate(one.record.entropy.begin(), one.record.entropy.end(), 0.0);
-        if (!episode.correct())
-            continue;
-        ++correct;
-        eager += episode.overEager > bench::clearlyFaster;
-        compile += episode.overCompile > bench::clearlyFaster;
-        if (episode.overCompile > 0) {
-            logs += std::log(episode.overCompile);
-            ++timed;
-        }
-    }
-    const auto count = static_cast<double>(collected.trajectories.size());
-    spanInto(metrics, "critic/score", scores);
-    spanInto(metrics, "response_length", responses);
-    spanInto(metrics, "prompt_length", prompts);
-    spanInto(metrics, "num_turns", turns);
-    spanInto(metrics, "tool_call_counts", calls);
-    if (count > 0) {
-        metrics["response_length/clip_ratio"] = cut / count;
-        metrics["reward/pass_rate"] = correct / count;
-        metrics["reward/faster_than_eager"] = eager / count;
-        metrics["reward/faster_than_compile"] = compile / count;
-        const auto made = std::accumulate(calls.begin(), calls.end(), 0.0);
-        metrics["tools/error_rate"] = made > 0 ? refused / made : 0;
-        metrics["perf/total_num_tokens"] = all;
-    }
-    if (timed > 0)
-        metrics["reward/geomean_speedup"] = std::exp(logs / timed);
-    if (written > 0)
-        metrics["actor/entropy"] = entropy / written;
-    metrics["env/infrastructure_failures"] = static_cast<double>(collected.machineFailures);
-    metrics["env/stragglers"] = static_cast<double>(collected.stragglers);
-    metrics["env/unusable_tasks"] = static_cast<double>(collected.unusable);
-    if (collected.seconds > 0) {
-        metrics["env/episodes_per_second"] =
-            static_cast<double>(collected.asked) / collected.seconds;
-        metrics["timing_s/rollout"] = collected.seconds;
-        metrics["timing_s/gen"] = collected.writing;
-        metrics["timing_s/reward"] = collected.judging;
-        metrics["timing_s/judge_wait"] = collected.waiting;
-    }
-    return metrics;
+Result<void> Rollouts::readCorpusIndex() {
+    std::error_code error;
+    if (corpus_ || recipe_.corpus.empty() || !fs::exists(recipe_.corpus, error))
+        return {};
+    CUDA_AGENT_ASSIGN(index, CandidateIndex::read(recipe_.corpus));
+    corpus_ = std::move(index);
+    return {};
 }
 
 } // namespace cuda_agent::learn

@@ -5,7 +5,10 @@
 #include "core/bench/suite.h"
 #include "core/learn/rollout/collection.h"
 #include "core/learn/run/run_writer.h"
+#include "core/learn/train/exemplars.h"
+#include "core/learn/train/processes.h"
 #include "core/learn/train/recipe.h"
+#include "core/learn/train/rollout_metrics.h"
 #include "core/learn/train/shuffle.h"
 
 namespace cuda_agent::learn {
@@ -14,28 +17,43 @@ namespace cuda_agent::learn {
 /// One thread.
 class Rollouts {
   public:
-    /// Borrows all. Opens the set, which must have tasks to train on. `replay`: folder of another
-    /// run whose kept trajectories are taken in place of tries; empty: none.
-    /// Errors: request, machine.
-    static Result<std::unique_ptr<Rollouts>> open(const TrainRecipe &recipe, RunWriter &run,
-                                                  const Transformer &actor, Tokenizer tokenizer,
-                                                  std::filesystem::path replay);
+    /// What they go by; references are borrowed.
+    struct Setting {
+        const TrainRecipe &recipe;
+        std::filesystem::path folder; ///< of the run
+        RunWriter *run;               ///< null but in the first of several processes
+        Processes &processes;
+        const Transformer &actor;
+        Tokenizer tokenizer;
+        /// Folder of another run whose kept trajectories are taken in place of tries; empty: none.
+        std::filesystem::path replay;
+    };
+    /// Opens the set, which must have tasks to train on. Errors: request, machine.
+    static Result<std::unique_ptr<Rollouts>> open(Setting setting);
 
     /// The tries of step `step` of a stage of `steps` steps, `runStep` of the run: which tasks and
     /// what is drawn follows from the seed, the stage and the step. Some sessions stay in the
     /// run's folder. With `keep` the trajectories do, too, and are read in place of new tries when
-    /// the same step is done again. Errors: stopped, machine.
+    /// the same step is done again. Several processes each play a share of the tries, whole tasks
+    /// where there are enough, and all are given all trajectories. Errors: stopped, machine (not
+    /// one try came to its end).
     struct Wanted {
         std::string_view stage;
         std::int64_t step = 0, steps = 1, runStep = 0;
         Tries tries;
+        std::int64_t exemplars = 0; ///< earlier candidates that a prompt shows, at most
         bool curriculum = false, keep = false;
     };
     Result<Collected> play(const Wanted &wanted, const std::stop_token &stop);
 
     /// The recipe's scoring of the policy as it is: "val-core/SPLIT/..." and "val-aux/SPLIT/...".
-    /// Errors: stopped, machine.
+    /// Where the recipe names a corpus that is there, what was remembered of it is told apart.
+    /// Errors: stopped, machine, request (the corpus cannot be read).
     Result<Metrics> score(std::int64_t runStep, const std::stop_token &stop);
+
+    /// What earlier steps leave for later ones, as files of a checkpoint. Errors: request, machine.
+    Result<void> save(const std::filesystem::path &folder) const { return exemplars_.save(folder); }
+    Result<void> restore(const std::filesystem::path &folder) { return exemplars_.restore(folder); }
 
     /// Where a step's trajectories are kept.
     static std::filesystem::path trajectoryFile(const std::filesystem::path &run,
@@ -43,34 +61,41 @@ class Rollouts {
     const device::Info &device() const { return device_; }
 
   private:
-    Rollouts(const TrainRecipe &recipe, RunWriter &run, const Transformer &actor,
-             Tokenizer tokenizer, JudgePool::Options judges, device::Info device);
+    Rollouts(Setting setting, device::Info device);
     struct Try {
         const bench::SuiteTask *task = nullptr;
         std::int64_t group = 0;
         std::uint64_t seed = 0;
         std::string session;
+        std::vector<chat::Exemplar> exemplars = {};
     };
+    Result<Collected> played(const Wanted &wanted, const std::filesystem::path &kept,
+                             const std::stop_token &stop);
+    /// The tries of all processes.
     Result<Collected> collected(const std::vector<Try> &tries, const std::filesystem::path &folder,
                                 std::int64_t turns, double temperature,
                                 const std::stop_token &stop);
+    /// Those of this one, `places` among all.
+    Result<Collected> collectedHere(const std::vector<Try> &tries,
+                                    const std::vector<std::int64_t> &places,
+                                    const std::filesystem::path &folder, std::int64_t turns,
+                                    double temperature, const std::stop_token &stop);
     std::vector<const bench::SuiteTask *> chosen(const Wanted &wanted);
     /// Keeps the recipe's number of sessions and tells the run of them.
     Result<void> keepSessions(const Collected &collected, const std::filesystem::path &folder,
                               std::int64_t runStep);
 
-    const TrainRecipe &recipe_;
-    RunWriter &run_;
-    const Transformer &actor_;
-    const Tokenizer tokenizer_;
+    /// Once, where there is a corpus.
+    Result<void> readCorpusIndex();
+
+    const Setting setting_;
+    const TrainRecipe &recipe_; ///< the setting's
     const device::Info device_;
     JudgePool judges_;
     std::vector<bench::SuiteTask> train_;
     std::map<std::string, std::vector<bench::SuiteTask>> scored_; ///< by split
-    std::filesystem::path replay_;
+    std::optional<CandidateIndex> corpus_; ///< what it shows, once it was needed
+    Exemplars exemplars_;
 };
-
-/// Rates, speed-ups, lengths, turns and failures of tries, by verl's names where it has them.
-Metrics metricsOf(const Collected &collected);
 
 } // namespace cuda_agent::learn

@@ -20,6 +20,8 @@ Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::sto
     if (from) {
         const Json &state = from->state;
         CUDA_AGENT_TRY(restore(*from));
+        if (input_.rollouts)
+            CUDA_AGENT_TRY(input_.rollouts->restore(from->folder));
         done_ = saved_ = from->step - input_.firstStep;
         tokens_ = state.value("tokens", std::int64_t{0});
         seconds_ = state.value("stage_seconds", 0.0);
@@ -107,6 +109,8 @@ Result<void> Stage::writeCheckpointNow(bool scored) {
                                CUDA_AGENT_TRY(model(folder / "actor", input_.actor));
                                if (input_.critic)
                                    CUDA_AGENT_TRY(model(folder / "critic", *input_.critic));
+                               if (input_.rollouts)
+                                   CUDA_AGENT_TRY(input_.rollouts->save(folder));
                                return save(folder);
                            });
 }

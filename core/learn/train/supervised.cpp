@@ -28,15 +28,16 @@ class CollectThenLearn : public Stage {
         : Stage(input, name, options.rounds + options.steps, options.checkpointEvery),
           rounds_(options.rounds), batch_(options.batch), updates_(options.steps),
           microTokens_(options.microTokens), tries_(options.tries), rates_(options.optimiser),
-          optimiser_(learner.parameters(), options.optimiser) {}
+          learner_(learner), optimiser_(learner.parameters(), options.optimiser) {}
 
     /// Which of all are learned from.
     virtual std::vector<std::size_t> kept(const std::vector<Trajectory> &all) const = 0;
+    virtual void begin(const Experience &) {} ///< before the groups of a batch
     /// The loss of a group's tokens over `tokens`, with gradients.
     virtual at::Tensor loss(const Experience &experience, const std::vector<std::size_t> &group,
                             double tokens) = 0;
-    virtual void finish(Metrics &) {}            ///< after the groups of a batch
-    virtual std::string_view prefix() const = 0; ///< of metrics: "train", "critic"
+    virtual void finish(const Experience &, Metrics &) {} ///< after the groups
+    virtual std::string_view prefix() const = 0;          ///< of metrics: "train", "critic"
 
   private:
     Result<void> step(const std::stop_token &stop) override {
@@ -93,12 +94,18 @@ class CollectThenLearn : public Stage {
         const Experience experience(batch, input_.actor.device(), microTokens_);
         const double tokens = experience.mask().sum().item<double>();
         optimiser_.zeroGradients();
+        this->begin(experience);
+        auto &processes = input_.processes;
         auto whole = at::zeros({}, at::TensorOptions(input_.actor.device()).dtype(at::kFloat));
-        for (const auto &group : experience.groups()) {
+        for (const auto &group : experience.groups(
+                 experience.share(experience.all(), processes.rank(), processes.size()))) {
             const auto part = loss(experience, group, tokens);
             part.backward();
             whole += part.detach();
         }
+        auto gradients = learner_.parameters().gradients();
+        processes.sum(gradients);
+        processes.sum(whole);
         const auto rate = learningRate(rates_, at, updates_);
         const auto norm = optimiser_.step(rate);
         const auto value = whole.item<double>();
@@ -106,7 +113,7 @@ class CollectThenLearn : public Stage {
         ++done_;
         tokens_ += static_cast<std::int64_t>(tokens);
         Metrics metrics;
-        finish(metrics);
+        finish(experience, metrics);
         metrics[prefix() == "critic" ? "critic/vf_loss" : "train/loss"] = value;
         metrics[fmt::format("{}/grad_norm", prefix())] = norm.item<double>();
         metrics[fmt::format("{}/lr", prefix())] = rate;
@@ -127,6 +134,7 @@ class CollectThenLearn : public Stage {
     const std::int64_t rounds_, batch_, updates_, microTokens_;
     const Tries tries_;
     const OptimiserOptions rates_;
+    const Transformer &learner_;
     AdamW optimiser_;
     std::vector<Trajectory> learned_; ///< what is learned from, after the last round
     double share_ = 1;                ///< of all trajectories, these
@@ -166,22 +174,27 @@ class ValuePretrain : public CollectThenLearn {
         const auto values = batch.values(*input_.critic);
         // Without a discount and by Monte Carlo, every state's return is the trajectory's reward.
         const auto returns = experience.rewards(group).unsqueeze(1).expand_as(values);
-        said_.push_back(values.detach().masked_select(batch.mask()));
-        meant_.push_back(returns.masked_select(batch.mask()));
+        for (std::size_t i = 0; i < group.size(); ++i)
+            said_[static_cast<std::int64_t>(group[i])]
+                .narrow(0, 0, batch.most())
+                .copy_(values.detach()[static_cast<std::int64_t>(i)]);
         return valueLoss(values, values.detach(), returns, batch.mask(), tokens, {}).loss;
     }
-    void finish(Metrics &metrics) override {
-        const auto said = at::cat(said_), meant = at::cat(meant_);
-        metrics["critic/vf_explained_var"] =
-            explainedVariance(said, meant, at::ones_like(said, at::kBool));
-        metrics["critic/vpred_mean"] = said.mean().item<double>();
-        metrics["critic/returns/mean"] = meant.mean().item<double>();
-        said_.clear();
-        meant_.clear();
+    void begin(const Experience &experience) override {
+        said_ = at::zeros(experience.mask().sizes(), experience.mask().options().dtype(at::kFloat));
+    }
+    void finish(const Experience &experience, Metrics &metrics) override {
+        input_.processes.sum(said_);
+        const auto &mask = experience.mask();
+        const auto meant =
+            experience.rewards(experience.all()).unsqueeze(1).expand_as(said_).contiguous();
+        metrics["critic/vf_explained_var"] = explainedVariance(said_, meant, mask);
+        metrics["critic/vpred_mean"] = said_.masked_select(mask).mean().item<double>();
+        metrics["critic/returns/mean"] = meant.masked_select(mask).mean().item<double>();
     }
     std::string_view prefix() const override { return "critic"; }
 
-    std::vector<at::Tensor> said_, meant_; ///< of the batch's groups
+    at::Tensor said_; ///< of the batch: a table of the critic's values
 };
 
 } // namespace

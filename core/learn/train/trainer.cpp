@@ -58,9 +58,9 @@ class Training {
         CUDA_AGENT_ASSIGN(data, prepare(stop));
         CUDA_AGENT_ASSIGN(actor, modelFor(data.tokenizer, device));
         CUDA_AGENT_ASSIGN(critic, criticFor(actor));
-        CUDA_AGENT_TRY(actor.useFusedKernels(recipe_.fused)); // and with it those made of it
+        CUDA_AGENT_TRY(fuse(actor)); // and with it those made of it
         if (critic)
-            CUDA_AGENT_TRY(critic->useFusedKernels(recipe_.fused));
+            CUDA_AGENT_TRY(fuse(*critic));
         note_(fmt::format("{} parameters on {}", actor.config().parameters(), device.str()));
         if (from_)
             note_(fmt::format("goes on from step {}", from_->step));
@@ -94,13 +94,8 @@ class Training {
 
     /// Errors: request: what several processes cannot share.
     Result<void> checkShares(const Processes &processes) const {
-        if (processes.size() == 1)
+        if (processes.size() == 1 || !recipe_.has(pretrainStage))
             return {};
-        if (recipe_.stages != std::vector{std::string(pretrainStage)} ||
-            !recipe_.scoring.splits.empty())
-            return requestError("{} processes share the stage pretrain alone, without scoring; run "
-                                "the other stages in one",
-                                processes.size());
         const auto &stage = recipe_.pretrain;
         const auto mine = stage.batch / processes.size();
         if (stage.batch % processes.size() != 0 ||
@@ -139,8 +134,8 @@ class Training {
                             const std::stop_token &stop) {
         std::unique_ptr<Rollouts> rollouts;
         if (!recipe_.rollout.tasks.empty()) {
-            CUDA_AGENT_ASSIGN(
-                opened, Rollouts::open(recipe_, *writer, actor, data.tokenizer, request_.replay));
+            CUDA_AGENT_ASSIGN(opened, Rollouts::open({recipe_, request_.folder, writer, processes,
+                                                      actor, data.tokenizer, request_.replay}));
             rollouts = std::move(opened);
         }
         std::int64_t first = 0, tokens = 0;
@@ -263,6 +258,15 @@ class Training {
     }
 
     /// The checkpoint's, if it has one.
+    /// As the recipe says; where it says nothing, if they can be had.
+    Result<void> fuse(Transformer &model) const {
+        const auto done = model.useFusedKernels(recipe_.fused.value_or(model.device().is_cuda()));
+        if (done || recipe_.fused)
+            return done;
+        note_(fmt::format("without fused kernels: {}", done.error().message));
+        return {};
+    }
+
     Result<std::optional<Transformer>> criticFor(const Transformer &actor) const {
         std::optional<Transformer> critic;
         if (from_ && fs::exists(from_->folder / "critic")) {

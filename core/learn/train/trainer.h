@@ -32,10 +32,10 @@ struct TrainResult {
 /// A folder of a run, see core/learn/run/README.md, holds besides `tokenizer.json`, and in each
 /// checkpoint `actor/` and, once there is one, `critic/` (Hugging Face folders) and the stage's
 /// optimisers; `trajectories/STAGE/` what supervised stages learn from.
-/// Started by torchrun, several processes share each batch of `pretrain`, the one stage that takes
-/// several. `note` is told lines for whoever watches. Blocks; PyTorch's threads are the process's.
-/// Errors: request, machine (out of memory, ...), failed (training diverged). Besides, status.json
-/// tells them.
+/// Started by torchrun, several processes share each step of every stage: the batch, or the tries
+/// and the update; the first one writes the run. `note` is told lines for whoever watches. Blocks;
+/// PyTorch's threads are the process's. Errors: request, machine (out of memory, ...), failed
+/// (training diverged). Besides, status.json tells them.
 Result<TrainResult> train(const TrainRequest &request,
                           const std::function<void(const std::string &)> &note,
                           const std::stop_token &stop);

@@ -129,6 +129,11 @@ TEST_F(Environment, ScoresWhatTheJudgeSaysAndKeepsTheSession) {
     EXPECT_EQ(episodes[0].refused, 0);
     EXPECT_EQ(episodes[0].calls, 3);
     EXPECT_EQ(episodes[0].verdicts, 1);
+    ASSERT_EQ(episodes[0].candidate.size(), 2u);
+    EXPECT_NE(episodes[0].candidate.at("kernels/act.cu").find("x[i] < 0 ? 0 : x[i]"),
+              std::string::npos);
+    EXPECT_TRUE(episodes[0].candidate.contains("plan.json"));
+    EXPECT_TRUE(episodes[1].candidate.empty()) << "it is wrong";
     for (const std::size_t wrong : {1u, 2u, 3u}) {
         EXPECT_EQ(episodes[wrong].end, Episode::End::done);
         EXPECT_FALSE(episodes[wrong].correct());
@@ -155,6 +160,8 @@ TEST_F(Environment, AMendedCandidateCountsInALaterTurn) {
     EXPECT_EQ(episode->milestone, 1);
     EXPECT_EQ(episode->turns, 2);
     EXPECT_EQ(episode->verdicts, 2);
+    EXPECT_NE(episode->candidate.at("kernels/act.cu").find("x[i] < 0 ? 0 : x[i]"),
+              std::string::npos);
     EXPECT_EQ(episode->reason, "done");
 }
 
@@ -189,6 +196,62 @@ TEST_F(Environment, AnUnusableTaskIsToldOnceAndForAll) {
         EXPECT_EQ(seat.error().kind, ErrorKind::request);
     }
     EXPECT_EQ(judges.counts().prepared, 0);
+}
+
+TEST_F(Environment, WhereMemoryIsShortOneJudgeGoesBeforeAnotherComes) {
+    auto options = untimed();
+    std::atomic<double> free = 1.0;
+    options.freeShare = [&] { return free.load(); };
+    JudgePool judges(options);
+    const auto one = spec("one"), other = spec("other");
+    {
+        auto first = judges.sit(one, {});
+        ASSERT_TRUE(first) << first.error().message;
+        free = 0.1;
+        std::atomic<bool> sat = false;
+        std::jthread waiting([&] {
+            const auto second = judges.sit(other, {});
+            sat = second.has_value();
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(600));
+        EXPECT_FALSE(sat) << "the first one's seat is still taken";
+        EXPECT_EQ(judges.counts().prepared, 1);
+        { const auto gone = std::move(*first); }
+        waiting.join();
+        EXPECT_TRUE(sat);
+    }
+    EXPECT_EQ(judges.counts().prepared, 2);
+    ASSERT_TRUE(judges.sit(other, {}));
+    EXPECT_EQ(judges.counts().prepared, 2) << "it was kept";
+    ASSERT_TRUE(judges.sit(one, {}));
+    EXPECT_EQ(judges.counts().prepared, 3) << "it had gone";
+    // Whoever is asked to stop does not wait for room.
+    const auto held = judges.sit(one, {});
+    std::stop_source stop;
+    stop.request_stop();
+    const auto stopped = judges.sit(other, stop.get_token());
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().kind, ErrorKind::stopped);
+}
+
+TEST_F(Environment, WhatFailsWhileOthersHoldTheMemoryIsTheMachinesFault) {
+    auto options = untimed();
+    std::atomic<int> asked = 0;
+    std::atomic<bool> enough = false;
+    // There is room before a judge is prepared, and none when that has failed.
+    options.freeShare = [&] { return enough || asked++ % 2 == 0 ? 1.0 : 0.1; };
+    JudgePool judges(options);
+    const auto one = judges.sit(spec("one"), {});
+    ASSERT_TRUE(one) << one.error().message;
+    const auto spoiled = spec("spoiled", "raise MemoryError\n");
+    const auto failed = judges.sit(spoiled, {});
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().kind, ErrorKind::machine);
+    EXPECT_EQ(asked, 6) << "three attempts";
+    enough = true; // then it is the task's own
+    const auto again = judges.sit(spoiled, {});
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().kind, ErrorKind::request);
 }
 
 TEST_F(Environment, KeepsAsManyJudgesAsAsked) {

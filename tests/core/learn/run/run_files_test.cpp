@@ -124,6 +124,10 @@ TEST(MetricNames, AreUniqueAndKnow) {
     ASSERT_TRUE(findMetricName("timing_s/something"));
     EXPECT_EQ(findMetricName("timing_s/something")->name, "timing_s/*");
     EXPECT_EQ(findMetricName("timing_s/gen")->unit, "s");
+    EXPECT_EQ(findMetricName("val-aux/held_out/memorised")->unit, "share");
+    EXPECT_EQ(findMetricName("val-aux/held_out/unmemorised/pass_rate")->name,
+              "val-aux/*/unmemorised/pass_rate");
+    EXPECT_EQ(findMetricName("val-aux/held_out/num_turns/mean")->name, "val-aux/*");
     EXPECT_EQ(findMetricName("timing_s"), nullptr);
     EXPECT_EQ(findMetricName("loss"), nullptr);
     for (const char *name :

@@ -72,8 +72,9 @@ class Server:
     def open(self, **fields):
         return self.answer(self.ask("open", **fields))["conversation"]
 
-    def write(self, conversation, text, seed=1):
-        return self.ask("write", conversation=conversation, seed=seed, segments=[{"by": "context", "text": text}])
+    def write(self, conversation, text, seed=1, **fields):
+        return self.ask("write", conversation=conversation, seed=seed, segments=[{"by": "context", "text": text}],
+                        **fields)
 
     def end(self):
         """Exit code and what it said."""
@@ -143,6 +144,37 @@ class ServeTest(unittest.TestCase):
         self.assertEqual(answers[2], alone["text"])
         self.assertNotEqual(answers[1], alone["text"])
 
+    def test_turns_are_heard_while_they_are_written(self):
+        weights = tiny_policy.train(LEARN, pathlib.Path(self.folder.name) / "long", context=4096)
+        server = self.start(weights=weights)
+        text = "const float x1 = in2[i + 3] * 4f;\nif (i >= rows - 2)" * 3
+        heard, answers = {}, {}
+        requests = [server.write(server.open(longest_turn=ENDLESS), text + "x" * i, stream=stream)
+                    for i, stream in enumerate((True, False, True))]
+        while len(answers) < 3:
+            body = server.receive()
+            self.assertNotIn(body["id"], answers, "an answer is the last of its request")
+            if "piece" in body:
+                heard.setdefault(body["id"], []).append(body["piece"])
+            else:
+                answers[body["id"]] = body
+        self.assertEqual(sorted(heard), [requests[0], requests[2]], "who asks for them")
+        for request, pieces in heard.items():
+            self.assertGreater(len(pieces), 1)
+            self.assertTrue(all(pieces))
+            self.assertTrue(answers[request]["text"].startswith("".join(pieces)))
+        # The same turn unheard is the same turn; hearing goes on with a conversation's next turn.
+        conversation = server.open(longest_turn=1500)
+        alone = server.answer(server.write(conversation, text))
+        request = server.write(conversation, "<|im_end|>\n", stream=True)
+        second, parts = server.receive(), []
+        while "piece" in second:
+            parts.append(second["piece"])
+            second = server.receive()
+        self.assertTrue(alone["text"].startswith("".join(heard[requests[0]])[:200]))
+        self.assertTrue(second["text"].startswith("".join(parts)))
+        self.assertEqual(second["id"], request)
+
     def test_what_does_not_fit_is_said(self):
         server = self.start()
         conversation = server.open(longest_turn=ENDLESS)
@@ -164,6 +196,8 @@ class ServeTest(unittest.TestCase):
                             ({"op": "write", "conversation": conversation, "seed": 1, "segments": []}, "segments must"),
                             ({"op": "write", "conversation": conversation, "seed": 1, "segments": [{"by": "me"}]},
                              "a segment needs"),
+                            ({"op": "write", "conversation": conversation, "seed": 1, "stream": 1,
+                              "segments": [{"by": "context", "text": "a"}]}, "stream must"),
                             ({"op": "open", "temperature": -1}, "temperature must"),
                             ({"op": "close", "conversation": 99}, "no conversation 99"),
                             ({"op": "open", "longest_turn": 0.5}, "longest_turn must")):
@@ -189,7 +223,7 @@ class ServeTest(unittest.TestCase):
         def talk():
             for _ in range(400):
                 names = draw.sample(["id", "op", "conversation", "seed", "segments", "temperature", "top_p",
-                                     "longest_turn"], draw.randint(0, 8))
+                                     "longest_turn", "stream"], draw.randint(0, 9))
                 server.send({name: draw.choice(values) for name in names})
             server.send({"id": 4711, "op": "dance"})
 

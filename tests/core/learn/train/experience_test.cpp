@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/temporary_folder.h"
+#include "core/learn/corpus/document.h"
 #include "core/learn/train/experience.h"
+#include "core/learn/train/rollout_metrics.h"
 #include "core/learn/train/shuffle.h"
 #include "core/learn/train/stages.h"
 #include "tests/core/learn/model/tiny_model.h"
@@ -66,8 +68,9 @@ TEST(Experience, TellsOfEachConversationWhatTheModelSaysOfItAlone) {
     const auto trajectories = conversations();
     for (const std::int64_t microTokens : {1, 40, 1000}) { // one by one, two, all together
         const Experience experience(trajectories, at::kCPU, microTokens);
-        const auto table = experience.table(
-            [&](const TrajectoryBatch &batch) { return batch.logProbabilities(actor, {}); });
+        const auto table = experience.table(experience.all(), [&](const TrajectoryBatch &batch) {
+            return batch.logProbabilities(actor, {});
+        });
         ASSERT_EQ(table.size(1), 18) << "own tokens of the one that wrote most";
         for (std::size_t row = 0; row < trajectories.size(); ++row) {
             const auto own = alone(actor, trajectories[row].record);
@@ -114,6 +117,38 @@ TEST(Experience, GradientsInGroupsAreThoseOfAll) {
     EXPECT_GT(gradients[0].norm().item<float>(), 1);
     EXPECT_LT((gradients[0] - gradients[1]).norm().item<float>(),
               1e-4 * gradients[0].norm().item<float>());
+}
+
+TEST(Experience, IsSharedByProcessesWithoutAChangeOfItsTables) {
+    const at::NoGradGuard noGradients;
+    auto trajectories = conversations();
+    for (std::int32_t word = 4; word < 11; ++word)
+        trajectories.push_back(conversation(word, 2, static_cast<std::size_t>(word), 1));
+    const auto actor = tinyActor();
+    const Experience experience(trajectories, at::kCPU, 60);
+    const auto of = [&](const TrajectoryBatch &batch) { return batch.logProbabilities(actor, {}); };
+    const auto whole = experience.table(experience.all(), of);
+    EXPECT_EQ(experience.share({7, 3, 5}, 0, 1), (std::vector<std::size_t>{7, 3, 5})) << "alone";
+    for (const std::int64_t size : {2, 3, 20}) {
+        auto sum = at::zeros_like(whole);
+        std::vector<std::size_t> everybody;
+        std::vector<std::int64_t> tokens;
+        for (std::int64_t rank = 0; rank < size; ++rank) {
+            const auto mine = experience.share(experience.all(), rank, size);
+            everybody.insert(everybody.end(), mine.begin(), mine.end());
+            std::int64_t own = 0;
+            for (const auto i : mine)
+                own += static_cast<std::int64_t>(trajectories[i].record.tokens.size());
+            tokens.push_back(own);
+            sum += experience.table(mine, of);
+        }
+        std::ranges::sort(everybody);
+        EXPECT_EQ(everybody, experience.all()) << "each once";
+        EXPECT_LT((sum - whole).abs().max().item<float>(), 2e-5);
+        if (size == 2) {
+            EXPECT_LT(std::abs(tokens[0] - tokens[1]), 24) << "less than the longest";
+        }
+    }
 }
 
 TEST(MicroBatches, HoldAtMostSoManyTokensWithPadding) {
@@ -169,6 +204,37 @@ TEST(Trajectories, AreReadAsTheyWereWritten) {
     content.tensors.erase("rewards");
     ASSERT_TRUE(writeSafetensors(file, content));
     EXPECT_FALSE(readTrajectories(file));
+}
+
+TEST(Memorised, ScoresWhatIsNotInTheCorpusApart) {
+    Document shown;
+    shown.split = "train";
+    policy::Step step;
+    step.calls = {{"", "Write", {{"file_path", "kernels/a.cu"}, {"content", "known"}}}};
+    shown.segments = {chat::segmentOf(step).value()};
+    CandidateIndex corpus;
+    corpus.add(shown);
+    Collected collected;
+    const auto add = [&](const char *kernel, double overCompile) {
+        auto one = conversation(1, 2, 2, kernel ? 1 : -1);
+        if (kernel)
+            one.episode.candidate = {{"kernels/b.cu", kernel}, {"plan.json", "{}"}};
+        one.episode.overCompile = overCompile;
+        collected.trajectories.push_back(std::move(one));
+    };
+    add("known  \n", 3);
+    add("known", 3);
+    add("own", 1.2);
+    add("another", 0.3);
+    add(nullptr, 0);
+    const auto metrics = memorisedOf(collected, corpus);
+    EXPECT_DOUBLE_EQ(metrics.at("memorised"), 0.4);
+    EXPECT_DOUBLE_EQ(metrics.at("unmemorised/pass_rate"), 2.0 / 3);
+    EXPECT_DOUBLE_EQ(metrics.at("unmemorised/faster_than_compile"), 1.0 / 3);
+    EXPECT_NEAR(metrics.at("unmemorised/geomean_speedup"), 0.6, 1e-12);
+    EXPECT_DOUBLE_EQ(metricsOf(collected).at("reward/pass_rate"), 0.8);
+    collected.trajectories.resize(2);
+    EXPECT_EQ(memorisedOf(collected, corpus), (Metrics{{"memorised", 1}})) << "no others";
 }
 
 TEST(GoodOnes, AreCorrectWithoutWaste) {

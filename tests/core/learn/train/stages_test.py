@@ -7,7 +7,6 @@ Rewards are recorded ones, made up, wherever learning is the point; one round of
 import json
 import os
 import pathlib
-import random
 import re
 import signal
 import subprocess
@@ -20,11 +19,12 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "cli"))
 import tiny_policy
+from recorded_tries import BAD, GOOD, recorded
 
 TASKS = sys.argv.pop()
 LEARN = sys.argv.pop()
@@ -67,36 +67,6 @@ batch = 8
 learning_rate = 0.003
 warm_up = 0
 """
-
-GOOD, BAD = 300, 301  # the token that earns, and the one that costs
-
-
-def recorded(folder, stage, steps, count=12):
-    """Tries as a run keeps them: after a prompt the policy has written one of two tokens, and more."""
-    draw = random.Random(11)
-    for step in range(steps):
-        tokens, policy, logs, begins, rewards, rows = [], [], [], [0], [], []
-        for i in range(count):
-            good = (i + step) % 2 == 0
-            prompt = [0] + [draw.randrange(20, 200) for _ in range(draw.randrange(5, 15))]
-            own = [GOOD if good else BAD] + [draw.randrange(20, 200) for _ in range(draw.randrange(2, 6))]
-            tokens += prompt + own
-            policy += [0] * len(prompt) + [1] * len(own)
-            logs += [0.0] * len(prompt) + [-5.0] * len(own)
-            begins.append(len(tokens))
-            rewards.append(2.0 if good else -1.0)
-            rows.append({"task": f"task{i // 2}", "level": "1", "group": i // 2, "session": "", "turns": 1,
-                         "cut": False, "correct": good, "milestone": 2 if good else -1, "best_turn": int(good),
-                         "over_eager": 1.2, "over_compile": 1.1, "episode_turns": 1, "calls": 1, "refused": 0,
-                         "unreadable": 0, "verdicts": 1, "reason": "the turns are used up"})
-        file = folder / "trajectories" / stage / f"step-{step}.safetensors"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        save_file({"tokens": torch.tensor(tokens, dtype=torch.int32),
-                   "by_policy": torch.tensor(policy, dtype=torch.uint8),
-                   "log_probabilities": torch.tensor(logs), "entropy": torch.zeros(len(tokens)),
-                   "begins": torch.tensor(begins), "rewards": torch.tensor(rewards, dtype=torch.float64)},
-                  file, {"trajectories": json.dumps(rows)})
-
 
 class StagesTest(unittest.TestCase):
     @classmethod
