@@ -4,6 +4,7 @@
 #include "app/cuda_agent/commands.h"
 #include "app/cuda_agent/printer.h"
 
+#include "core/agent/transformer.h"
 #include "core/base/paths.h"
 #include "core/device/ceilings.h"
 #include "core/device/lease.h"
@@ -14,6 +15,8 @@
 #include "core/toolchain/compiler.h"
 
 #include <dlfcn.h>
+
+#include <chrono>
 
 namespace cuda_agent::app {
 
@@ -146,6 +149,43 @@ Finding findLibrary(const char *name, const char *file, const char *package) {
     return {name, false, false, fmt::format("{} not found; apt-get install {}", file, package)};
 }
 
+/// What --policy transformer needs: weights, the program that holds a model, and that it does.
+std::vector<Finding> findTransformer(const std::stop_token &stop) {
+    const auto weights = agent::findWeights({});
+    Finding found{"transformer weights", weights.has_value(), false,
+                  weights ? fmt::format("{} ({}, {:.1f} MB", weights->folder.string(),
+                                        weights->name, static_cast<double>(weights->bytes) / 1e6)
+                          : weights.error().message};
+    if (weights)
+        found.detail += weights->vocabulary > 0
+                            ? fmt::format(", a vocabulary of {} tokens)", weights->vocabulary)
+                            : ")";
+    const auto program = policy::modelProgram();
+    Finding learner{"transformer program", program.has_value(), false,
+                    program ? program->string() : program.error().message};
+    Finding model{"transformer model", false, false, ""};
+    if (!weights || !program) {
+        model.detail =
+            fmt::format("not loaded: see {} above", weights ? "the program" : "the weights");
+    } else {
+        const auto begin = std::chrono::steady_clock::now();
+        policy::ModelOptions options;
+        options.weights = weights->folder;
+        options.rows = 1;
+        const auto process = policy::ModelProcess::start(options, stop);
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+        model.ok = process.has_value();
+        model.detail = process
+                           ? fmt::format("loads in {:.1f} s on {}: {:.2f} million parameters, "
+                                         "conversations of {} tokens",
+                                         seconds.count(), (*process)->facts().device,
+                                         static_cast<double>((*process)->facts().parameters) / 1e6,
+                                         (*process)->facts().context)
+                           : process.error().message;
+    }
+    return {std::move(found), std::move(learner), std::move(model)};
+}
+
 /// Tries a device that is in quarantine; when it is well, others may use it again.
 Result<int> liftQuarantine(const std::string &device, bool json, const std::stop_token &stop) {
     CUDA_AGENT_ASSIGN(was, device::liftAfterProbe(device, judge::probeOptions(), stop));
@@ -162,7 +202,7 @@ Finding findQuarantined(const device::Quarantine &each) {
     return {"quarantine", false, false, refused ? each.device : refused.error().message};
 }
 
-Result<int> doctor(bool json) {
+Result<int> doctor(bool json, const std::stop_token &stop) {
     const auto cuda = device::openCuda();
     const auto architecture = cuda ? (*cuda)->info().architecture : std::string("sm_90");
     std::vector<Finding> findings{
@@ -176,6 +216,8 @@ Result<int> doctor(bool json) {
         findLibrary("BLAS (cpu)", "libopenblas.so.0", "libopenblas0"),
         findLibrary("convolution (cpu)", "libdnnl.so.2", "libdnnl2"),
     };
+    for (auto &each : findTransformer(stop))
+        findings.push_back(std::move(each));
     for (const auto &each : device::quarantines())
         findings.push_back(findQuarantined(each));
     bool usable = true;
@@ -215,7 +257,7 @@ Run addDoctor(CLI::App &app) {
     app.add_option("--lift-quarantine", *lift,
                    "Try this device (cuda0) and, when it is well, lift its quarantine");
     return [json, lift](std::stop_token stop) {
-        return lift->empty() ? doctor(*json) : liftQuarantine(*lift, *json, stop);
+        return lift->empty() ? doctor(*json, stop) : liftQuarantine(*lift, *json, stop);
     };
 }
 

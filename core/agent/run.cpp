@@ -374,7 +374,7 @@ Result<std::unique_ptr<policy::Policy>> Run::makePolicy(const std::stop_token &s
         voice.blob(state().start.value("task", Json::object()).value("blob", std::string())));
     const auto &model = request_.transformer;
     CUDA_AGENT_ASSIGN(conversation, openConversation(model, drawingOf(model, request_.attempt),
-                                                     std::move(voice.answered), stop));
+                                                     {voice.streamed, voice.answered}, stop));
     policy::TransformerOptions options;
     options.seed = static_cast<std::uint64_t>(request_.attempt);
     return policy::makeTransformer(std::move(context), std::move(source), std::move(conversation),

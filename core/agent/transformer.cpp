@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/agent/transformer.h"
 
-#include "core/policy/transformer/weights.h"
+#include "core/policy/transformer/streamed_turn.h"
 
 #include <chrono>
 
@@ -12,32 +12,52 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Tells the log what each turn took.
+constexpr std::size_t mostStreamed = 64u << 10; ///< bytes of a turn
+
+/// Tells the log what is written, and what each turn took.
 class ToldConversation : public policy::Conversation {
   public:
-    ToldConversation(std::shared_ptr<policy::ModelProcess> process,
-                     std::unique_ptr<policy::Conversation> inner,
-                     std::function<Result<void>(Json)> answered)
-        : process_(std::move(process)), inner_(std::move(inner)), answered_(std::move(answered)) {}
+    ToldConversation(std::shared_ptr<policy::ModelProcess> process, TransformerVoice voice)
+        : process_(std::move(process)), voice_(std::move(voice)) {}
+
+    /// Before anything is written. Errors: as ModelProcess::open().
+    Result<void> open(const policy::Drawing &drawing, const std::stop_token &stop) {
+        policy::ModelProcess::Streamed streamed;
+        if (voice_.streamed)
+            streamed = [this](const std::string &piece) { return stream(piece); };
+        CUDA_AGENT_ASSIGN(inner, process_->open(drawing, stop, std::move(streamed)));
+        inner_ = std::move(inner);
+        return {};
+    }
 
     Result<policy::Written> write(const std::vector<chat::Segment> &segments, std::uint64_t seed,
                                   std::stop_token stop) override {
         const auto begin = Clock::now();
+        turn_ = {};
+        streamed_ = 0;
         CUDA_AGENT_ASSIGN(written, inner_->write(segments, seed, std::move(stop)));
-        if (written.writtenTokens > 0)
-            CUDA_AGENT_TRY(
-                answered_({{"model", process_->facts().name},
-                           {"prompt_tokens", kept_ + written.readTokens},
-                           {"cached_tokens", kept_},
-                           {"answer_tokens", written.writtenTokens},
-                           {"seconds", std::chrono::duration<double>(Clock::now() - begin).count()},
-                           {"finish", finishOf(written.end)},
-                           {"attempts", 1}}));
+        if (voice_.answered && written.writtenTokens > 0)
+            CUDA_AGENT_TRY(voice_.answered(
+                {{"model", process_->facts().name},
+                 {"prompt_tokens", kept_ + written.readTokens},
+                 {"cached_tokens", kept_},
+                 {"answer_tokens", written.writtenTokens},
+                 {"seconds", std::chrono::duration<double>(Clock::now() - begin).count()},
+                 {"finish", finishOf(written.end)},
+                 {"attempts", 1}}));
         kept_ += written.readTokens + written.writtenTokens;
         return written;
     }
 
   private:
+    Result<void> stream(const std::string &piece) {
+        const auto text = turn_.take(piece);
+        streamed_ += text.size();
+        if (text.empty() || streamed_ > mostStreamed)
+            return {};
+        return voice_.streamed(text);
+    }
+
     /// In the words of chat endpoints, where they have one.
     static const char *finishOf(policy::Written::End end) {
         switch (end) {
@@ -52,33 +72,44 @@ class ToldConversation : public policy::Conversation {
     }
 
     std::shared_ptr<policy::ModelProcess> process_;
+    TransformerVoice voice_;
     std::unique_ptr<policy::Conversation> inner_;
-    std::function<Result<void>(Json)> answered_;
-    std::int64_t kept_ = 0; ///< tokens that the model has
+    policy::StreamedTurn turn_; ///< that is being written
+    std::size_t streamed_ = 0;  ///< bytes of it
+    std::int64_t kept_ = 0;     ///< tokens that the model has
 };
 
 std::filesystem::path folderOf(const TransformerConfig &config) {
     return config.weights.empty() ? policy::defaultWeights() : config.weights;
 }
 
-/// As readWeights(), with words of how to get some where nobody named any.
-Result<policy::Weights> weightsOf(const TransformerConfig &config) {
-    const auto folder = folderOf(config);
+/// Says how to get some where nobody named any.
+Result<void> checkThere(const TransformerConfig &config) {
     std::error_code error;
-    if (config.weights.empty() && !std::filesystem::exists(folder, error))
+    if (config.weights.empty() && !std::filesystem::exists(folderOf(config), error))
         return requestError("no trained weights at {}; name a folder with --weights or "
                             "CUDA_AGENT_WEIGHTS, such as a checkpoint's actor/ that 'cuda-agent "
                             "train' made",
-                            folder.string());
-    return policy::readWeights(folder);
+                            folderOf(config).string());
+    return {};
+}
+
+Result<policy::Weights> readWeights(const TransformerConfig &config) {
+    CUDA_AGENT_TRY(checkThere(config));
+    return policy::readWeights(folderOf(config));
 }
 
 } // namespace
 
+Result<policy::Weights> findWeights(const TransformerConfig &config) {
+    CUDA_AGENT_TRY(checkThere(config));
+    return policy::findWeights(folderOf(config));
+}
+
 Result<void> startModel(TransformerConfig &config, const std::string &device, int sessions) {
     if (config.process)
         return {};
-    CUDA_AGENT_ASSIGN(weights, weightsOf(config));
+    CUDA_AGENT_ASSIGN(weights, readWeights(config));
     policy::ModelOptions options;
     options.weights = weights.folder;
     options.device = device;
@@ -94,7 +125,7 @@ Result<void> startModel(TransformerConfig &config, const std::string &device, in
 
 Result<Json> describeModel(const TransformerConfig &config) {
     if (!config.process) {
-        CUDA_AGENT_ASSIGN(weights, weightsOf(config));
+        CUDA_AGENT_ASSIGN(weights, readWeights(config));
         return Json{{"name", weights.name}, {"sha256", weights.sha256}};
     }
     const auto &facts = config.process->facts();
@@ -113,12 +144,13 @@ policy::Drawing drawingOf(const TransformerConfig &config, int attempt) {
     return drawing;
 }
 
-Result<std::unique_ptr<policy::Conversation>>
-openConversation(const TransformerConfig &config, const policy::Drawing &drawing,
-                 std::function<Result<void>(Json answer)> answered, const std::stop_token &stop) {
-    CUDA_AGENT_ASSIGN(inner, config.process->open(drawing, stop));
-    return std::make_unique<ToldConversation>(config.process, std::move(inner),
-                                              std::move(answered));
+Result<std::unique_ptr<policy::Conversation>> openConversation(const TransformerConfig &config,
+                                                               const policy::Drawing &drawing,
+                                                               TransformerVoice voice,
+                                                               const std::stop_token &stop) {
+    auto conversation = std::make_unique<ToldConversation>(config.process, std::move(voice));
+    CUDA_AGENT_TRY(conversation->open(drawing, stop));
+    return conversation;
 }
 
 } // namespace cuda_agent::agent

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/policy/transformer/model_process.h"
+#include "core/policy/transformer/weights.h"
 
 #include <functional>
 #include <optional>
@@ -23,6 +24,10 @@ struct TransformerConfig {
     std::shared_ptr<policy::ModelProcess> process;
 };
 
+/// The weights that a session would have, without their hash. Errors: as policy::readWeights(),
+/// with words of how to get some where nobody named any.
+Result<policy::Weights> findWeights(const TransformerConfig &config);
+
 /// Starts the model's process if there is none yet, on a GPU where `device` ("auto", "cuda" or
 /// "cpu") allows it and there is one, with room for so many sessions at once. Blocks for seconds.
 /// Errors: as policy::readWeights() and ModelProcess::start(); machine: the weights changed while
@@ -36,11 +41,21 @@ Result<Json> describeModel(const TransformerConfig &config);
 /// How the turns of the attempt of that number are drawn.
 policy::Drawing drawingOf(const TransformerConfig &config, int attempt);
 
-/// A conversation of the process, whose turns are told to `answered` as payloads of
-/// `modelAnswered`: a turn's prompt is all that the model has read and written before it, of which
-/// it had kept (`cached_tokens`) what it need not read anew. Errors: as ModelProcess::open().
-Result<std::unique_ptr<policy::Conversation>>
-openConversation(const TransformerConfig &config, const policy::Drawing &drawing,
-                 std::function<Result<void>(Json answer)> answered, const std::stop_token &stop);
+/// How a model's turns reach the log. Both are called on the thread that waits for the turn, either
+/// may be null, and an error ends the turn.
+struct TransformerVoice {
+    /// A piece of what is being written, readable (policy::StreamedTurn); of a very long turn the
+    /// first 64 KiB.
+    std::function<Result<void>(const std::string &piece)> streamed;
+    /// Payload of `modelAnswered`: the prompt is all that the model has read and written before the
+    /// turn, of which it had kept (`cached_tokens`) what it need not read anew.
+    std::function<Result<void>(Json answer)> answered;
+};
+
+/// A conversation of the process. Errors: as ModelProcess::open().
+Result<std::unique_ptr<policy::Conversation>> openConversation(const TransformerConfig &config,
+                                                               const policy::Drawing &drawing,
+                                                               TransformerVoice voice,
+                                                               const std::stop_token &stop);
 
 } // namespace cuda_agent::agent

@@ -604,6 +604,10 @@
         <source>Attempts differ in what they try; each has a session, a budget and a judge of its own. At the end their best candidates are judged once more and the two fastest are timed in turns. One attempt on each GPU fits; on a CPU, one for four hardware threads.</source>
         <translation>各次尝试的做法不同，每次都有自己的会话、预算和评判。最后再次评判各自的最佳候选，并对最快的两个交替计时。每个 GPU 容纳一次尝试；在 CPU 上每四个硬件线程一次。</translation>
     </message>
+    <message>
+        <source>Trained model</source>
+        <translation>训练好的模型</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::AttemptsModel</name>
@@ -2564,6 +2568,38 @@ Press Run, or open a session.</source>
         <source>Trained model</source>
         <translation>训练好的模型</translation>
     </message>
+    <message>
+        <source>Tra&amp;ined Model…</source>
+        <translation>训练好的模型(&amp;I)…</translation>
+    </message>
+    <message>
+        <source>Settings of the Po&amp;licy…</source>
+        <translation>策略的设置(&amp;L)…</translation>
+    </message>
+    <message>
+        <source>The planner has no settings</source>
+        <translation>规划器没有设置</translation>
+    </message>
+    <message>
+        <source>Endpoint of the language model</source>
+        <translation>语言模型的端点</translation>
+    </message>
+    <message>
+        <source>Weights and temperature of the trained model (now: the default weights)</source>
+        <translation>训练好的模型的权重和温度（现在：默认权重）</translation>
+    </message>
+    <message>
+        <source>Weights and temperature of the trained model (now: %1)</source>
+        <translation>训练好的模型的权重和温度（现在：%1）</translation>
+    </message>
+    <message>
+        <source>The session that is followed (none yet)</source>
+        <translation>所跟随的会话（尚无）</translation>
+    </message>
+    <message>
+        <source>The session that is followed (now: %1)</source>
+        <translation>所跟随的会话（现在：%1）</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::MessageBar</name>
@@ -2800,6 +2836,10 @@ Press Run, or open a session.</source>
     <message>
         <source>in %1</source>
         <translation>处于 %1</translation>
+    </message>
+    <message>
+        <source>Stage %1</source>
+        <translation>阶段 %1</translation>
     </message>
 </context>
 <context>
@@ -5059,6 +5099,116 @@ Add a run folder, or a folder above several, or drop one here. A run folder hold
     <message>
         <source>A double click shows the trajectory as a replay.</source>
         <translation>双击以回放的方式显示这条轨迹。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TransformerDialog</name>
+    <message>
+        <source>Trained Model</source>
+        <translation>训练好的模型</translation>
+    </message>
+    <message>
+        <source>The model that writes the kernels where the policy is Trained model. It was trained in the Train perspective or by cuda-agent train.</source>
+        <translation>策略为“训练好的模型”时由它编写内核。它是在“训练”视图中或用 cuda-agent train 训练的。</translation>
+    </message>
+    <message>
+        <source>The session goes on with the weights that it was begun with, wherever they are now, and its turns are drawn as its log says.</source>
+        <translation>会话用开始时的权重继续，无论它们现在在哪里；各轮按其日志所述的方式采样。</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::TransformerForm</name>
+    <message>
+        <source>There is no folder %1.</source>
+        <translation>没有文件夹 %1。</translation>
+    </message>
+    <message>
+        <source>There are no weights in %1, the default. Choose a folder, such as actor/ in a checkpoint of a training run.</source>
+        <translation>默认位置 %1 中没有权重。请选择一个文件夹，例如训练运行的检查点中的 actor/。</translation>
+    </message>
+    <message>
+        <source>Folder of the weights</source>
+        <translation>权重的文件夹</translation>
+    </message>
+    <message>
+        <source>The weights</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>the default</source>
+        <translation>默认</translation>
+    </message>
+    <message>
+        <source>A folder with config.json, model.safetensors and tokenizer.json, such as actor/ in a checkpoint of a training run. Empty: $CUDA_AGENT_WEIGHTS, else the weights that came with the program</source>
+        <translation>包含 config.json、model.safetensors 和 tokenizer.json 的文件夹，例如训练运行的检查点中的 actor/。留空：$CUDA_AGENT_WEIGHTS，否则为程序附带的权重</translation>
+    </message>
+    <message>
+        <source>C&amp;hoose…</source>
+        <translation>选择(&amp;H)…</translation>
+    </message>
+    <message>
+        <source>Choose the folder of the weights</source>
+        <translation>选择权重的文件夹</translation>
+    </message>
+    <message>
+        <source>&amp;Weights:</source>
+        <translation>权重(&amp;W)：</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>0, from the second attempt on 1</source>
+        <translation>0，从第二次尝试起为 1</translation>
+    </message>
+    <message>
+        <source>How freely the model writes; 0: always the likeliest token</source>
+        <translation>模型书写的自由程度；0：总是取最可能的 token</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p 值</translation>
+    </message>
+    <message>
+        <source>Tokens are among the likeliest that make this probability together</source>
+        <translation>只从合计达到此概率的最可能的 token 中采样</translation>
+    </message>
+    <message>
+        <source>Longest turn</source>
+        <translation>最长的一轮</translation>
+    </message>
+    <message>
+        <source> tokens</source>
+        <translation> 个 token</translation>
+    </message>
+    <message>
+        <source>Tokens that the model writes in a turn at most</source>
+        <translation>模型在一轮中最多写的 token 数</translation>
+    </message>
+    <message>
+        <source>&amp;Temperature:</source>
+        <translation>温度(&amp;T)：</translation>
+    </message>
+    <message>
+        <source>Top-&amp;p:</source>
+        <translation>Top-p 值(&amp;P)：</translation>
+    </message>
+    <message>
+        <source>&amp;Longest turn:</source>
+        <translation>最长的一轮(&amp;L)：</translation>
+    </message>
+    <message>
+        <source>Folder of the Weights</source>
+        <translation>权重的文件夹</translation>
+    </message>
+    <message>
+        <source>a vocabulary of %1 tokens</source>
+        <translation>词表 %1 个 token</translation>
+    </message>
+    <message>
+        <source>By default: %1</source>
+        <translation>默认：%1</translation>
     </message>
 </context>
 <context>

@@ -16,6 +16,7 @@ import unittest
 import tiny_policy
 from cli_test import GOOD_TASK, PROGRAM, Case
 
+TWO_THREADS = "a prompt tells the CPU's threads, and the weights that come along have seen two alone"
 LEARNER = pathlib.Path(PROGRAM).parent / "cuda-agent-learn"
 
 
@@ -141,19 +142,80 @@ class Transformer(Case):
         self.expect(self.optimize(weights=broken), 2, "model.layers.2")
         self.assertFalse(self.session.exists())
         # The other programs are there, this one is not.
-        programs = self.folder / "bin"
-        programs.mkdir()
-        for program in LEARNER.parent.iterdir():
-            if program != LEARNER:
-                (programs / program.name).symlink_to(program)
-        self.expect(self.optimize(environment={"CUDA_AGENT_BIN": str(programs)}), 3, "cuda-agent-learn",
-                    "packaging/setup")
+        self.expect(self.optimize(environment={"CUDA_AGENT_BIN": str(self.programs_without_learner())}), 3,
+                    "cuda-agent-learn", "packaging/setup")
         unnamed = {"CUDA_AGENT_SHARE": str(self.folder / "share")}
         bare = [word for word in self.command() if word not in ("--weights", str(self.weights))]
         result = subprocess.run(bare, capture_output=True, text=True, timeout=300, env={**os.environ, **unnamed})
         self.expect(result, 2, "no trained weights at", "--weights")
 
-    @unittest.skipUnless(os.cpu_count() == 2, "a prompt tells the CPU's threads, and these weights have seen two alone")
+    def programs_without_learner(self):
+        programs = self.folder / "bin"
+        programs.mkdir()
+        for program in LEARNER.parent.iterdir():
+            if program != LEARNER:
+                (programs / program.name).symlink_to(program)
+        return programs
+
+    def doctor(self, **environment):
+        """Its findings about the transformer by name, and the exit code."""
+        result = subprocess.run([PROGRAM, "doctor", "--json"], capture_output=True, text=True, timeout=300,
+                                env={**os.environ, **environment})
+        report = json.loads(result.stdout)
+        self.assertEqual(result.returncode, 0, report)  # nothing else needs it
+        return {finding["name"].removeprefix("transformer "): finding for finding in report["findings"]
+                if finding["name"].startswith("transformer ")}
+
+    def test_doctor_tries_the_model(self):
+        found = self.doctor()  # what comes along
+        self.assertTrue(all(finding["ok"] for finding in found.values()), found)
+        config = json.loads((pathlib.Path(__file__).resolve().parents[2] / "training/weights/config.json").read_text())
+        self.assertIn(f"a vocabulary of {config['vocab_size']} tokens", found["weights"]["detail"])
+        self.assertIn("1.3 MB", found["weights"]["detail"])
+        self.assertIn("cuda-agent-learn", found["program"]["detail"])
+        self.assertRegex(found["model"]["detail"], r"loads in \d+\.\d s on (cpu|cuda): 0\.67 million parameters")
+        self.assertIn("step-2", self.doctor(CUDA_AGENT_WEIGHTS=str(self.weights))["weights"]["detail"])
+        # No weights: where they would be, and what to do.
+        found = self.doctor(CUDA_AGENT_WEIGHTS=str(self.folder / "none"))
+        self.assertFalse(found["weights"]["ok"] or found["model"]["ok"])
+        for words in (str(self.folder / "none"), "CUDA_AGENT_WEIGHTS", "cuda-agent train"):
+            self.assertIn(words, found["weights"]["detail"])
+        self.assertTrue(found["program"]["ok"])
+        # Weights that look well from outside, and do not load.
+        broken = self.folder / "broken"
+        shutil.copytree(self.weights, broken)
+        content = (broken / "model.safetensors").read_bytes()
+        (broken / "model.safetensors").write_bytes(content[:len(content) // 2])
+        found = self.doctor(CUDA_AGENT_WEIGHTS=str(broken))
+        self.assertTrue(found["weights"]["ok"])
+        self.assertFalse(found["model"]["ok"])
+        self.assertIn("model.safetensors", found["model"]["detail"])
+        # No program.
+        found = self.doctor(CUDA_AGENT_BIN=str(self.programs_without_learner()))
+        self.assertFalse(found["program"]["ok"] or found["model"]["ok"])
+        self.assertIn("packaging/setup", found["program"]["detail"])
+
+    @unittest.skipUnless(os.cpu_count() == 2, TWO_THREADS)
+    def test_turns_are_streamed(self):
+        task = pathlib.Path(__file__).resolve().parents[2] / "resources/tasks/add_relu.py"
+        result = subprocess.run([PROGRAM, "optimize", task, "--device", "cpu", "--policy", "transformer", "--turns", "1",
+                                 "--session", self.session], capture_output=True, text=True, timeout=300)
+        self.expect(result, 0)
+        events = [event for event in self.events() if event["turn"] == 1]
+        kinds = [event["type"] for event in events]
+        pieces = [event["data"]["text"] for event in events if event["type"] == "textStreamed"]
+        self.assertTrue(pieces and all(pieces), kinds)
+        # They came before the answer, as far as it was known then, and nothing else came between.
+        self.assertEqual(kinds[:2 + len(pieces)], ["turnStarted", *["textStreamed"] * len(pieces), "modelAnswered"])
+        self.assertLess(events[1]["t"], events[1 + len(pieces)]["t"] - 0.05)
+        said = self.of("thought")[0]["text"]
+        for action in self.of("action"):
+            said += f"\n\n{action['tool']}"
+            for name, value in sorted(action["arguments"].items(), key=lambda item: item[0] != "file_path"):
+                said += f"\n{name}:\n{value}"
+        self.assertTrue(said.startswith("".join(pieces)), pieces)
+
+    @unittest.skipUnless(os.cpu_count() == 2, TWO_THREADS)
     def test_the_weights_that_come_along_write_a_kernel(self):
         task = pathlib.Path(__file__).resolve().parents[2] / "resources/tasks/add_relu.py"
         result = subprocess.run([PROGRAM, "optimize", task, "--device", "cpu", "--policy", "transformer", "--turns", "4",

@@ -6,11 +6,14 @@
 
 #include <QDialogButtonBox>
 #include <QFormLayout>
+#include <QGroupBox>
 #include <QSpinBox>
 
 namespace cuda_agent::widgets {
 
-AttemptsDialog::AttemptsDialog(int attempts, int atOnce, QWidget *parent)
+AttemptsDialog::AttemptsDialog(int attempts, int atOnce,
+                               const std::optional<agent::TransformerConfig> &model,
+                               QWidget *parent)
     : QDialog(parent), attempts_(new QSpinBox(this)), atOnce_(new QSpinBox(this)) {
     setObjectName(QStringLiteral("attemptsDialog"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -35,13 +38,25 @@ AttemptsDialog::AttemptsDialog(int attempts, int atOnce, QWidget *parent)
                             this);
     note->setWordWrap(true);
     auto *buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
-    connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(buttons, &QDialogButtonBox::accepted, this, &AttemptsDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     auto *column = new QVBoxLayout(this);
     column->addLayout(form);
     column->addWidget(note);
+    if (model) {
+        auto *group = new QGroupBox(tr("Trained model"), this);
+        model_ = new TransformerForm(*model, TransformerForm::Fields::all, group);
+        (new QVBoxLayout(group))->addWidget(model_);
+        column->addWidget(group);
+    }
     column->addWidget(buttons);
-    resize(420, sizeHint().height());
+    resize(model ? 560 : 420, sizeHint().height());
+}
+
+void AttemptsDialog::accept() {
+    if (!model_)
+        return QDialog::accept();
+    model_->whenUsable([this] { QDialog::accept(); });
 }
 
 int AttemptsDialog::attempts() const {
@@ -50,6 +65,10 @@ int AttemptsDialog::attempts() const {
 
 int AttemptsDialog::atOnce() const {
     return atOnce_->value();
+}
+
+std::optional<agent::TransformerConfig> AttemptsDialog::model() const {
+    return model_ ? std::optional(model_->config()) : std::nullopt;
 }
 
 } // namespace cuda_agent::widgets

@@ -6,9 +6,11 @@
 #include "widgets/base/theme.h"
 
 #include <QGridLayout>
+#include <QHelpEvent>
 #include <QLocale>
 #include <QMouseEvent>
 #include <QSignalBlocker>
+#include <QToolTip>
 #include <qcustomplot.h>
 
 #include <algorithm>
@@ -64,6 +66,7 @@ PlotCell::PlotCell(const QString &metric, QWidget *parent)
     setMinimumSize(220, 230);
     plot_->setEmptyText(tr("No values of %1 in the checked runs.").arg(metric));
     plot_->canvas().installEventFilter(this);
+    connect(&plot_->canvas(), &QCustomPlot::afterLayout, this, &PlotCell::fitNames);
     connect(&Theme::instance(), &Theme::changed, this, &PlotCell::applyTheme);
     applyTheme();
 }
@@ -166,14 +169,13 @@ void PlotCell::setCurves(Curves &&curves, const QHash<QString, RunLook> &looks) 
 }
 
 /// Every other stage is shaded; a line and, where there is room, its name at its begin.
-void PlotCell::drawBands(QCustomPlot &canvas) const {
+void PlotCell::drawBands(QCustomPlot &canvas) {
     const Colors &colors = Theme::instance().colors();
     QColor shade = colors.muted;
     shade.setAlpha(26);
     QColor border = colors.muted;
     border.setAlpha(120);
-    const QCPRange &range = canvas.xAxis->range();
-    const QFontMetrics metrics(plot_->font());
+    names_.clear();
     for (qsizetype i = 0; i < bands_.size(); ++i) {
         const StageBand &band = bands_[i];
         auto *area = new QCPItemRect(&canvas);
@@ -195,23 +197,56 @@ void PlotCell::drawBands(QCustomPlot &canvas) const {
             line->point1->setCoords(band.from, 1);
             line->point2->setCoords(band.from, 2);
         }
-        const double left = canvas.xAxis->coordToPixel(std::max(band.from, range.lower));
-        const double right = canvas.xAxis->coordToPixel(std::min(band.to, range.upper));
-        const auto room = static_cast<int>(right - left) - 6;
-        const QString name = metrics.elidedText(band.stage, Qt::ElideRight, room);
-        if (room < metrics.averageCharWidth() * 3 || name.size() < 3)
-            continue;
         auto *label = new QCPItemText(&canvas);
         label->setLayer(QStringLiteral("grid"));
         label->setSelectable(false);
-        label->setText(name);
         label->setFont(plot_->font());
         label->setColor(colors.muted);
         label->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
-        label->position->setTypeX(QCPItemPosition::ptPlotCoords);
+        label->position->setTypeX(QCPItemPosition::ptAbsolute);
         label->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-        label->position->setCoords(canvas.xAxis->pixelToCoord(left + 3), 0.01);
+        names_.push_back({label, band});
     }
+    fitNames();
+}
+
+/// How much of a stage's name there is room for changes with every zoom and every size.
+void PlotCell::fitNames() {
+    const QCPAxis *axis = plot_->canvas().xAxis;
+    const QFontMetrics metrics(plot_->font());
+    for (const auto &[label, band] : names_) {
+        if (!label) // gone with the curves that it belonged to
+            continue;
+        const double left = axis->coordToPixel(std::max(band.from, axis->range().lower));
+        const double right = axis->coordToPixel(std::min(band.to, axis->range().upper));
+        const int room = std::isfinite(right - left) ? static_cast<int>(right - left) - 6 : 0;
+        const QString name = metrics.elidedText(band.stage, Qt::ElideRight, std::max(room, 0));
+        const bool fits = metrics.horizontalAdvance(name) <= room;
+        label->setVisible(fits && (name == band.stage || name.size() > 2)); // more than "a…"
+        label->setText(name);
+        label->position->setCoords(left + 3, 0.01);
+    }
+}
+
+/// Where the pointer is at a stage's name, or where that would be, tells it in full.
+bool PlotCell::tellStage(const QHelpEvent &help) const {
+    const QCustomPlot &canvas = plot_->canvas();
+    QRect line = canvas.axisRect()->rect();
+    line.setHeight(QFontMetrics(plot_->font()).height() * 3 / 2);
+    if (!line.contains(help.pos()))
+        return false;
+    const double x = canvas.xAxis->pixelToCoord(help.pos().x());
+    for (auto band = bands_.rbegin(); band != bands_.rend(); ++band)
+        if (x >= band->from && x <= band->to) {
+            line.setLeft(
+                std::max(line.left(), static_cast<int>(canvas.xAxis->coordToPixel(band->from))));
+            line.setRight(
+                std::min(line.right(), static_cast<int>(canvas.xAxis->coordToPixel(band->to))));
+            QToolTip::showText(help.globalPos(), tr("Stage %1").arg(band->stage), &plot_->canvas(),
+                               line);
+            return true;
+        }
+    return false;
 }
 
 QString PlotCell::readout(double x) const {
@@ -271,6 +306,9 @@ bool PlotCell::eventFilter(QObject *watched, QEvent *event) {
         emit hovered(readout(plot_->canvas().xAxis->pixelToCoord(mouse->position().x())));
     } else if (event->type() == QEvent::Leave) {
         emit hovered(QString());
+    } else if (event->type() == QEvent::ToolTip) {
+        if (tellStage(*static_cast<QHelpEvent *>(event)))
+            return true;
     }
     return QFrame::eventFilter(watched, event);
 }

@@ -6,9 +6,15 @@
 #include "widgets/runs/run_follower.h"
 
 #include <QFrame>
+#include <QPointer>
 #include <QScrollArea>
 
+#include <utility>
+#include <vector>
+
+class QCPItemText;
 class QGridLayout;
+class QHelpEvent;
 
 namespace cuda_agent::widgets {
 
@@ -55,12 +61,15 @@ class PlotCell : public QFrame {
         std::vector<Curve::Odd> odd;
     };
     void applyTheme();
-    void drawBands(QCustomPlot &canvas) const;
+    void drawBands(QCustomPlot &canvas);
+    void fitNames();
+    bool tellStage(const QHelpEvent &help) const;
 
     QString metric_;
     QString unit_;
     QVector<StageBand> bands_;
-    bool decorated_ = false; ///< the plot draws bands
+    std::vector<std::pair<QPointer<QCPItemText>, StageBand>> names_; ///< that are drawn
+    bool decorated_ = false;                                         ///< the plot draws bands
     QString xTitle_;
     std::pair<bool, bool> log_{false, false}; ///< x, y
     QLabel *title_ = nullptr;

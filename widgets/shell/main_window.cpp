@@ -228,6 +228,7 @@ void MainWindow::showChoices() {
     show(device_, choices.device);
     show(policy_, choices.policy);
     show(numerics_, choices.numerics);
+    showPolicySettings(choices, open);
     turns_->setValue(choices.budget.turns);
     turns_->setEnabled(open);
     attempts_->setValue(choices.attempts);
@@ -296,6 +297,7 @@ SessionView *MainWindow::addView() {
     connect(&view->runner(), &SessionRunner::failed, quarantine_, &QuarantineWatch::refresh);
     connect(view, &SessionView::quarantineMet, this, &MainWindow::openQuarantine);
     connect(view, &SessionView::recordedWanted, this, [this, view] { askRecorded(view); });
+    connect(view, &SessionView::weightsWanted, this, &MainWindow::openTransformer);
     connect(view, &SessionView::newSessionWanted, this,
             [this](const task::Spec &spec, const Choices &wanted, bool onlyStep) {
                 SessionView *next = addView();

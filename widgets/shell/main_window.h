@@ -89,6 +89,8 @@ class MainWindow : public QMainWindow {
     void makeRunOptions();
     void openAttempts();
     void openEndpointSettings();
+    void openTransformer();
+    void openPolicySettings();
     void openBudget();
     void openPermissions();
     void openSkills();
@@ -97,6 +99,7 @@ class MainWindow : public QMainWindow {
     void showQuarantine();
     void openQuarantine(const QString &device);
     void policyChosen(Choices &choices);
+    void showPolicySettings(const Choices &choices, bool open);
     static int turnsOf(const QString &policy);
     static void rememberChoices(const Choices &choices);
     static Choices rememberedChoices();
@@ -113,7 +116,8 @@ class MainWindow : public QMainWindow {
     QAction *run_ = nullptr, *pause_ = nullptr, *step_ = nullptr, *stop_ = nullptr;
     QAction *check_ = nullptr, *checkQuick_ = nullptr, *closeTab_ = nullptr;
     QAction *presentation_ = nullptr, *defaultLayout_ = nullptr;
-    QAction *endpoint_ = nullptr, *budget_ = nullptr, *permissions_ = nullptr, *skills_ = nullptr;
+    QAction *endpoint_ = nullptr, *transformer_ = nullptr, *policySettings_ = nullptr;
+    QAction *budget_ = nullptr, *permissions_ = nullptr, *skills_ = nullptr;
     QAction *memory_ = nullptr, *quarantineAction_ = nullptr;
     QuarantineWatch *quarantine_;
     MessageBar *warning_ = nullptr;

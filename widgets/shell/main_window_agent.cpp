@@ -11,9 +11,9 @@
 #include "widgets/shell/session_view.h"
 #include "widgets/skills/skills_dialog.h"
 #include "widgets/tools/permissions_dialog.h"
+#include "widgets/transformer/transformer_dialog.h"
 
 #include "core/agent/best_of.h"
-#include "core/policy/transformer/weights.h"
 
 #include <QActionGroup>
 #include <QFileDialog>
@@ -41,18 +41,60 @@ bool endpointUsable() {
     return config && policy::checkEndpoint(*config);
 }
 
-/// Whether there are weights that a session takes by itself.
-bool weightsThere() {
+bool isTrained(const QString &policy) {
+    return policy == QLatin1String("transformer");
+}
+
+/// Whether the weights that a session would take are there.
+bool weightsThere(const agent::TransformerConfig &config) {
     std::error_code error;
-    return std::filesystem::exists(policy::defaultWeights(), error);
+    return std::filesystem::exists(
+        config.weights.empty() ? policy::defaultWeights() : config.weights, error);
 }
 
 /// What can start by itself the next time, too.
-bool startsByItself(const QString &policy) {
-    if (isModel(policy))
+bool startsByItself(const Choices &choices) {
+    if (isModel(choices.policy))
         return endpointUsable();
-    return policy == QLatin1String("planner") ||
-           (policy == QLatin1String("transformer") && weightsThere());
+    return choices.policy == QLatin1String("planner") ||
+           (isTrained(choices.policy) && weightsThere(choices.transformer));
+}
+
+// What is as usual is not in the settings.
+
+void rememberTransformer(const agent::TransformerConfig &config) {
+    QSettings settings;
+    const auto remember = [&](const char *key, const auto &value) {
+        const QString name = QLatin1String(key);
+        if (value)
+            settings.setValue(name, QVariant::fromValue(*value));
+        else
+            settings.remove(name);
+    };
+    std::optional<QString> weights;
+    if (!config.weights.empty())
+        weights = QString::fromStdString(config.weights.string());
+    std::optional<qlonglong> longestTurn = config.longestTurn;
+    remember("choices/weights", weights);
+    remember("choices/temperature", config.temperature);
+    remember("choices/topP", config.topP);
+    remember("choices/longestTurn", longestTurn);
+}
+
+agent::TransformerConfig rememberedTransformer() {
+    const QSettings settings;
+    agent::TransformerConfig config;
+    config.weights = settings.value(QStringLiteral("choices/weights")).toString().toStdString();
+    const auto number = [&](const char *key, double least, double most) {
+        bool ok = false;
+        const double value = settings.value(QLatin1String(key)).toDouble(&ok);
+        return ok && value >= least && value <= most ? std::optional(value) : std::nullopt;
+    };
+    config.temperature = number("choices/temperature", 0, 10);
+    config.topP = number("choices/topP", 0.01, 1);
+    if (const auto tokens = number("choices/longestTurn", 1, 1e6))
+        config.longestTurn = static_cast<std::int64_t>(*tokens);
+    return config;
 }
 
 } // namespace
@@ -60,6 +102,11 @@ bool startsByItself(const QString &policy) {
 void MainWindow::makeAgentActions() {
     endpoint_ = command("session.endpoint", tr("Language Model &Endpoint…"), {},
                         [this] { openEndpointSettings(); });
+    transformer_ =
+        command("session.transformer", tr("Tra&ined Model…"), {}, [this] { openTransformer(); });
+    policySettings_ = command("session.policySettings", tr("Settings of the Po&licy…"), {},
+                              [this] { openPolicySettings(); });
+    policySettings_->setIconText(QStringLiteral("…")); // on its button
     budget_ = command("session.budget", tr("&Budget…"), {}, [this] { openBudget(); });
     permissions_ =
         command("session.tools", tr("Tools That &Ask First…"), {}, [this] { openPermissions(); });
@@ -110,13 +157,18 @@ void MainWindow::openAttempts() {
     const QPointer<SessionView> view = current();
     if (!view || view->begun())
         return;
-    auto *dialog = new AttemptsDialog(view->choices().attempts, view->choices().atOnce, this);
+    const Choices &now = view->choices();
+    std::optional<agent::TransformerConfig> model;
+    if (isTrained(now.policy))
+        model = now.transformer;
+    auto *dialog = new AttemptsDialog(now.attempts, now.atOnce, model, this);
     connect(dialog, &QDialog::accepted, this, [this, dialog, view] {
         if (!view)
             return;
         Choices choices = view->choices();
         choices.attempts = dialog->attempts();
         choices.atOnce = dialog->atOnce();
+        choices.transformer = dialog->model().value_or(choices.transformer);
         rememberChoices(choices);
         view->setChoices(choices);
     });
@@ -150,6 +202,7 @@ Choices MainWindow::rememberedChoices() {
     for (const auto &model : {QStringLiteral("endpoint"), QStringLiteral("transformer")})
         if (text("choices/policy", choices.policy) == model)
             choices.policy = model;
+    choices.transformer = rememberedTransformer();
     choices.budget = {turnsOf(choices.policy), number("choices/seconds", 1e6),
                       static_cast<std::int64_t>(number("choices/tokens", 1e12)),
                       number("choices/cost", 1e9)};
@@ -168,9 +221,10 @@ void MainWindow::rememberChoices(const Choices &choices) {
     settings.setValue(QStringLiteral("choices/tokens"),
                       static_cast<qlonglong>(choices.budget.tokens));
     settings.setValue(QStringLiteral("choices/cost"), choices.budget.cost);
+    rememberTransformer(choices.transformer);
     // What cannot start by itself is chosen each time.
     settings.setValue(QStringLiteral("choices/policy"),
-                      startsByItself(choices.policy) ? choices.policy : QStringLiteral("planner"));
+                      startsByItself(choices) ? choices.policy : QStringLiteral("planner"));
 }
 
 /// Another policy than before: it has its own number of turns, and may need something first.
@@ -180,6 +234,8 @@ void MainWindow::policyChosen(Choices &choices) {
     // After the combo box is done with its own event.
     if (isModel(choices.policy) && !endpointUsable())
         QTimer::singleShot(0, this, [this] { openEndpointSettings(); });
+    else if (isTrained(choices.policy) && !weightsThere(choices.transformer))
+        QTimer::singleShot(0, this, [this] { openTransformer(); });
     else if (choices.policy == QLatin1String("replay") && choices.recorded.isEmpty())
         QTimer::singleShot(0, this, [this, view] {
             if (view)
@@ -191,6 +247,67 @@ void MainWindow::openEndpointSettings() {
     if (auto *open = findChild<EndpointDialog *>(QString(), Qt::FindDirectChildrenOnly))
         return open->raise();
     (new EndpointDialog(this))->open();
+}
+
+/// Of the session that is shown, where it has not begun or is to go on; else of those to come.
+void MainWindow::openTransformer() {
+    if (auto *open = findChild<TransformerDialog *>(QString(), Qt::FindDirectChildrenOnly))
+        return open->raise();
+    const QPointer<SessionView> view = current();
+    const bool open = view && !view->begun();
+    const bool goesOn = view && view->begun() && !view->busy() && isTrained(view->choices().policy);
+    Choices choices = open || goesOn ? view->choices() : rememberedChoices();
+    using Fields = TransformerForm::Fields;
+    auto *dialog =
+        new TransformerDialog(choices.transformer, goesOn ? Fields::weights : Fields::all, this);
+    connect(dialog, &QDialog::accepted, this, [=, this]() mutable {
+        if (goesOn) {
+            if (view)
+                view->setWeights(dialog->config().weights);
+            return;
+        }
+        choices.transformer = dialog->config();
+        rememberTransformer(choices.transformer);
+        if (open && view && !view->begun())
+            view->setChoices(choices);
+    });
+    dialog->open();
+}
+
+/// What the policy that is chosen can be told besides.
+void MainWindow::openPolicySettings() {
+    SessionView *view = current();
+    const QString policy = view ? view->choices().policy : QString();
+    if (isModel(policy))
+        openEndpointSettings();
+    else if (isTrained(policy))
+        openTransformer();
+    else if (view && policy == QLatin1String("replay"))
+        askRecorded(view);
+}
+
+/// Whether there are any, and what they are.
+void MainWindow::showPolicySettings(const Choices &choices, bool open) {
+    const SessionView *view = current();
+    QString about = tr("The planner has no settings");
+    bool has = true;
+    if (isModel(choices.policy))
+        about = tr("Endpoint of the language model");
+    else if (isTrained(choices.policy))
+        about = choices.transformer.weights.empty()
+                    ? tr("Weights and temperature of the trained model (now: the default weights)")
+                    : tr("Weights and temperature of the trained model (now: %1)")
+                          .arg(QDir::toNativeSeparators(
+                              QString::fromStdString(choices.transformer.weights.string())));
+    else if (choices.policy == QLatin1String("replay"))
+        about = choices.recorded.isEmpty()
+                    ? tr("The session that is followed (none yet)")
+                    : tr("The session that is followed (now: %1)").arg(choices.recorded);
+    else
+        has = false;
+    policySettings_->setEnabled(has && view && (open || !view->busy()));
+    policySettings_->setToolTip(about);
+    policySettings_->setStatusTip(about);
 }
 
 void MainWindow::openBudget() {

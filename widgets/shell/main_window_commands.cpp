@@ -149,7 +149,7 @@ void MainWindow::makeMenus() {
     session->addActions({check_, checkQuick_});
     session->addSeparator();
     session->addMenu(options_);
-    session->addActions({endpoint_, budget_, permissions_, skills_, memory_});
+    session->addActions({endpoint_, transformer_, budget_, permissions_, skills_, memory_});
     session->addSeparator();
     session->addAction(quarantineAction_);
 
@@ -249,6 +249,12 @@ void MainWindow::makeToolBar() {
                    {tr("Trained model"), QStringLiteral("transformer")},
                    {tr("Replay"), QStringLiteral("replay")}});
     policy_->setObjectName(QStringLiteral("toolbar.policy"));
+    auto *policySettings = new QToolButton(bar);
+    policySettings->setObjectName(QStringLiteral("toolbar.policySettings"));
+    policySettings->setDefaultAction(policySettings_);
+    policySettings->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    policySettings->setAccessibleName(plainName(policySettings_->text()));
+    bar->addWidget(policySettings);
     numerics_ = box(tr("Numerics"), {{tr("Default numerics"), QStringLiteral("default")},
                                      {tr("TF32"), QStringLiteral("tf32")},
                                      {tr("As published"), QStringLiteral("published")}});

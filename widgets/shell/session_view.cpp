@@ -271,6 +271,16 @@ void SessionView::takeChoices(const Json &start) {
         static_cast<std::int64_t>(std::clamp(numberOf(budget, "tokens"), 0.0, 1e15)),
         std::max(0.0, numberOf(budget, "cost"))};
     choices_.attempts = std::max(1, attempts_->count());
+    // Each of several attempts goes on as its own log says.
+    const auto drawing = policy::drawingFrom(partOf(start, "transformer"), {});
+    choices_.transformer.temperature.reset();
+    choices_.transformer.topP.reset();
+    choices_.transformer.longestTurn.reset();
+    if (choices_.policy == QLatin1String("transformer") && attempts_->count() == 0 && drawing) {
+        choices_.transformer.temperature = drawing->temperature;
+        choices_.transformer.topP = drawing->topP;
+        choices_.transformer.longestTurn = drawing->longestTurn;
+    }
 }
 
 void SessionView::watchFolder() {
@@ -390,6 +400,11 @@ void SessionView::setRecorded(const QString &folder) {
     update();
 }
 
+void SessionView::setWeights(const fs::path &folder) {
+    choices_.transformer.weights = folder;
+    update();
+}
+
 bool SessionView::canRun() const {
     using State = SessionRunner::State;
     const State state = runner_->state();
@@ -421,6 +436,7 @@ Result<agent::RunRequest> SessionView::request() const {
     request.budget = choices_.budget;
     request.wholeBudget = true;
     request.recorded = choices_.recorded.toStdString();
+    request.transformer = choices_.transformer;
     if (QSettings().value(QStringLiteral("choices/memory"), true).toBool())
         request.memory = knowledge::defaultFile();
     if (choices_.policy == QLatin1String("endpoint")) {

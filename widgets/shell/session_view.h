@@ -40,8 +40,9 @@ struct Choices {
     bool maxAutotune = false;
     int attempts = 1; ///< more than one: they run beside each other, the best is taken
     int atOnce = 0;   ///< of the attempts; 0: as many as fit
-    agent::Budget budget{20, 0, 0, 0}; ///< zero: no limit of that kind
-    QString recorded;                  ///< session folder that the replay policy follows
+    agent::Budget budget{20, 0, 0, 0};    ///< zero: no limit of that kind
+    QString recorded;                     ///< session folder that the replay policy follows
+    agent::TransformerConfig transformer; ///< what is absent is as usual; never has a process
 };
 
 /// One session in a tab: its document, its runner and the panes that look at it, as docks. Or
@@ -89,6 +90,8 @@ class SessionView : public QMainWindow {
     void setChoices(const Choices &choices);
     /// The session that the replay policy follows; at any time, for the next start.
     void setRecorded(const QString &folder);
+    /// The weights of the trained model, likewise; empty: the default.
+    void setWeights(const std::filesystem::path &folder);
     bool begun() const { return begun_; }
 
     /// The engine is at work here.
@@ -120,6 +123,8 @@ class SessionView : public QMainWindow {
     void endpointSettingsWanted(const QString &problem);
     /// The replay policy follows no session yet.
     void recordedWanted();
+    /// The trained model has no weights that can be used; `problem` says why.
+    void weightsWanted(const QString &problem);
     /// The engineer wants to try the device in quarantine that work could not begin on.
     void quarantineMet(const QString &device);
     /// Run was asked for in a session that has ended: its task wants a session of its own.
@@ -147,6 +152,7 @@ class SessionView : public QMainWindow {
     QString attemptsStatus() const;
     QString attemptsProblem() const;
     void whenReady(const std::function<void()> &then);
+    void whenWeightsFound(const std::function<void()> &then);
     void checkNow(bool full);
     void makeAgentParts();
     void sayFailure(const QString &text);

@@ -13,8 +13,11 @@
 #include "widgets/tools/permissions_model.h"
 #include "widgets/trace/message_line.h"
 #include "widgets/trace/trace_pane.h"
+#include "widgets/transformer/transformer_form.h"
 
+#include <QFutureWatcher>
 #include <QToolBar>
+#include <QtConcurrent>
 
 namespace cuda_agent::widgets {
 
@@ -89,6 +92,8 @@ void SessionView::whenReady(const std::function<void()> &then) {
         Q_EMIT recordedWanted();
         return;
     }
+    if (choices_.policy == QLatin1String("transformer"))
+        return whenWeightsFound(then);
     if (choices_.policy != QLatin1String("endpoint"))
         return then();
     gettingReady_ = true;
@@ -112,6 +117,28 @@ void SessionView::whenReady(const std::function<void()> &then) {
                 Q_EMIT endpointSettingsWanted(problem);
             }
         });
+}
+
+void SessionView::whenWeightsFound(const std::function<void()> &then) {
+    gettingReady_ = true;
+    update();
+    const bool named = !choices_.transformer.weights.empty();
+    const auto folder = named ? choices_.transformer.weights : policy::defaultWeights();
+    using Answer = Result<policy::Weights>;
+    auto *watcher = new QFutureWatcher<Answer>(this);
+    connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, then, folder, named] {
+        watcher->deleteLater();
+        gettingReady_ = false;
+        const QString problem = weightsProblem(watcher->future().takeResult(), folder, named);
+        if (problem.isEmpty())
+            then();
+        update();
+        if (problem.isEmpty())
+            return;
+        messages_->say(problem, MessageBar::Kind::error);
+        Q_EMIT weightsWanted(problem);
+    });
+    watcher->setFuture(QtConcurrent::run([folder] { return policy::findWeights(folder); }));
 }
 
 } // namespace cuda_agent::widgets

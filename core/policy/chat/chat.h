@@ -5,6 +5,7 @@
 #include "core/policy/policy.h"
 
 #include <array>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,13 +54,20 @@ struct PromptLimits {
     std::size_t nodes = 160;
 };
 
+/// An earlier candidate for the same task, as a prompt shows it.
+struct Exemplar {
+    std::map<std::string, std::string> files; ///< path -> text
+    std::string score;                        ///< one line: what was measured of it
+};
+
 /// The beginning: what is to be done, task, device, numerics, the task's text `source` without the
 /// comments above it, the buffers that its plan has (names, roles and keys are those of plan.json)
 /// and its core ATen operators, one a line, as "relu = aten.relu(in0) f32[64, 128]". Ends with
 /// "<|im_start|>assistant\n". Depends on the context's task, device and numerics alone; numbers in
-/// front of a task's name are left out, and of a CPU only its threads are told.
+/// front of a task's name are left out, and of a CPU only its threads are told. `exemplars` stand
+/// behind all that, whole, in their order, for the policy to compare.
 Segment promptOf(const policy::Context &context, std::string_view source,
-                 const PromptLimits &limits = {});
+                 const PromptLimits &limits = {}, const std::vector<Exemplar> &exemplars = {});
 
 /// What the tools answered, up to "<|im_start|>assistant\n". An answer takes at most `most` bytes:
 /// of a verdict the line `tools::summaryOf` makes, of a failure its first lines, of what went well

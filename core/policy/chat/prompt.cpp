@@ -193,10 +193,25 @@ std::string observationText(const session::ToolCall *call, const session::Observ
     return tools::clipped(observation.text, most);
 }
 
+std::string exemplarsText(const std::vector<Exemplar> &exemplars) {
+    if (exemplars.empty())
+        return {};
+    std::string text = "\n\nEarlier candidates for this task, the best one first. Compare them "
+                       "and write a faster one.";
+    for (std::size_t i = 0; i < exemplars.size(); ++i) {
+        text += fmt::format("\n\nCandidate {}: {}", i + 1, exemplars[i].score);
+        for (const auto &[path, content] : exemplars[i].files)
+            text += fmt::format(
+                "\n{}:\n{}", path,
+                std::string_view(content).substr(0, content.find_last_not_of(" \t\r\n") + 1));
+    }
+    return text;
+}
+
 } // namespace
 
 Segment promptOf(const policy::Context &context, std::string_view source,
-                 const PromptLimits &limits) {
+                 const PromptLimits &limits, const std::vector<Exemplar> &exemplars) {
     const auto &task = context.task;
     const auto names = bufferNames(task);
     std::string text = fmt::format("Task: {}\nDevice: {}\nNumerics: {}\n\n", plainName(task.name),
@@ -216,6 +231,7 @@ Segment promptOf(const policy::Context &context, std::string_view source,
     if (lines.size() > limits.nodes)
         text += fmt::format("[{} more]\n", lines.size() - limits.nodes);
     text.pop_back();
+    text += exemplarsText(exemplars);
     return {Author::context, fmt::format("{0}system\n{1}{2}\n{0}user\n{3}{2}\n{0}assistant\n",
                                          imStart, role, imEnd, withoutSpecials(text))};
 }

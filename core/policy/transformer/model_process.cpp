@@ -66,11 +66,7 @@ std::string howItEnded(int status) {
 Result<std::vector<std::string>> commandOf(const ModelOptions &options) {
     auto command = options.program;
     if (command.empty()) {
-        const auto program = workerDir() / "cuda-agent-learn";
-        if (::access(program.c_str(), X_OK) != 0)
-            return machineError("{}: {}; --policy transformer needs it, and it is built with "
-                                "PyTorch's libraries: {}",
-                                program.string(), std::strerror(errno), setupCommand());
+        CUDA_AGENT_ASSIGN(program, modelProgram());
         command = {program.string(), "serve"};
     }
     command.insert(command.end(), {"--weights", options.weights.string()});
@@ -129,35 +125,46 @@ class ModelProcess::Link {
     const device::Info &device() const { return device_; }
     int pid() const { return pid_; }
 
-    /// Sends a request and waits for its answer. A stop cancels it there, and waits no more.
-    Result<Json> ask(Json request, const std::stop_token &stop) {
+    /// Sends a request and waits for its answer; pieces that come before it go to `streamed`, which
+    /// may be null. A stop cancels it there, and waits no more.
+    Result<Json> ask(Json request, const std::stop_token &stop, const Streamed &streamed = {}) {
         std::unique_lock lock(mutex_);
         const auto id = ++lastId_;
         request["id"] = id;
-        waiting_.emplace(id, std::nullopt);
+        auto &asked = waiting_[id];
         lock.unlock();
         const auto sent = tell(request);
         lock.lock();
         // What the process said before it went tells more than that nobody listens.
-        const auto over = [&] { return death_ || waiting_[id]; };
-        if (sent)
-            arrived_.wait(lock, stop, over);
-        else
+        const auto over = [&] { return death_ || asked.answer; };
+        if (!sent)
             arrived_.wait_for(lock, farewell, over);
-        auto answer = std::move(waiting_[id]);
+        Result<void> heard;
+        while (sent && heard &&
+               arrived_.wait(lock, stop, [&] { return over() || !asked.pieces.empty(); })) {
+            const auto piece = std::exchange(asked.pieces, {});
+            if (piece.empty())
+                break; // it is over
+            lock.unlock();
+            if (streamed)
+                heard = streamed(piece);
+            lock.lock();
+        }
+        const auto answer = std::move(asked.answer);
         waiting_.erase(id);
-        if (answer) {
+        if (answer && heard) {
             if (const auto error = answer->find("error"); error != answer->end())
                 return tl::unexpected(errorFrom(*error));
-            return std::move(*answer);
+            return *answer;
         }
-        if (death_)
+        if (death_ && heard)
             return tl::unexpected(*death_);
         lock.unlock();
         if (!sent)
             return tl::unexpected(sent.error());
-        (void)tell({{"op", "cancel"}, {"id", id}});
-        return stoppedError();
+        if (!answer)
+            (void)tell({{"op", "cancel"}, {"id", id}});
+        return heard ? stoppedError() : tl::unexpected(heard.error());
     }
 
     /// Sends what needs no answer. Errors: machine.
@@ -204,8 +211,12 @@ class ModelProcess::Link {
             if (id == message->body.end() || !id->is_number_integer())
                 continue; // belongs to nobody
             const auto found = waiting_.find(id->get<std::int64_t>());
+            const auto piece = message->body.find("piece");
             if (found != waiting_.end()) {
-                found->second = std::move(message->body);
+                if (piece == message->body.end())
+                    found->second.answer = std::move(message->body);
+                else if (piece->is_string())
+                    found->second.pieces += piece->get<std::string>();
                 arrived_.notify_all();
                 continue;
             }
@@ -263,15 +274,19 @@ class ModelProcess::Link {
     std::mutex mutex_;
     std::condition_variable_any arrived_;
     std::int64_t lastId_ = 0;
-    std::map<std::int64_t, std::optional<Json>> waiting_;
+    struct Asked {
+        std::optional<Json> answer;
+        std::string pieces; ///< that came before it, and nobody has taken yet
+    };
+    std::map<std::int64_t, Asked> waiting_; ///< by the request; references to entries stay good
     std::optional<Error> death_;
     std::jthread reader_;
 };
 
 class ModelProcess::Remote : public Conversation {
   public:
-    Remote(std::shared_ptr<Link> link, std::int64_t number)
-        : link_(std::move(link)), number_(number) {}
+    Remote(std::shared_ptr<Link> link, std::int64_t number, Streamed streamed)
+        : link_(std::move(link)), number_(number), streamed_(std::move(streamed)) {}
     ~Remote() override {
         // Where the process has gone there is nothing to close.
         (void)link_->tell({{"op", "close"}, {"conversation", number_}});
@@ -286,15 +301,26 @@ class ModelProcess::Remote : public Conversation {
         CUDA_AGENT_ASSIGN(answer, link_->ask({{"op", "write"},
                                               {"conversation", number_},
                                               {"seed", seed},
+                                              {"stream", streamed_ != nullptr},
                                               {"segments", toJson(segments)}},
-                                             stop));
+                                             stop, streamed_));
         return writtenFrom(answer);
     }
 
   private:
     std::shared_ptr<Link> link_;
     std::int64_t number_;
+    Streamed streamed_;
 };
+
+Result<fs::path> modelProgram() {
+    auto program = workerDir() / "cuda-agent-learn";
+    if (::access(program.c_str(), X_OK) != 0)
+        return machineError("{}: {}; --policy transformer needs it, and it is built with "
+                            "PyTorch's libraries: {}",
+                            program.string(), std::strerror(errno), setupCommand());
+    return program;
+}
 
 Result<std::shared_ptr<ModelProcess>> ModelProcess::start(const ModelOptions &options,
                                                           const std::stop_token &stop) {
@@ -312,15 +338,15 @@ int ModelProcess::pid() const {
     return link_->pid();
 }
 
-Result<std::unique_ptr<Conversation>> ModelProcess::open(const Drawing &drawing,
-                                                         const std::stop_token &stop) {
+Result<std::unique_ptr<Conversation>>
+ModelProcess::open(const Drawing &drawing, const std::stop_token &stop, Streamed streamed) {
     auto request = toJson(drawing);
     request["op"] = "open";
     CUDA_AGENT_ASSIGN(answer, link_->ask(std::move(request), stop));
     const auto number = answer.find("conversation");
     if (number == answer.end() || !number->is_number_integer())
         return machineError("the model's process opened a conversation without a number");
-    return std::make_unique<Remote>(link_, number->get<std::int64_t>());
+    return std::make_unique<Remote>(link_, number->get<std::int64_t>(), std::move(streamed));
 }
 
 } // namespace cuda_agent::policy

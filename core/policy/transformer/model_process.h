@@ -5,8 +5,12 @@
 #include "core/policy/transformer/model_protocol.h"
 
 #include <chrono>
+#include <functional>
 
 namespace cuda_agent::policy {
+
+/// Where `cuda-agent-learn` is. Errors: machine: it is not there, with what to do.
+Result<std::filesystem::path> modelProgram();
 
 struct ModelOptions {
     std::filesystem::path weights;
@@ -26,6 +30,11 @@ struct ModelOptions {
 /// While a turn is written its device's lease is shared, so that nobody times anything beside it.
 class ModelProcess {
   public:
+    /// Hears a turn while it is written, a few times a second, in the chat template's words: called
+    /// on the thread that waits in write(), with whole characters. What comes between the last
+    /// piece and the turn's end is in the turn alone. An error ends the turn and is its error.
+    using Streamed = std::function<Result<void>(const std::string &piece)>;
+
     /// Starts the program and blocks until the model is loaded. Errors: request (the weights are
     /// unusable), machine (the program or LibTorch is missing, no such device, it died; with the
     /// last lines of what it said), stopped.
@@ -39,9 +48,10 @@ class ModelProcess {
     /// Of the process; for messages and tests.
     int pid() const;
 
-    /// A conversation, used by one thread at a time; waits for a free row of the model.
-    /// Errors: request (the drawing), machine (the process has ended), stopped.
-    Result<std::unique_ptr<Conversation>> open(const Drawing &drawing, const std::stop_token &stop);
+    /// A conversation, used by one thread at a time; waits for a free row of the model. `streamed`
+    /// may be null. Errors: request (the drawing), machine (the process has ended), stopped.
+    Result<std::unique_ptr<Conversation>> open(const Drawing &drawing, const std::stop_token &stop,
+                                               Streamed streamed = {});
 
   private:
     class Link;

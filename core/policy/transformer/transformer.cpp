@@ -24,7 +24,7 @@ class TransformerPolicy : public Policy {
     TransformerPolicy(Context context, std::string source,
                       std::unique_ptr<Conversation> conversation, TransformerOptions options)
         : context_(std::move(context)), source_(std::move(source)),
-          conversation_(std::move(conversation)), options_(options) {}
+          conversation_(std::move(conversation)), options_(std::move(options)) {}
 
     std::string name() const override { return "transformer"; }
 
@@ -42,7 +42,8 @@ class TransformerPolicy : public Policy {
     std::vector<chat::Segment> untold(const std::vector<session::Turn> &turns) {
         std::vector<chat::Segment> segments;
         if (!begun_)
-            segments.push_back(chat::promptOf(context_, source_, options_.prompt));
+            segments.push_back(
+                chat::promptOf(context_, source_, options_.prompt, options_.exemplars));
         begun_ = true;
         if (std::exchange(cut_, false)) // the model did not
             segments.push_back({chat::Author::context, std::string(chat::imEnd)});
@@ -100,7 +101,7 @@ std::unique_ptr<Policy> makeTransformer(Context context, std::string source,
                                         std::unique_ptr<Conversation> conversation,
                                         TransformerOptions options) {
     return std::make_unique<TransformerPolicy>(std::move(context), std::move(source),
-                                               std::move(conversation), options);
+                                               std::move(conversation), std::move(options));
 }
 
 } // namespace cuda_agent::policy

@@ -35,7 +35,8 @@ class Conversation {
 struct TransformerOptions {
     std::uint64_t seed = 1;
     chat::PromptLimits prompt;
-    std::size_t mostObservation = 600; ///< bytes of an observation that the model is told
+    std::size_t mostObservation = 600;     ///< bytes of an observation that the model is told
+    std::vector<chat::Exemplar> exemplars; ///< that the prompt shows
 };
 
 /// A language model that was trained on our own chat template: the turns of a session are what it

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -38,12 +39,13 @@ Result<std::string> hashOf(const fs::path &file) {
     return hash;
 }
 
-Result<std::string> weightsHash(const fs::path &folder) {
+/// The file of weights, or the shards in the order of their names; all are there.
+Result<std::vector<fs::path>> filesOf(const fs::path &folder) {
     std::error_code error;
     const auto single = folder / "model.safetensors",
                index = folder / "model.safetensors.index.json";
     if (fs::exists(single, error))
-        return hashOf(single);
+        return std::vector{single};
     if (!fs::exists(index, error))
         return requestError("{} is not a model: it has neither model.safetensors nor its index",
                             folder.string());
@@ -58,10 +60,33 @@ Result<std::string> weightsHash(const fs::path &folder) {
             return requestError("{}: its files must lie beside it", index.string());
         names.insert(file.get<std::string>());
     }
+    std::vector<fs::path> files;
+    for (const auto &name : names)
+        files.push_back(folder / name);
+    return files;
+}
+
+Result<std::uintmax_t> bytesOf(const std::vector<fs::path> &files) {
+    std::uintmax_t sum = 0;
+    for (const auto &file : files) {
+        std::error_code error;
+        const auto bytes = fs::file_size(file, error);
+        if (error)
+            return requestError("{}: {}", file.string(), error.message());
+        if (bytes == 0)
+            return requestError("{} is no file of weights", file.string());
+        sum += bytes;
+    }
+    return sum;
+}
+
+Result<std::string> hashOfAll(const std::vector<fs::path> &files) {
+    if (files.size() == 1 && files.front().filename() == "model.safetensors")
+        return hashOf(files.front());
     std::string lines;
-    for (const auto &name : names) {
-        CUDA_AGENT_ASSIGN(hash, hashOf(folder / name));
-        lines += fmt::format("{} {}\n", hash, name);
+    for (const auto &file : files) {
+        CUDA_AGENT_ASSIGN(hash, hashOf(file));
+        lines += fmt::format("{} {}\n", hash, file.filename().string());
     }
     return sha256Hex(lines);
 }
@@ -88,7 +113,7 @@ std::string nameOf(const fs::path &folder) {
 
 } // namespace
 
-Result<Weights> readWeights(const fs::path &given) {
+Result<Weights> findWeights(const fs::path &given) {
     std::error_code error;
     auto folder = fs::weakly_canonical(fs::absolute(given, error), error);
     if (error || !fs::is_directory(folder, error))
@@ -99,11 +124,26 @@ Result<Weights> readWeights(const fs::path &given) {
     for (const auto *name : {"config.json", "tokenizer.json"})
         if (!fs::exists(folder / name, error))
             return requestError("{} is not a model: {} is missing", folder.string(), name);
-    CUDA_AGENT_TRY(readJsonFile(folder / "config.json"));
+    CUDA_AGENT_ASSIGN(config, readJsonFile(folder / "config.json"));
     CUDA_AGENT_TRY(checkTemplate(folder / "tokenizer.json"));
-    CUDA_AGENT_ASSIGN(hash, weightsHash(folder));
-    auto name = nameOf(folder);
-    return Weights{std::move(folder), std::move(name), std::move(hash)};
+    CUDA_AGENT_ASSIGN(files, filesOf(folder));
+    Weights weights;
+    CUDA_AGENT_ASSIGN(bytes, bytesOf(files));
+    weights.bytes = bytes;
+    if (const auto size = config.find("vocab_size");
+        size != config.end() && size->is_number_integer())
+        weights.vocabulary = std::max<std::int64_t>(0, size->get<std::int64_t>());
+    weights.name = nameOf(folder);
+    weights.folder = std::move(folder);
+    return weights;
+}
+
+Result<Weights> readWeights(const fs::path &folder) {
+    CUDA_AGENT_ASSIGN(weights, findWeights(folder));
+    CUDA_AGENT_ASSIGN(files, filesOf(weights.folder));
+    CUDA_AGENT_ASSIGN(hash, hashOfAll(files));
+    weights.sha256 = std::move(hash);
+    return weights;
 }
 
 fs::path defaultWeights() {

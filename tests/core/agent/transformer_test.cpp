@@ -22,13 +22,14 @@ class TransformerSessionTest : public testing::Test {
         request_.session = folder_.path() / "session";
         request_.transformer.process = model(std::string(64, 'a'));
     }
-    std::shared_ptr<policy::ModelProcess> model(const std::string &sha256) {
+    std::shared_ptr<policy::ModelProcess> model(const std::string &sha256,
+                                                const std::string &mode = "plain") {
         EXPECT_TRUE(writeFileAtomically(folder_.path() / "sha256", sha256));
         policy::ModelOptions options;
         options.weights = folder_.path();
         options.program = {"/usr/bin/env", "python3", "-B",
                            CUDA_AGENT_SOURCE_DIR "/tests/core/policy/transformer/fake_model.py",
-                           "plain"};
+                           mode};
         auto process = policy::ModelProcess::start(options, {});
         EXPECT_TRUE(process) << process.error().message;
         return process ? *process : nullptr;
@@ -87,11 +88,12 @@ TEST_F(TransformerSessionTest, GoesOnWithTheSameWeightsOnly) {
 
 TEST_F(TransformerSessionTest, TurnsAreToldAsAnEndpointsAre) {
     std::vector<Json> told;
-    const auto answered = [&](Json answer) -> Result<void> {
+    TransformerVoice voice;
+    voice.answered = [&](Json answer) -> Result<void> {
         told.push_back(std::move(answer));
         return {};
     };
-    auto conversation = openConversation(request_.transformer, {}, answered, {});
+    auto conversation = openConversation(request_.transformer, {}, voice, {});
     ASSERT_TRUE(conversation) << conversation.error().message;
     for (int turn = 0; turn < 2; ++turn)
         ASSERT_TRUE((*conversation)->write({{chat::Author::context, "text"}}, 1, {}));
@@ -103,6 +105,29 @@ TEST_F(TransformerSessionTest, TurnsAreToldAsAnEndpointsAre) {
     EXPECT_EQ(told[0]["model"], "fake");
     EXPECT_EQ(told[1]["prompt_tokens"], 25);
     EXPECT_EQ(told[1]["cached_tokens"], 15);
+}
+
+TEST_F(TransformerSessionTest, TurnsAreReadWhileTheyAreWritten) {
+    request_.transformer.process = model(std::string(64, 'a'), "stream");
+    std::string streamed;
+    TransformerVoice voice;
+    voice.streamed = [&](const std::string &piece) -> Result<void> {
+        streamed += piece;
+        return {};
+    };
+    auto conversation = openConversation(request_.transformer, {}, voice, {});
+    ASSERT_TRUE(conversation) << conversation.error().message;
+    for (int turn = 0; turn < 2; ++turn) {
+        ASSERT_TRUE((*conversation)->write({{chat::Author::context, "text"}}, 1, {}));
+        EXPECT_EQ(std::exchange(streamed, {}),
+                  "half a word \u20ac"); // without the template's words
+    }
+    voice.streamed = [](const std::string &) -> Result<void> { return machineError("disk full"); };
+    conversation = openConversation(request_.transformer, {}, voice, {});
+    ASSERT_TRUE(conversation);
+    const auto written = (*conversation)->write({{chat::Author::context, "text"}}, 1, {});
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().message, "disk full");
 }
 
 TEST_F(TransformerSessionTest, WithoutWeightsThereIsNoSession) {

@@ -105,5 +105,36 @@ TEST_F(Gzip, HasALimit) {
     EXPECT_FALSE(problem(noise(2000), 1000).empty()); // the file alone
 }
 
+TEST_F(Gzip, ReadsLineByLine) {
+    const auto file = temporary_->path() / "lines.gz";
+    std::string text = "first\n\n" + std::string(200'000, 'x') + "\n"; // over several pieces
+    for (int i = 0; i < 30'000; ++i)
+        text += fmt::format("{}\n", i);
+    ASSERT_TRUE(writeFileAtomically(file, gzip(text) + gzip("the end")));
+    std::vector<std::string> lines;
+    const auto take = [&](std::string_view line, std::size_t number) -> Result<void> {
+        lines.emplace_back(line);
+        EXPECT_EQ(number, lines.size());
+        return {};
+    };
+    const auto read = eachGzipLine(file, take);
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_EQ(lines.size(), 30'004u);
+    EXPECT_EQ(lines[1], "");
+    EXPECT_EQ(lines[2].size(), 200'000u);
+    EXPECT_EQ(lines[3 + 12'345], "12345");
+    EXPECT_EQ(lines.back(), "the end");
+    const auto pass = [](std::string_view, std::size_t) { return Result<void>(); };
+    EXPECT_FALSE(eachGzipLine(file, pass, 100'000)) << "a line is longer";
+    const auto ended = eachGzipLine(file, [](std::string_view, std::size_t number) -> Result<void> {
+        return number < 2 ? Result<void>() : failedError("enough");
+    });
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().message, "enough");
+    ASSERT_TRUE(writeFileAtomically(file, gzip(text).substr(0, 500)));
+    EXPECT_FALSE(eachGzipLine(file, pass));
+    EXPECT_FALSE(eachGzipLine(temporary_->path() / "nothing.gz", pass));
+}
+
 } // namespace
 } // namespace cuda_agent

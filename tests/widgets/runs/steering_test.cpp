@@ -7,15 +7,19 @@
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDir>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
+#include <QToolTip>
 #include <QTreeView>
 #include <QtTest>
 #include <qcustomplot.h>
+
+#include <algorithm>
 
 namespace cuda_agent::widgets {
 
@@ -27,6 +31,7 @@ class SteeringTest : public QObject {
     void init();
     void followsATrainer();
     void bandsFollowTheAxis();
+    void stageNamesFitTheirBands();
     void rolloutsOpenAsSessions();
     void brokenRun();
     void startsTrainers();
@@ -139,6 +144,77 @@ void SteeringTest::bandsFollowTheAxis() {
     // Nothing behind a run that is not drawn.
     page->runs().setAllChecked(false);
     QTRY_VERIFY(cell() == nullptr || cell()->bands().isEmpty());
+}
+
+void SteeringTest::stageNamesFitTheirBands() {
+    auto writer = learn::RunWriter::create(run("a"), {});
+    QVERIFY(writer);
+    const std::pair<const char *, int> stages[] = {{"pretrain", 40},
+                                                   {"a-stage-with-a-rather-long-name", 8},
+                                                   {"single-turn-ppo", 1},
+                                                   {"value-pretraining", 3},
+                                                   {"rl", 48}};
+    int step = 0;
+    for (const auto &[stage, steps] : stages)
+        for (int i = 0; i < steps; ++i, ++step)
+            QVERIFY(writer->log(step, stage, {{"train/loss", 100 - step}}));
+    auto page = shown();
+    const auto cell = [&] { return page->grid().cell(QStringLiteral("train/loss")); };
+    QTRY_VERIFY(cell() && cell()->bands().size() == 5);
+    QCustomPlot &canvas = cell()->plot().canvas();
+    const auto names = [&] { // those that are seen, from left to right
+        canvas.replot(QCustomPlot::rpImmediateRefresh);
+        std::vector<QCPItemText *> seen;
+        for (int i = 0; i < canvas.itemCount(); ++i)
+            if (auto *text = qobject_cast<QCPItemText *>(canvas.item(i)); text && text->visible())
+                seen.push_back(text);
+        return seen;
+    };
+    const auto apart = [&] {
+        double end = canvas.axisRect()->left();
+        for (const QCPItemText *name : names()) {
+            if (name->left->pixelPosition().x() < end - 0.5)
+                return false;
+            end = name->right->pixelPosition().x();
+        }
+        return end <= canvas.axisRect()->right() + 0.5;
+    };
+    QTRY_VERIFY(!names().empty());
+    // Whatever size the window gets, and whatever part of the run is looked at.
+    for (const int width : {1200, 2400, 700, 1600}) {
+        page->resize(width, 800);
+        QTest::qWait(50);
+        QVERIFY2(apart(), qPrintable(QString::number(width)));
+        QCOMPARE(names().front()->text(), QStringLiteral("pretrain"));
+        QVERIFY(names().size() < 5); // one step has no room for 15 letters
+    }
+    canvas.xAxis->setRange(39, 50);
+    QVERIFY(apart());
+    const auto shownAs = [&](const char *name) {
+        const auto seen = names();
+        return std::any_of(seen.begin(), seen.end(),
+                           [&](QCPItemText *text) { return text->text() == QLatin1String(name); });
+    };
+    page->resize(2400, 800);
+    QTest::qWait(50);
+    canvas.xAxis->setRange(47.9, 49.1);
+    QVERIFY(shownAs("single-turn-ppo")); // there is room now
+    QVERIFY(apart());
+    // What is not written there is told there, and nowhere else.
+    canvas.xAxis->setRange(0, 100);
+    names();
+    const QRect area = canvas.axisRect()->rect();
+    const auto ask = [&](double x, int y) {
+        const QPoint place(static_cast<int>(canvas.xAxis->coordToPixel(x)), y);
+        QHelpEvent help(QEvent::ToolTip, place, canvas.mapToGlobal(place));
+        QApplication::sendEvent(&canvas, &help);
+        return QToolTip::text();
+    };
+    QCOMPARE(ask(50.5, area.top() + 5), QStringLiteral("Stage value-pretraining"));
+    QCOMPARE(ask(44, area.top() + 5), QStringLiteral("Stage a-stage-with-a-rather-long-name"));
+    QToolTip::hideText();
+    QTRY_VERIFY(!QToolTip::isVisible());
+    QCOMPARE(ask(44, area.center().y()), QString());
 }
 
 void SteeringTest::rolloutsOpenAsSessions() {

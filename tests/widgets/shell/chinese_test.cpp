@@ -10,6 +10,7 @@
 #include "widgets/shell/main_window.h"
 #include "widgets/skills/skills_dialog.h"
 #include "widgets/tools/permissions_dialog.h"
+#include "widgets/transformer/transformer_dialog.h"
 
 #include <QAction>
 #include <QApplication>
@@ -122,8 +123,8 @@ class ChineseTest : public QObject {
 
     void dialog_data() {
         QTest::addColumn<QString>("dialog");
-        for (const char *name :
-             {"attempts", "budget", "endpoint", "permissions", "quarantine", "skills"})
+        for (const char *name : {"attempts", "budget", "endpoint", "permissions", "quarantine",
+                                 "skills", "transformer"})
             QTest::addRow("%s", name) << QString::fromLatin1(name);
     }
 
@@ -138,7 +139,9 @@ class ChineseTest : public QObject {
         else if (dialog == QLatin1String("permissions"))
             window = std::make_unique<PermissionsDialog>();
         else if (dialog == QLatin1String("attempts"))
-            window = std::make_unique<AttemptsDialog>(3, 0);
+            window = std::make_unique<AttemptsDialog>(3, 0, agent::TransformerConfig());
+        else if (dialog == QLatin1String("transformer"))
+            window = std::make_unique<TransformerDialog>(agent::TransformerConfig());
         else if (dialog == QLatin1String("quarantine"))
             window = std::make_unique<QuarantineDialog>(&watch);
         else

@@ -84,6 +84,24 @@ TEST(ChatPrompt, TaskTextSpeaksForNobody) {
     EXPECT_EQ(text.find(toolCall), text.npos);
 }
 
+TEST(ChatPrompt, ShowsEarlierCandidatesBehindTheTask) {
+    const auto plain = promptOf(contextOf(), "class Model: pass\n").text;
+    const auto text =
+        promptOf(contextOf(), "class Model: pass\n", {},
+                 {{{{"kernels/a.cu", "int a; // <|im_end|>\n\n"}, {"plan.json", "{}"}},
+                   "correct, reward 2"},
+                  {{{"plan.json", "{ }"}}, "correct, reward 1"}})
+            .text;
+    const std::string shown =
+        "\n\nEarlier candidates for this task, the best one first. Compare them and write a faster "
+        "one.\n\nCandidate 1: correct, reward 2\nkernels/a.cu:\nint a; // < |im_end|>\nplan.json:"
+        "\n{}\n\nCandidate 2: correct, reward 1\nplan.json:\n{ }";
+    const auto at = text.find("\n\nEarlier");
+    ASSERT_NE(at, text.npos);
+    EXPECT_EQ(text.substr(at, shown.size()), shown);
+    EXPECT_EQ(text.substr(0, at) + text.substr(at + shown.size()), plain);
+}
+
 TEST(ChatPrompt, IsBounded) {
     auto context = contextOf();
     for (int i = 0; i < 1000; ++i)

@@ -8,6 +8,7 @@ answers depends on MODE. Its weights have the hash that FOLDER/sha256 holds, if 
 import json
 import os
 import pathlib
+import select
 import socket
 import struct
 import sys
@@ -86,7 +87,23 @@ def patient(request):
         answer(request)
 
 
-WRITE = {"die": die, "garbage": garbage, "no-object": no_object, "nonsense": nonsense, "backwards": backwards,
+def stream(request):
+    """Says a few pieces, some of them none, and then the turn."""
+    assert request["stream"] is True
+    for piece in ("<think>\nha", "lf a word", 7, "", " \u20ac"):
+        send({"id": request["id"], "piece": piece})
+        time.sleep(0.05)
+    send({"id": 99999, "piece": "nobody's"})
+    answer(request)
+
+
+def chatter(request):
+    """Says words until it is told to be quiet."""
+    while not select.select([CHANNEL], [], [], 0.01)[0]:
+        send({"id": request["id"], "piece": "word "})
+
+
+WRITE = {"stream": stream, "chatter": chatter, "die": die, "garbage": garbage, "no-object": no_object, "nonsense": nonsense, "backwards": backwards,
          "patient": patient}.get(MODE, answer)
 
 if MODE == "refuse":

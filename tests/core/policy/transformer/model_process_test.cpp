@@ -83,6 +83,54 @@ TEST_F(ModelProcessTest, TellsWhatTheModelIsAndWritesItsTurns) {
     EXPECT_EQ(written->writtenTokens, 5);
 }
 
+TEST_F(ModelProcessTest, PiecesComeWhileATurnIsWritten) {
+    auto process = start("stream");
+    ASSERT_TRUE(process) << process.error().message;
+    std::string heard;
+    std::thread::id where;
+    const auto streamed = [&](const std::string &piece) -> Result<void> {
+        heard += piece;
+        where = std::this_thread::get_id();
+        return {};
+    };
+    const auto conversation = (*process)->open({}, {}, streamed);
+    ASSERT_TRUE(conversation) << conversation.error().message;
+    const auto written = write(**conversation, "text");
+    ASSERT_TRUE(written) << written.error().message;
+    EXPECT_EQ(written->text, "text by 1<|im_end|>");
+    EXPECT_EQ(heard, "<think>\nhalf a word \u20ac");
+    EXPECT_EQ(where, std::this_thread::get_id());
+}
+
+TEST_F(ModelProcessTest, AListenerMayEndTheTurn) {
+    auto process = start("chatter");
+    ASSERT_TRUE(process) << process.error().message;
+    int pieces = 0;
+    const auto full = [&](const std::string &) -> Result<void> {
+        if (++pieces == 3)
+            return machineError("the disk is full");
+        return {};
+    };
+    const auto conversation = (*process)->open({}, {}, full);
+    ASSERT_TRUE(conversation) << conversation.error().message;
+    const auto written = write(**conversation, "text");
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().message, "the disk is full");
+    EXPECT_EQ(pieces, 3);
+    EXPECT_TRUE(hears("\"cancel\""));
+    // A stop is heard in the middle of it, too.
+    std::stop_source source;
+    const auto stopping = [&](const std::string &) -> Result<void> {
+        source.request_stop();
+        return {};
+    };
+    const auto another = (*process)->open({}, {}, stopping);
+    ASSERT_TRUE(another) << another.error().message;
+    const auto stopped = write(**another, "text", 1, source.get_token());
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().kind, ErrorKind::stopped);
+}
+
 TEST_F(ModelProcessTest, AnswersComeInAnyOrder) {
     auto process = start("backwards");
     ASSERT_TRUE(process) << process.error().message;

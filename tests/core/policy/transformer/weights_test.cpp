@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 class WeightsTest : public testing::Test {
   protected:
     void SetUp() override {
-        write("config.json", "{}");
+        write("config.json", R"({"vocab_size": 950})");
         write("model.safetensors", "numbers");
         write("tokenizer.json", tokenizer(chat::specialTokens.size()));
     }
@@ -50,6 +50,30 @@ TEST_F(WeightsTest, AreKnownByNameAndHash) {
     EXPECT_EQ(weights->sha256, sha256Hex("numbers"));
     EXPECT_TRUE(weights->folder.is_absolute());
     EXPECT_EQ(readWeights(folder_.string() + "/")->name, "step-40");
+}
+
+TEST_F(WeightsTest, AreFoundWithoutReadingThem) {
+    auto weights = findWeights(folder_);
+    ASSERT_TRUE(weights) << weights.error().message;
+    EXPECT_EQ(weights->name, "step-40");
+    EXPECT_EQ(weights->bytes, std::string("numbers").size());
+    EXPECT_EQ(weights->vocabulary, 950);
+    EXPECT_EQ(weights->sha256, "");
+    EXPECT_EQ(readWeights(folder_)->bytes, weights->bytes);
+    for (const char *config : {"{}", R"({"vocab_size": "many"})", R"({"vocab_size": -3})"}) {
+        write("config.json", config);
+        EXPECT_EQ(findWeights(folder_)->vocabulary, 0) << config;
+    }
+    write("model.safetensors", "");
+    EXPECT_NE(problem().find("is no file of weights"), std::string::npos) << problem();
+    EXPECT_FALSE(findWeights(folder_));
+    fs::remove(folder_ / "model.safetensors");
+    write("model.safetensors.index.json",
+          R"({"weight_map": {"a": "m-1.safetensors", "b": "m-2.safetensors"}})");
+    write("m-1.safetensors", "one");
+    EXPECT_FALSE(findWeights(folder_));
+    write("m-2.safetensors", "three");
+    EXPECT_EQ(findWeights(folder_)->bytes, 8u);
 }
 
 TEST_F(WeightsTest, ShardsCountTogether) {
