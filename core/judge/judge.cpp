@@ -35,7 +35,7 @@ Judge::Judge(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Judge::~Judge() = default;
 
 const task::Description &Judge::description() const {
-    return state_->pool.description;
+    return state_->pool->description;
 }
 const timing::Baselines &Judge::baselines() const {
     return state_->baselines;
@@ -47,7 +47,7 @@ device::Device &Judge::device() {
     return *state_->device;
 }
 const verify::Pool &Judge::pool() const {
-    return state_->pool;
+    return *state_->pool;
 }
 const device::Info &Judge::deviceInfo() const {
     return state_->device->info();
@@ -59,7 +59,7 @@ const Options &Judge::options() const {
     return state_->options;
 }
 const std::vector<std::string> &Judge::notes() const {
-    return state_->pool.notes;
+    return state_->pool->notes;
 }
 
 void Judge::rest() {
@@ -125,8 +125,8 @@ Result<Judge::State::StartOutcome>
 Judge::State::startCandidate(const Compiled &compiled, const reference::ReshapedCase *reshaped,
                              device::Share &share, std::stop_token stop,
                              std::unique_ptr<plan::LinkedCandidate> &running) {
-    const auto &description = reshaped ? reshaped->description : pool.description;
-    const auto &inputs = (reshaped ? reshaped->entry : pool.random.front()).inputs.tensors;
+    const auto &description = reshaped ? reshaped->description : pool->description;
+    const auto &inputs = (reshaped ? reshaped->entry : pool->random.front()).inputs.tensors;
     std::vector<TensorType> outputs;
     for (const auto &port : description.outputs)
         outputs.push_back(contiguousType(port.type.dtype, port.type.shape));
@@ -163,7 +163,7 @@ Judge::State::startCandidate(const Compiled &compiled, const reference::Reshaped
         process = std::move(runner);
     }
     CUDA_AGENT_TRY(share.take());
-    CUDA_AGENT_ASSIGN(set, verify::GuardedSet::create(*device, inputs, pool.parameters, outputs));
+    CUDA_AGENT_ASSIGN(set, verify::GuardedSet::create(*device, inputs, pool->parameters, outputs));
     CUDA_AGENT_TRY(process->bind(0, set.buffers()));
     return StartOutcome(Started{std::move(process), isModule, std::move(set), std::move(flags)});
 }
@@ -212,7 +212,7 @@ Result<verify::Check> Judge::State::checkOrigin(const Compiled &compiled,
 Result<void> Judge::State::timeCandidate(plan::CandidateProcess &process, verify::GuardedSet &set,
                                          Verdict &verdict, device::Share &share,
                                          std::stop_token stop) {
-    const auto bytes = std::max<std::uint64_t>(pool.description.countedBytes, 1);
+    const auto bytes = std::max<std::uint64_t>(pool->description.countedBytes, 1);
     std::vector<TensorType> outputs;
     for (const auto &view : set.buffers().outputs)
         outputs.push_back(view.type);
@@ -223,12 +223,12 @@ Result<void> Judge::State::timeCandidate(plan::CandidateProcess &process, verify
     const bool rotate =
         device->info().kind == device::Kind::cuda && bytes < 2 * device->info().cacheBytes;
     std::vector<int> sets{0};
-    CUDA_AGENT_TRY(set.load(pool.random.front().inputs.tensors));
+    CUDA_AGENT_TRY(set.load(pool->random.front().inputs.tensors));
     CUDA_AGENT_TRY(set.poison(outputPoison));
-    for (std::size_t i = 1; rotate && i < pool.random.size() && i < mostTimingSets; ++i) {
-        const auto &inputs = pool.random[i].inputs.tensors;
+    for (std::size_t i = 1; rotate && i < pool->random.size() && i < mostTimingSets; ++i) {
+        const auto &inputs = pool->random[i].inputs.tensors;
         CUDA_AGENT_ASSIGN(next,
-                          verify::GuardedSet::create(*device, inputs, pool.parameters, outputs));
+                          verify::GuardedSet::create(*device, inputs, pool->parameters, outputs));
         CUDA_AGENT_TRY(next.load(inputs));
         CUDA_AGENT_TRY(next.poison(outputPoison));
         more.push_back(std::move(next));
@@ -253,7 +253,8 @@ Result<void> Judge::State::timeCandidate(plan::CandidateProcess &process, verify
     verdict.times = std::move(*times);
     for (std::size_t i = 0; i < sets.size(); ++i) {
         const auto &buffers = i == 0 ? set.buffers() : more[i - 1].buffers();
-        CUDA_AGENT_ASSIGN(evidence, verify::compareOutputs(*device, buffers, pool.random[i], pool));
+        CUDA_AGENT_ASSIGN(evidence,
+                          verify::compareOutputs(*device, buffers, pool->random[i], *pool));
         if (!evidence.is_null()) {
             checks.push_back({"timed calls", false, false,
                               "the outputs of the timed calls are wrong", evidence});
@@ -262,7 +263,7 @@ Result<void> Judge::State::timeCandidate(plan::CandidateProcess &process, verify
     }
     checks.push_back({"timed calls", true, false, "the outputs of the timed calls are right", {}});
     laps.end("timing");
-    CUDA_AGENT_ASSIGN(fresh, lookAtFreshInputs(process, set, pool, *device, *verdict.times, stop));
+    CUDA_AGENT_ASSIGN(fresh, lookAtFreshInputs(process, set, *pool, *device, *verdict.times, stop));
     checks.push_back(std::move(fresh));
     letEngineDecide(*verdict.times);
     laps.end("fresh inputs");
@@ -274,14 +275,14 @@ Result<void> Judge::State::scrutinize(const Compiled &compiled, plan::CandidateP
                                       verify::GuardedSet &set, Verdict &verdict,
                                       std::stop_token stop) {
     auto &checks = verdict.verification.checks;
-    CUDA_AGENT_ASSIGN(after, verify::verifyAfterTiming(process, set, pool, *device));
+    CUDA_AGENT_ASSIGN(after, verify::verifyAfterTiming(process, set, *pool, *device));
     checks.push_back(after);
     if (!after.passed)
         return {};
     const auto *module = std::get_if<modules::Compiled>(&compiled.work);
     const bool others = module == nullptr || options.rules == modules::Rules::kernelbench ||
                         modules::namesLibraries(*module->candidate);
-    CUDA_AGENT_ASSIGN(contribution, knockOut(process, set, pool, *device, others, stop));
+    CUDA_AGENT_ASSIGN(contribution, knockOut(process, set, *pool, *device, others, stop));
     append(verdict.flags, contribution.flags);
     checks.push_back(std::move(contribution.check));
     return {};
@@ -295,7 +296,7 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
         CUDA_AGENT_ASSIGN(lease, device::Lease::take(device->info(), stop));
         (void)lease;
         auto again = timing::measureBaselines(*timingWorker, *device, wantedBaselines(options),
-                                              pool.description.countedBytes,
+                                              pool->description.countedBytes,
                                               timing::trainingProtocol(), stop);
         if (!again && again.error().kind == ErrorKind::stopped)
             return tl::unexpected(again.error());
@@ -333,7 +334,7 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
     verdict.fractionOfLimit = verdict.limit.seconds / candidate;
     // The cpu device's calls follow each other, so that small tasks live in its caches.
     const bool cached = device->info().kind == device::Kind::cpu && verdict.limit.by == "memory" &&
-                        pool.description.countedBytes < 2 * device->info().cacheBytes;
+                        pool->description.countedBytes < 2 * device->info().cacheBytes;
     if (!cached && verdict.fractionOfLimit > 1 / implausible)
         verdict.flags.push_back(
             fmt::format("faster than counted bytes and operations allow ({:.2f} times the limit)",
@@ -347,7 +348,7 @@ Result<void> Judge::State::examine(const Compiled &compiled, Started &run, Verdi
     auto &[process, isModule, set, startFlags] = run;
     const verify::Demand demand{verdict.strength, device->info().kind == device::Kind::cpu ||
                                                       !addsAtomically(*compiled.candidate)};
-    CUDA_AGENT_ASSIGN(report, verify::verify(*process, set, pool, *device, share, demand, stop));
+    CUDA_AGENT_ASSIGN(report, verify::verify(*process, set, *pool, *device, share, demand, stop));
     verdict.verification = std::move(report);
     append(verdict.flags, verdict.verification.flags);
     verdict.correct = verdict.verification.correct;
@@ -411,7 +412,7 @@ Result<Verdict> Judge::State::judge(const Candidate &candidate, verify::Strength
     verdict.baselinesTime = state.baselinesTime;
     verdict.reference = state.reference;
     verdict.unenforced = state.unenforced;
-    verdict.limit = limitOf(state.pool.description, state.ceilings, state.options.numerics);
+    verdict.limit = limitOf(state.pool->description, state.ceilings, state.options.numerics);
     const auto conclude = [&]() -> Result<Verdict> {
         if (const auto *failed = verdict.verification.failed()) {
             verdict.correct = false;
@@ -503,14 +504,14 @@ Result<Comparison> Judge::compare(const Candidate &a, const Candidate &b, std::s
             return failedError("a candidate that was correct before no longer compiles: {}",
                                rejection->summary);
         started.push_back(std::get<Judge::State::Started>(std::move(one)));
-        CUDA_AGENT_TRY(started.back().set.load(state.pool.random.front().inputs.tensors));
+        CUDA_AGENT_TRY(started.back().set.load(state.pool->random.front().inputs.tensors));
     }
     share.leave();
     CUDA_AGENT_ASSIGN(alone, device::Lease::take(state.device->info(), stop));
     (void)alone;
     CUDA_AGENT_ASSIGN(times,
                       timing::measureAb(*started[0].process, *started[1].process, *state.device,
-                                        {0}, state.pool.description.countedBytes,
+                                        {0}, state.pool->description.countedBytes,
                                         timing::fullProtocol(), stop));
     comparison.times = std::move(times);
     return comparison;

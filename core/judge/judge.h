@@ -103,6 +103,11 @@ class Judge {
                                                   const Options &options, Progress progress,
                                                   std::stop_token stop);
     ~Judge();
+    /// Another judge of the same task for another thread: it shares the sealed cases and the
+    /// baselines, which it does not measure again, and has a compiler and processes of its own.
+    /// `device`: the same one, opened once more. Where interleaveBaselines is off here, too, it may
+    /// be asked for while this one judges. Errors: machine.
+    Result<std::unique_ptr<Judge>> twin(std::unique_ptr<device::Device> device) const;
 
     const task::Description &description() const;
     const timing::Baselines &baselines() const;

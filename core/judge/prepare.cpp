@@ -88,6 +88,14 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         state->ceilings = ceilings;
     }
 
+    const auto seal = [&](reference::Worker &worker) -> Result<void> {
+        say("drawing inputs and the fp64 oracle");
+        CUDA_AGENT_ASSIGN(pool, verify::drawPool(worker, *state->device, options.caseBytes, stop));
+        state->pool = std::make_shared<const verify::Pool>(std::move(pool));
+        append(state->unenforced, worker.finish().unenforced);
+        return {};
+    };
+
     // Two workers: one draws the sealed cases and ends before any candidate starts; the other
     // knows no secret and stays for timing. They start side by side: importing torch is slow.
     say("loading the task");
@@ -96,11 +104,8 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     if (!options.timing) {
         CUDA_AGENT_ASSIGN(worker,
                           reference::Worker::start(spec, *state->device, workerOptions, stop));
-        say("drawing inputs and the fp64 oracle");
-        CUDA_AGENT_ASSIGN(pool, verify::drawPool(*worker, *state->device, options.caseBytes, stop));
-        state->pool = std::move(pool);
         state->reference = worker->versions();
-        append(state->unenforced, worker->finish().unenforced);
+        CUDA_AGENT_TRY(seal(*worker));
         return std::unique_ptr<Judge>(new Judge(std::move(state)));
     }
     const auto startWorker = [&] {
@@ -132,12 +137,8 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         return tl::unexpected(drawing.error());
     state->reference = (*drawing)->versions();
 
-    say("drawing inputs and the fp64 oracle");
     if (stored) {
-        CUDA_AGENT_ASSIGN(pool,
-                          verify::drawPool(**drawing, *state->device, options.caseBytes, stop));
-        state->pool = std::move(pool);
-        append(state->unenforced, (*drawing)->finish().unenforced);
+        CUDA_AGENT_TRY(seal(**drawing));
         state->baselines = std::move(stored->baselines);
         state->baselinesTime = stored->time;
         return std::unique_ptr<Judge>(new Judge(std::move(state)));
@@ -145,10 +146,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     {
         CompilingAhead compiling(*state->timingWorker, state->device->info(),
                                  wantedBaselines(options), stop);
-        CUDA_AGENT_ASSIGN(pool,
-                          verify::drawPool(**drawing, *state->device, options.caseBytes, stop));
-        state->pool = std::move(pool);
-        append(state->unenforced, (*drawing)->finish().unenforced);
+        CUDA_AGENT_TRY(seal(**drawing));
         drawing->reset();
         compiling.wait();
     }
@@ -159,7 +157,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         (void)lease;
         CUDA_AGENT_ASSIGN(baselines, timing::measureBaselines(*state->timingWorker, *state->device,
                                                               wantedBaselines(options),
-                                                              state->pool.description.countedBytes,
+                                                              state->pool->description.countedBytes,
                                                               timing::fullProtocol(), stop));
         state->baselines = std::move(baselines);
     }
@@ -170,6 +168,23 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     if (!file.empty())
         CUDA_AGENT_TRY(writeBaselines(file, {state->baselines, state->reference,
                                              static_cast<std::int64_t>(std::time(nullptr))}));
+    return std::unique_ptr<Judge>(new Judge(std::move(state)));
+}
+
+Result<std::unique_ptr<Judge>> Judge::twin(std::unique_ptr<device::Device> device) const {
+    auto state = std::make_unique<State>();
+    state->device = std::move(device);
+    CUDA_AGENT_ASSIGN(compiler, toolchain::makeCompiler(state->device->info()));
+    state->compiler = std::move(compiler);
+    state->spec = state_->spec;
+    state->options = state_->options;
+    state->options.interleaveBaselines = false;
+    state->ceilings = state_->ceilings;
+    state->pool = state_->pool;
+    state->baselines = state_->baselines;
+    state->reference = state_->reference;
+    state->baselinesTime = state_->baselinesTime;
+    state->unenforced = state_->unenforced;
     return std::unique_ptr<Judge>(new Judge(std::move(state)));
 }
 

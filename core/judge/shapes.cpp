@@ -23,7 +23,7 @@ Result<void> Judge::State::checkShapes(const Compiled &compiled, Started &run, V
     std::vector<std::string> right;
     std::vector<std::string> refused;
     const bool takesOver = canServeAgain(run);
-    for (const auto &reshaped : pool.reshaped) {
+    for (const auto &reshaped : pool->reshaped) {
         std::unique_ptr<plan::LinkedCandidate> none;
         if (takesOver && run.process && !(run.process->sound() && plan::unload(*run.process))) {
             CUDA_AGENT_TRY(endProcess(*run.process, device->info(), verdict, stop));
@@ -46,7 +46,7 @@ Result<void> Judge::State::checkShapes(const Compiled &compiled, Started &run, V
             run.process = std::move(own.process);
         auto &process = takesOver ? *run.process : *own.process;
         CUDA_AGENT_ASSIGN(
-            check, verify::verifyReshaped(process, own.set, reshaped, pool, *device, share, stop));
+            check, verify::verifyReshaped(process, own.set, reshaped, *pool, *device, share, stop));
         const auto fault = process.fault();
         const bool refusal = fault && fault->kind == plan::FaultKind::raised;
         if (check.passed)
@@ -61,7 +61,7 @@ Result<void> Judge::State::checkShapes(const Compiled &compiled, Started &run, V
             return {};
     }
     verify::Check check{name, true, right.empty(), {}, {}};
-    if (pool.reshaped.empty())
+    if (pool->reshaped.empty())
         check.detail = "no constant of the task changes the shapes of its inputs alone";
     else if (right.empty())
         check.detail = "serves the task's own shapes only; " + refused.front();

@@ -53,7 +53,7 @@ struct Judge::State {
     std::unique_ptr<device::Device> device;
     Options options;
     device::Ceilings ceilings;
-    verify::Pool pool;
+    std::shared_ptr<const verify::Pool> pool; ///< twins have the same one
     timing::Baselines baselines;
     std::string reference;                           ///< as in a verdict
     std::unique_ptr<reference::Worker> timingWorker; ///< null with stored baselines

@@ -82,7 +82,7 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
     made.planned = true;
     auto generator = generatorOf(options_.seed, task.id);
     const auto prompt = chat::promptOf(context, code);
-    CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator));
+    CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator, stop));
     const Document head{task.id, task.split, task.level, {}, {}, {prompt}, {}};
     if (options_.judge)
         CUDA_AGENT_TRY(judge(made, drafts, head, task, generator, stop));
@@ -95,13 +95,16 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
 Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy::Context &context,
                                                const policy::SearchSpace &space,
                                                const chat::Segment &prompt,
-                                               std::mt19937_64 &generator) const {
+                                               std::mt19937_64 &generator,
+                                               const std::stop_token &stop) const {
     const auto signature = judge::signatureOf(context.task);
     const auto kind = context.device.kind;
     std::vector<Draft> drafts;
     std::set<std::string> seen;
     for (std::size_t i = 0;
          i < drawsPerDocument * options_.perTask && drafts.size() < options_.perTask; ++i) {
+        if (stop.stop_requested())
+            return stoppedError();
         Draft draft;
         draft.name = space.random(generator);
         if (!options_.judge && !seen.insert(draft.name).second)

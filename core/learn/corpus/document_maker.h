@@ -40,7 +40,7 @@ class DocumentMaker {
   private:
     Result<std::vector<Draft>> draw(TaskDocuments &made, const policy::Context &context,
                                     const policy::SearchSpace &space, const chat::Segment &prompt,
-                                    std::mt19937_64 &generator) const;
+                                    std::mt19937_64 &generator, const std::stop_token &stop) const;
     Result<void> judge(TaskDocuments &made, const std::vector<Draft> &drafts, const Document &head,
                        const bench::SuiteTask &task, std::mt19937_64 &generator,
                        const std::stop_token &stop) const;

@@ -144,6 +144,9 @@ class Playing {
             ++episode.turns;
             episode.calls += static_cast<int>(turn.calls.size());
             episode.verdicts += turn.verdict ? 1 : 0;
+            const Json phases = turn.verdict ? turn.verdict->value("phases", Json()) : Json();
+            for (const auto &[phase, seconds] : phases.items())
+                episode.phases[phase] += seconds.get<double>();
             if (turn.verdict && turn.verdict->value("correct", false)) {
                 episode.verdict = *turn.verdict; // the state's best one is a timed one
                 episode.bestTurn = turn.number;

@@ -35,6 +35,8 @@ struct Episode {
     int verdicts = 0;         ///< how often it asked for one
     double judgeSeconds = 0;  ///< of tools, without the wait for a judge
     double waitSeconds = 0;   ///< for a judge, which others had
+    /// Seconds that its verdicts took in each of their phases; see judge::Verdict.
+    std::map<std::string, double> phases;
     /// The best candidate's files: path -> text; empty where there is none.
     std::map<std::string, std::string> candidate;
     bool correct() const { return verdict.is_object(); }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/environment/judge_pool.h"
 
+#include "core/base/parallel.h"
+
 #include <algorithm>
 #include <chrono>
 
@@ -9,12 +11,23 @@ namespace cuda_agent::learn {
 
 using Clock = std::chrono::steady_clock;
 
-struct JudgePool::Seat::Entry {
-    std::unique_ptr<judge::Judge> judge; ///< null: not prepared, or gone
-    std::optional<Error> unusable;       ///< the task is
-    bool preparing = false, taken = false;
+/// One of a task's judges, which are each other's twins.
+struct JudgePool::Seat::Lane {
+    std::unique_ptr<judge::Judge> judge; ///< null: a twin that is being made
+    bool taken = false;
     int seats = 0;
-    std::uint64_t used = 0; ///< the pool's clock when the last seat was left
+};
+
+struct JudgePool::Seat::Entry {
+    std::vector<std::unique_ptr<Lane>> lanes; ///< empty: not prepared, or gone
+    std::optional<Error> unusable;            ///< the task is
+    bool preparing = false;
+    std::uint64_t used = 0; ///< the pool's clock when it was prepared or a seat was left
+    bool isKnown() const { return !lanes.empty() || unusable; }
+    bool isIdle() const {
+        return !lanes.empty() &&
+               std::ranges::all_of(lanes, [](const auto &lane) { return lane->seats == 0; });
+    }
 };
 
 namespace {
@@ -29,10 +42,12 @@ constexpr int mostAttempts = 3;
 } // namespace
 
 JudgePool::JudgePool(Options options) : options_(std::move(options)) {
+    options_.atOnce = std::max(options_.atOnce, 1);
+    if (options_.judge.timing && options_.judge.interleaveBaselines)
+        options_.perTask = 1;
     if (options_.device == "cpu" || options_.freeShare)
         return;
-    auto device = options_.device == "cuda" ? device::openCuda(options_.gpu)
-                                            : device::openNamed(options_.device);
+    auto device = openDevice();
     if (!device || (*device)->info().kind != device::Kind::cuda)
         return;
     options_.freeShare = [gpu = std::shared_ptr(std::move(*device))] {
@@ -45,7 +60,7 @@ JudgePool::JudgePool(Options options) : options_(std::move(options)) {
 JudgePool::~JudgePool() = default;
 
 JudgePool::Seat::Seat(Seat &&other) noexcept
-    : pool_(other.pool_), entry_(std::exchange(other.entry_, nullptr)),
+    : pool_(other.pool_), entry_(std::exchange(other.entry_, nullptr)), lane_(other.lane_),
       taken_(std::exchange(other.taken_, false)) {}
 
 JudgePool::Seat::~Seat() {
@@ -55,34 +70,33 @@ JudgePool::Seat::~Seat() {
     bool last = false;
     {
         const std::lock_guard lock(pool_->mutex_);
-        last = entry_->seats == 1;
+        last = lane_->seats == 1;
         if (last)
-            entry_->taken = true; // nobody else may use it while it is put to rest
+            lane_->taken = true; // nobody else may use it while it is put to rest
     }
     if (last)
-        entry_->judge->rest();
+        lane_->judge->rest();
     Gone gone; // their processes end without the lock
     const std::lock_guard lock(pool_->mutex_);
     if (last)
-        entry_->taken = false;
-    --entry_->seats;
+        lane_->taken = false;
+    --lane_->seats;
     entry_->used = ++pool_->clock_;
     pool_->makeRoom(gone);
     pool_->changed_.notify_all();
 }
 
 judge::Judge &JudgePool::Seat::judge() const {
-    return *entry_->judge;
+    return *lane_->judge;
 }
 
 Result<void> JudgePool::Seat::take(const std::stop_token &stop) {
     if (taken_)
         return {};
-    std::unique_lock lock(pool_->mutex_);
-    if (!pool_->changed_.wait(
-            lock, stop, [&] { return !entry_->taken && pool_->busy_ < pool_->options_.atOnce; }))
-        return stoppedError();
-    entry_->taken = taken_ = true;
+    Lock lock(pool_->mutex_);
+    const auto isFree = [&] { return !lane_->taken && pool_->busy_ < pool_->options_.atOnce; };
+    CUDA_AGENT_TRY(pool_->waitFor(lock, isFree, Wants::now, stop));
+    lane_->taken = taken_ = true;
     ++pool_->busy_;
     return {};
 }
@@ -91,20 +105,47 @@ void JudgePool::Seat::leave() {
     if (!taken_)
         return;
     const std::lock_guard lock(pool_->mutex_);
-    entry_->taken = taken_ = false;
+    lane_->taken = taken_ = false;
     --pool_->busy_;
     pool_->changed_.notify_all();
 }
 
 Result<JudgePool::Seat> JudgePool::sit(const task::Spec &spec, const std::stop_token &stop) {
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
+    auto &entry = entryOf(spec);
+    CUDA_AGENT_TRY(know(lock, entry, spec, Wants::now, stop));
+    CUDA_AGENT_ASSIGN(lane, laneOf(lock, entry));
+    return Seat(*this, entry, *lane);
+}
+
+void JudgePool::prepareAhead(std::vector<task::Spec> specs) {
+    const std::lock_guard starting(aheadMutex_);
+    ahead_ = {}; // waits for the one before
+    ahead_ = std::jthread([this, specs = std::move(specs)](const std::stop_token &stop) {
+        const auto threads = static_cast<unsigned>(mostAhead());
+        const auto one = [&](std::size_t i) -> Result<bool> {
+            Lock lock(mutex_);
+            const auto done = know(lock, entryOf(specs[i]), specs[i], Wants::ahead, stop);
+            if (!done && done.error().kind == ErrorKind::stopped)
+                return tl::unexpected(done.error());
+            return true; // whoever sits down there is told
+        };
+        (void)parallelResults<bool>(specs.size(), threads, one);
+    });
+}
+
+JudgePool::Entry &JudgePool::entryOf(const task::Spec &spec) {
     auto &place = entries_[fmt::format("{}\n{}", spec.file.string(), Json(spec.overrides).dump())];
     if (!place)
-        place = std::make_unique<Seat::Entry>();
-    auto &entry = *place;
-    for (int attempt = 1; !entry.judge && !entry.unusable; ++attempt) {
-        CUDA_AGENT_TRY(waitForRoom(lock, entry, stop));
-        if (entry.judge || entry.unusable)
+        place = std::make_unique<Entry>();
+    return *place;
+}
+
+Result<void> JudgePool::know(Lock &lock, Entry &entry, const task::Spec &spec, Wants wants,
+                             const std::stop_token &stop) {
+    for (int attempt = 1; !entry.isKnown(); ++attempt) {
+        CUDA_AGENT_TRY(waitForRoom(lock, entry, wants, stop));
+        if (entry.isKnown())
             break;
         entry.preparing = true;
         ++busy_;
@@ -117,7 +158,9 @@ Result<JudgePool::Seat> JudgePool::sit(const task::Spec &spec, const std::stop_t
         --busy_;
         changed_.notify_all();
         if (judge) {
-            entry.judge = std::move(*judge);
+            entry.lanes.push_back(std::make_unique<Seat::Lane>());
+            entry.lanes.back()->judge = std::move(*judge);
+            entry.used = ++clock_;
             ++counts_.prepared;
             break;
         }
@@ -134,26 +177,50 @@ Result<JudgePool::Seat> JudgePool::sit(const task::Spec &spec, const std::stop_t
         if (options_.unusable)
             options_.unusable(spec.name(), error.message);
     }
-    if (entry.unusable)
-        return tl::unexpected(*entry.unusable);
-    ++entry.seats;
-    return Seat(*this, entry);
+    return entry.unusable ? Result<void>(tl::unexpected(*entry.unusable)) : Result<void>();
 }
 
-Result<void> JudgePool::waitForRoom(std::unique_lock<std::mutex> &lock, const Seat::Entry &entry,
+Result<JudgePool::Seat::Lane *> JudgePool::laneOf(Lock &lock, Entry &entry) {
+    auto &lanes = entry.lanes;
+    Seat::Lane *emptiest = nullptr;
+    for (const auto &lane : lanes)
+        if (lane->judge && (!emptiest || lane->seats < emptiest->seats))
+            emptiest = lane.get();
+    ++emptiest->seats; // it stays while a twin is made
+    if (emptiest->seats == 1 || static_cast<int>(lanes.size()) >= options_.perTask)
+        return emptiest;
+    auto *const added = lanes.emplace_back(std::make_unique<Seat::Lane>()).get();
+    lock.unlock();
+    auto device = openDevice();
+    auto twin = device ? emptiest->judge->twin(std::move(*device))
+                       : Result<std::unique_ptr<judge::Judge>>(tl::unexpected(device.error()));
+    lock.lock();
+    if (!twin) {
+        std::erase_if(lanes, [&](const auto &lane) { return lane.get() == added; });
+        --emptiest->seats;
+        changed_.notify_all();
+        return tl::unexpected(twin.error());
+    }
+    added->judge = std::move(*twin);
+    ++added->seats;
+    --emptiest->seats;
+    return added;
+}
+
+Result<void> JudgePool::waitForRoom(Lock &lock, const Entry &entry, Wants wants,
                                     const std::stop_token &stop) {
-    const auto isKnown = [&] { return entry.judge || entry.unusable; };
+    const auto mayGo = [&] {
+        return entry.isKnown() || (!entry.preparing && busy_ < options_.atOnce);
+    };
     for (;;) {
-        if (!changed_.wait(lock, stop, [&] {
-                return isKnown() || (!entry.preparing && busy_ < std::max(options_.atOnce, 1));
-            }))
-            return stoppedError();
-        if (isKnown() || !hasOthers(entry) || hasRoom())
+        CUDA_AGENT_TRY(waitFor(lock, mayGo, wants, stop));
+        if (entry.isKnown() || !hasOthers(entry) || hasRoom())
             return {};
-        if (const auto unused = idle(); !unused.empty()) {
-            auto gone = std::move(unused.front()->judge);
+        if (const auto unused = idle(); wants == Wants::now && !unused.empty()) {
+            Gone gone;
+            remove(*unused.front(), gone);
             lock.unlock();
-            gone.reset();
+            gone.clear();
             lock.lock();
         } else { // until somebody leaves
             changed_.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; });
@@ -163,15 +230,32 @@ Result<void> JudgePool::waitForRoom(std::unique_lock<std::mutex> &lock, const Se
     }
 }
 
+Result<void> JudgePool::waitFor(Lock &lock, const std::function<bool()> &ready, Wants wants,
+                                const std::stop_token &stop) {
+    if (wants == Wants::ahead) {
+        const auto mayGo = [&] { return waiting_ == 0 && busy_ < mostAhead() && ready(); };
+        return changed_.wait(lock, stop, mayGo) ? Result<void>() : stoppedError();
+    }
+    ++waiting_;
+    const bool is = changed_.wait(lock, stop, ready);
+    if (--waiting_ == 0)
+        changed_.notify_all();
+    return is ? Result<void>() : stoppedError();
+}
+
 JudgePool::Counts JudgePool::counts() const {
     const std::lock_guard lock(mutex_);
     return counts_;
 }
 
+Result<std::unique_ptr<device::Device>> JudgePool::openDevice() const {
+    return options_.device == "cuda" ? device::openCuda(options_.gpu)
+                                     : device::openNamed(options_.device);
+}
+
 Result<std::unique_ptr<judge::Judge>> JudgePool::prepare(const task::Spec &spec,
                                                          const std::stop_token &stop) const {
-    CUDA_AGENT_ASSIGN(device, options_.device == "cuda" ? device::openCuda(options_.gpu)
-                                                        : device::openNamed(options_.device));
+    CUDA_AGENT_ASSIGN(device, openDevice());
     auto own = options_.judge;
     if (own.caseBytes == 0 && device->info().kind == device::Kind::cuda)
         own.caseBytes =
@@ -179,29 +263,35 @@ Result<std::unique_ptr<judge::Judge>> JudgePool::prepare(const task::Spec &spec,
     return judge::Judge::prepare(spec, std::move(device), own, {}, stop);
 }
 
-std::vector<JudgePool::Seat::Entry *> JudgePool::idle() const {
-    std::vector<Seat::Entry *> idle;
+std::vector<JudgePool::Entry *> JudgePool::idle() const {
+    std::vector<Entry *> idle;
     for (const auto &[name, entry] : entries_)
-        if (entry->judge && entry->seats == 0)
+        if (entry->isIdle())
             idle.push_back(entry.get());
-    std::ranges::sort(idle, {}, &Seat::Entry::used);
+    std::ranges::sort(idle, {}, &Entry::used);
     return idle;
+}
+
+void JudgePool::remove(Entry &entry, Gone &gone) {
+    for (auto &lane : entry.lanes)
+        gone.push_back(std::move(lane->judge));
+    entry.lanes.clear();
 }
 
 void JudgePool::makeRoom(Gone &gone) {
     const auto unused = idle();
     for (std::size_t i = 0; i + options_.kept < unused.size(); ++i)
-        gone.push_back(std::move(unused[i]->judge));
+        remove(*unused[i], gone);
 }
 
 bool JudgePool::hasRoom() const {
     return !options_.freeShare || options_.freeShare() >= roomShare;
 }
 
-bool JudgePool::hasOthers(const Seat::Entry &but) const {
+bool JudgePool::hasOthers(const Entry &but) const {
     return std::ranges::any_of(entries_, [&](const auto &named) {
         const auto &entry = *named.second;
-        return &entry != &but && (entry.judge || entry.preparing);
+        return &entry != &but && (!entry.lanes.empty() || entry.preparing);
     });
 }
 

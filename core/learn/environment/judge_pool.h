@@ -4,17 +4,20 @@
 
 #include "core/judge/judge.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
 
 namespace cuda_agent::learn {
 
 /// Judges of many tasks for many episodes at once. A judge is prepared when its task is first
-/// wanted, is kept for the next episode at it, and serves one verdict at a time. On a GPU their
-/// sealed cases share the memory: while it is short, judges that nobody uses go, and a new one
-/// waits until one can. Any thread may call every member.
+/// wanted, or ahead of that, and is kept for the next episode at it. It serves one verdict at a
+/// time; where several episodes are at one task, it gets twins. On a GPU the sealed cases of all
+/// share the memory: while it is short, judges that nobody uses go, and a new one waits until one
+/// can. Any thread may call every member.
 class JudgePool {
   public:
     struct Options {
@@ -23,6 +26,7 @@ class JudgePool {
         judge::Options judge;
         std::size_t kept = 8; ///< judges without an episode that stay; the one unused longest goes
         int atOnce = 2;       ///< verdicts, and preparations, at the same time over all tasks
+        int perTask = 1;      ///< of them at one task; 1 where baselines are measured in between
         /// Told once of each task that cannot be judged by, and why. Any thread calls it.
         std::function<void(const std::string &task, const std::string &why)> unusable = {};
         /// Share of the device's memory that is free; empty: asks the GPU, and a CPU has enough.
@@ -50,16 +54,24 @@ class JudgePool {
 
       private:
         friend class JudgePool;
+        struct Lane;
         struct Entry;
-        Seat(JudgePool &pool, Entry &entry) : pool_(&pool), entry_(&entry) {}
+        Seat(JudgePool &pool, Entry &entry, Lane &lane)
+            : pool_(&pool), entry_(&entry), lane_(&lane) {}
         JudgePool *pool_;
         Entry *entry_;
+        Lane *lane_;
         bool taken_ = false;
     };
     /// Prepares the task's judge where there is none; blocks meanwhile. Errors: request (the task
     /// cannot be judged by; it is not tried again), machine (also where a task fails while others
     /// hold much of the memory), stopped.
     Result<Seat> sit(const task::Spec &spec, const std::stop_token &stop);
+
+    /// Prepares the judges of these tasks, too, whenever there is time and memory that nobody else
+    /// asks for; what an earlier call left undone is not. Returns at once. A task that cannot be
+    /// judged by is told as sit() does.
+    void prepareAhead(std::vector<task::Spec> specs);
 
     const Options &options() const { return options_; }
     /// Of judges prepared, and the seconds that took, over all threads.
@@ -70,29 +82,52 @@ class JudgePool {
     Counts counts() const;
 
   private:
+    using Entry = Seat::Entry;
+    using Lock = std::unique_lock<std::mutex>;
     using Gone = std::vector<std::unique_ptr<judge::Judge>>;
+    enum class Wants { now, ahead };
+
+    Result<std::unique_ptr<device::Device>> openDevice() const;
     Result<std::unique_ptr<judge::Judge>> prepare(const task::Spec &spec,
                                                   const std::stop_token &stop) const;
+    /// Those that follow have the lock, and give it up while they wait or prepare.
+    Entry &entryOf(const task::Spec &spec);
+    /// Has the entry's judge. Errors: as sit().
+    Result<void> know(Lock &lock, Entry &entry, const task::Spec &spec, Wants wants,
+                      const std::stop_token &stop);
+    /// The lane with the fewest seats, or a new one. Errors: machine.
+    Result<Seat::Lane *> laneOf(Lock &lock, Entry &entry);
     /// Until the entry's judge may be prepared by the caller, or is there, or cannot be. Judges
-    /// without a seat go. Errors: stopped.
-    Result<void> waitForRoom(std::unique_lock<std::mutex> &lock, const Seat::Entry &entry,
+    /// without a seat go, unless it is for later. Errors: stopped.
+    Result<void> waitForRoom(Lock &lock, const Entry &entry, Wants wants,
                              const std::stop_token &stop);
+    /// Until it is so. Whoever works ahead lets others go first. Errors: stopped.
+    Result<void> waitFor(Lock &lock, const std::function<bool()> &ready, Wants wants,
+                         const std::stop_token &stop);
+
+    /// Whoever comes meanwhile is to find a free place.
+    int mostAhead() const { return std::max(options_.atOnce / 2, 1); }
+
     /// Under the lock; what goes is to be destroyed without it.
     void makeRoom(Gone &gone);
+    static void remove(Entry &entry, Gone &gone);
     /// Judges without a seat, the one unused longest first. Under the lock.
-    std::vector<Seat::Entry *> idle() const;
+    std::vector<Entry *> idle() const;
     /// Whether the device's memory lets one more judge be prepared. Under the lock.
     bool hasRoom() const;
     /// Judges that are there or are being prepared, but for `but`. Under the lock.
-    bool hasOthers(const Seat::Entry &but) const;
+    bool hasOthers(const Entry &but) const;
 
     Options options_; ///< never changed after the constructor
     mutable std::mutex mutex_;
     std::condition_variable_any changed_;
-    std::map<std::string, std::unique_ptr<Seat::Entry>> entries_; ///< by file and overrides
-    int busy_ = 0;                                                ///< of `atOnce`
+    std::map<std::string, std::unique_ptr<Entry>> entries_; ///< by file and overrides
+    int busy_ = 0;                                          ///< of `atOnce`
+    int waiting_ = 0;                                       ///< for a turn now, not ahead
     std::uint64_t clock_ = 0;
     Counts counts_;
+    std::mutex aheadMutex_; ///< of the thread
+    std::jthread ahead_;    ///< ends before the rest
 };
 
 } // namespace cuda_agent::learn

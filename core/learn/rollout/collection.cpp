@@ -35,6 +35,7 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
                           const std::stop_token &stop) {
     const auto begin = Clock::now();
     const auto before = generator.counts();
+    const auto preparedBefore = judges.counts().seconds;
     struct One {
         std::optional<Trajectory> trajectory;
         std::optional<Error> unusable;
@@ -99,6 +100,8 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
         const auto &episode = one.trajectory->episode;
         collected.judging += episode.judgeSeconds;
         collected.waiting += episode.waitSeconds;
+        for (const auto &[phase, seconds] : episode.phases)
+            collected.phases[phase] += seconds;
         if (episode.end == Episode::End::done) {
             collected.trajectories.push_back(std::move(*one.trajectory));
             collected.places.push_back(static_cast<std::int64_t>(i));
@@ -108,6 +111,7 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
         collected.problem = episode.reason;
     }
     collected.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    collected.preparing = judges.counts().seconds - preparedBefore;
     collected.writing = generator.counts().seconds - before.seconds;
     return collected;
 }

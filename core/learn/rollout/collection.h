@@ -4,6 +4,8 @@
 
 #include "core/learn/rollout/trajectory.h"
 
+#include <map>
+
 namespace cuda_agent::learn {
 
 /// An episode that is wanted.
@@ -39,6 +41,9 @@ struct Collected {
     double writing = 0;               ///< seconds that the model computed
     double judging = 0;               ///< seconds in tools, over all environments
     double waiting = 0;               ///< for judges that others had, over all environments
+    double preparing = 0;             ///< judges, over all threads
+    /// Seconds of each phase of a verdict, over all environments.
+    std::map<std::string, double> phases;
 };
 
 /// Runs the episodes, many at once, with one model. An episode's tokens are drawn by its own seed,

@@ -25,6 +25,8 @@ Result<std::string> packed(const Collected &collected) {
                     {"writing", collected.writing},
                     {"judging", collected.judging},
                     {"waiting", collected.waiting},
+                    {"preparing", collected.preparing},
+                    {"phases", collected.phases},
                     {"places", collected.places}};
     CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make("gathering"));
     const auto file = folder.path() / "trajectories.safetensors";
@@ -46,6 +48,8 @@ Result<Collected> unpacked(const std::string &text) {
     collected.writing = head.at("writing").get<double>();
     collected.judging = head.at("judging").get<double>();
     collected.waiting = head.at("waiting").get<double>();
+    collected.preparing = head.at("preparing").get<double>();
+    collected.phases = head.at("phases").get<std::map<std::string, double>>();
     collected.places = head.at("places").get<std::vector<std::int64_t>>();
     CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make("gathering"));
     const auto file = folder.path() / "trajectories.safetensors";
@@ -66,6 +70,9 @@ void append(Collected &to, Collected from) {
     to.writing = std::max(to.writing, from.writing);
     to.judging += from.judging;
     to.waiting += from.waiting;
+    to.preparing += from.preparing;
+    for (const auto &[phase, seconds] : from.phases)
+        to.phases[phase] += seconds;
     to.places.insert(to.places.end(), from.places.begin(), from.places.end());
     for (auto &one : from.trajectories)
         to.trajectories.push_back(std::move(one));

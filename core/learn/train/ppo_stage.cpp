@@ -67,6 +67,7 @@ class Ppo : public Stage {
         ++done_;
         tokens_ += static_cast<std::int64_t>(metrics["perf/total_num_tokens"]);
         const double took = std::chrono::duration<double>(Clock::now() - begin).count();
+        workSharesInto(metrics);
         metrics["perf/time_per_step"] = metrics["timing_s/step"] = took;
         metrics["perf/throughput"] =
             metrics["perf/total_num_tokens"] / took / static_cast<double>(input_.processes.size());

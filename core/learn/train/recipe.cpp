@@ -46,6 +46,7 @@ void takeRollout(TomlFields &fields, RolloutOptions &rollout) {
     fields.take("reward", rollout.reward);
     fields.take("judges", rollout.judges, 1, 1e6);
     fields.take("verdicts", rollout.verdicts, 0, 1e4);
+    fields.take("verdicts_per_task", rollout.verdictsPerTask, 1, 1e4);
     fields.take("sessions", rollout.sessions, 0, 1e6);
 }
 

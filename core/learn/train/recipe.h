@@ -49,8 +49,9 @@ struct RolloutOptions {
     std::int64_t judges = 32;         ///< of tasks, that are kept
     std::int64_t verdicts =
         0; ///< at once; 0: 8 on a GPU; on a CPU one a core, or half where it times
-    std::filesystem::path baselines; ///< folder of stored ones; empty: the run's own
-    std::int64_t sessions = 16;      ///< of a step that are kept for whoever looks at them
+    std::int64_t verdictsPerTask = 4; ///< of them, at most
+    std::filesystem::path baselines;  ///< folder of stored ones; empty: the run's own
+    std::int64_t sessions = 16;       ///< of a step that are kept for whoever looks at them
 };
 
 /// Which tries a step or a round makes.

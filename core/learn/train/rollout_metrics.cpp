@@ -53,6 +53,15 @@ void spanInto(Metrics &metrics, const std::string &name, const std::vector<doubl
     metrics[name + "/min"] = std::ranges::min(values);
 }
 
+/// What a phase of a verdict is, in the words of the metrics.
+std::string_view partOf(std::string_view phase) {
+    if (phase == "compile")
+        return "compile";
+    if (phase == "waiting")
+        return "device_wait";
+    return phase == "timing" || phase == "baselines" ? "time" : "verify";
+}
+
 } // namespace
 
 Metrics metricsOf(const Collected &collected) {
@@ -104,8 +113,32 @@ Metrics metricsOf(const Collected &collected) {
         metrics["timing_s/gen"] = collected.writing;
         metrics["timing_s/reward"] = collected.judging;
         metrics["timing_s/judge_wait"] = collected.waiting;
+        metrics["timing_s/prepare"] = collected.preparing;
+        for (const auto &[phase, seconds] : collected.phases)
+            metrics[fmt::format("timing_s/{}", partOf(phase))] += seconds;
     }
     return metrics;
+}
+
+void workSharesInto(Metrics &metrics) {
+    static const std::map<std::string, std::vector<std::string>> parts{
+        {"decode", {"gen"}},
+        {"prepare", {"prepare"}},
+        {"compile", {"compile"}},
+        {"verify", {"verify"}},
+        {"time", {"time"}},
+        {"update", {"old_log_prob", "values", "adv", "update_actor", "update_critic"}}};
+    std::map<std::string, double> seconds;
+    double all = 0;
+    for (const auto &[part, timings] : parts)
+        for (const auto &timing : timings)
+            if (const auto found = metrics.find("timing_s/" + timing); found != metrics.end()) {
+                seconds[part] += found->second;
+                all += found->second;
+            }
+    if (all > 0)
+        for (const auto &[part, own] : seconds)
+            metrics["perf/work_share/" + part] = own / all;
 }
 
 Metrics memorisedOf(const Collected &collected, const CandidateIndex &corpus) {

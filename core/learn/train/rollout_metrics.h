@@ -16,4 +16,10 @@ Metrics metricsOf(const Collected &collected);
 /// where there are none.
 Metrics memorisedOf(const Collected &collected, const CandidateIndex &corpus);
 
+/// Adds "perf/work_share/...": of the seconds that a step spent in decoding, preparing judges,
+/// compiling, verifying, timing and updating, as the metrics tell them under "timing_s/". Parts
+/// that ran beside each other count each, so that the shares say what there is to save, not where
+/// the time of the clock went.
+void workSharesInto(Metrics &metrics);
+
 } // namespace cuda_agent::learn

@@ -40,6 +40,7 @@ JudgePool::Options judgesOf(const TrainRecipe &recipe, const fs::path &run,
     const int cores = rollout.timing ? device.multiprocessors / 2 : device.multiprocessors;
     if (options.atOnce == 0)
         options.atOnce = device.kind == device::Kind::cuda ? 8 : std::max(1, cores);
+    options.perTask = static_cast<int>(rollout.verdictsPerTask);
     options.unusable = [](const std::string &task, const std::string &why) {
         fmt::print(stderr, "{} is left out: {}\n", task, why);
     };
@@ -137,6 +138,7 @@ Result<Collected> Rollouts::played(const Wanted &wanted, const fs::path &kept,
                                                   wanted.step, i, k)),
                              fmt::format("{:03}-{}-{}", i, tasks[i]->name(), k),
                              exemplars_.of(tasks[i]->id, wanted.exemplars)});
+    CUDA_AGENT_TRY(prepareAhead(tasks, wanted));
     const auto folder = rolloutFolder(setting_.folder, wanted.runStep);
     std::error_code error;
     if (setting_.run)
@@ -151,7 +153,36 @@ Result<Collected> Rollouts::played(const Wanted &wanted, const fs::path &kept,
     return std::move(collected);
 }
 
-std::vector<const bench::SuiteTask *> Rollouts::chosen(const Wanted &wanted) {
+Result<void> Rollouts::prepareAhead(const std::vector<const bench::SuiteTask *> &tasks,
+                                    Wanted next) {
+    std::vector<task::Spec> specs;
+    const auto add = [&](const std::vector<const bench::SuiteTask *> &some) -> Result<void> {
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            if (sharesWholeTasks(some.size()) && !isMine(i))
+                continue;
+            CUDA_AGENT_ASSIGN(spec, task::openSpec(some[i]->file, {}));
+            specs.push_back(std::move(spec));
+        }
+        return {};
+    };
+    CUDA_AGENT_TRY(add(tasks));
+    if (++next.step < next.steps)
+        CUDA_AGENT_TRY(add(chosen(next)));
+    judges_.prepareAhead(std::move(specs));
+    return {};
+}
+
+bool Rollouts::sharesWholeTasks(std::size_t tasks) const {
+    return tasks >= static_cast<std::size_t>(setting_.processes.size());
+}
+
+bool Rollouts::isMine(std::size_t number) const {
+    const auto &processes = setting_.processes;
+    return number % static_cast<std::size_t>(processes.size()) ==
+           static_cast<std::size_t>(processes.rank());
+}
+
+std::vector<const bench::SuiteTask *> Rollouts::chosen(const Wanted &wanted) const {
     std::vector<const bench::SuiteTask *> allowed;
     std::vector<std::string> levels;
     for (const auto &task : train_)
@@ -182,14 +213,11 @@ Result<Collected> Rollouts::collected(const std::vector<Try> &tries, const fs::p
                                       std::int64_t turns, double temperature,
                                       const std::stop_token &stop) {
     auto &processes = setting_.processes;
-    // Tries of one task share its judge: whole tasks go to a process, where there are enough.
-    const bool whole = !tries.empty() && tries.back().group + 1 >= processes.size();
+    const auto groups = tries.empty() ? 0 : static_cast<std::size_t>(tries.back().group) + 1;
     std::vector<std::int64_t> mine;
-    for (std::size_t i = 0; i < tries.size(); ++i) {
-        const auto number = whole ? tries[i].group : static_cast<std::int64_t>(i);
-        if (number % processes.size() == processes.rank())
+    for (std::size_t i = 0; i < tries.size(); ++i)
+        if (isMine(sharesWholeTasks(groups) ? static_cast<std::size_t>(tries[i].group) : i))
             mine.push_back(static_cast<std::int64_t>(i));
-    }
     CUDA_AGENT_ASSIGN(
         all, gathered(processes, collectedHere(tries, mine, folder, turns, temperature, stop)));
     if (all.trajectories.empty() && all.asked > 0)

@@ -80,7 +80,13 @@ class Rollouts {
                                     const std::vector<std::int64_t> &places,
                                     const std::filesystem::path &folder, std::int64_t turns,
                                     double temperature, const std::stop_token &stop);
-    std::vector<const bench::SuiteTask *> chosen(const Wanted &wanted);
+    std::vector<const bench::SuiteTask *> chosen(const Wanted &wanted) const;
+    /// Has the judges of these tasks, then those of the step after, prepared as there is time.
+    Result<void> prepareAhead(const std::vector<const bench::SuiteTask *> &tasks, Wanted next);
+    /// Tries of one task share its judge: whole tasks go to a process, where there are enough.
+    bool sharesWholeTasks(std::size_t tasks) const;
+    /// Whether the task, or else the try, of that number is this process's.
+    bool isMine(std::size_t number) const;
     /// Keeps the recipe's number of sessions and tells the run of them.
     Result<void> keepSessions(const Collected &collected, const std::filesystem::path &folder,
                               std::int64_t runStep);

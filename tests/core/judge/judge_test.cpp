@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <thread>
 
 // Whole verdicts on the cpu device: real worker, real compiler, real sandbox, real candidates, good
 // and hostile. One judge serves all cases, which also shows that no candidate hurts the next one.
@@ -104,6 +105,41 @@ TEST_F(JudgeTest, GivesAWholeVerdict) {
         EXPECT_TRUE(json.contains(key)) << key;
     for (const auto *name : {"candidate", "eager", "compile"})
         EXPECT_GT(json["times"][name]["seconds"].get<double>(), 0) << name;
+}
+
+TEST_F(JudgeTest, TwinsJudgeAtTheSameTime) {
+    // Different kernels, right and wrong, by three judges of one set of sealed cases.
+    const std::vector<std::string> bodies{"y[i] = 2 * x[i] + 1;", "y[i] = 2 * x[i];",
+                                          "y[i] = x[i] + x[i] + 1;"};
+    std::vector<std::unique_ptr<Judge>> twins;
+    std::vector<Result<Verdict>> verdicts(bodies.size(), Verdict());
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        auto twin = judge_->twin(device::openCpu().value());
+        ASSERT_TRUE(twin) << twin.error().message;
+        EXPECT_EQ(&(*twin)->pool(), &judge_->pool());
+        EXPECT_FALSE((*twin)->options().interleaveBaselines);
+        twins.push_back(std::move(*twin));
+    }
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i < bodies.size(); ++i)
+            threads.emplace_back([&, i] {
+                const auto own = folder_ / fmt::format("twin-{}", i);
+                fs::create_directories(own / "kernels");
+                std::ofstream(own / "plan.json") << planText;
+                std::ofstream(own / "kernels/k.cu") << kernel(bodies[i]);
+                const auto candidate = plan::readCandidate(own);
+                ASSERT_TRUE(candidate) << candidate.error().message;
+                verdicts[i] = twins[i]->judge(*candidate, verify::Strength::training, {});
+            });
+    }
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        ASSERT_TRUE(verdicts[i]) << verdicts[i].error().message;
+        EXPECT_EQ(verdicts[i]->correct, i != 1) << i << ": " << verdicts[i]->problem;
+    }
+    EXPECT_GT(verdicts[0]->times->estimate.median, 0);
+    EXPECT_EQ(toJson(*verdicts[0])["times"]["eager"]["seconds"],
+              timing::toJson(judge_->baselines())["eager"]["seconds"]);
 }
 
 TEST_F(JudgeTest, RejectsAWrongKernel) {

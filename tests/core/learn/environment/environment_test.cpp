@@ -150,6 +150,75 @@ TEST_F(Environment, ScoresWhatTheJudgeSaysAndKeepsTheSession) {
     EXPECT_FALSE(state.description.empty());
 }
 
+TEST_F(Environment, EpisodesAtOneTaskAreJudgedAtTheSameTime) {
+    auto options = untimed();
+    options.atOnce = 4;
+    options.perTask = 2;
+    JudgePool judges(options);
+    const auto task = spec();
+    {
+        auto first = judges.sit(task, {}), second = judges.sit(task, {}),
+             third = judges.sit(task, {});
+        ASSERT_TRUE(first && second && third);
+        EXPECT_NE(&first->judge(), &second->judge());
+        EXPECT_TRUE(&third->judge() == &first->judge() || &third->judge() == &second->judge());
+        ASSERT_TRUE(first->take({}));
+        std::stop_source stop;
+        const std::jthread tooLate([&stop](const std::stop_token &done) {
+            for (int i = 0; i < 200 && !done.stop_requested(); ++i)
+                std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            stop.request_stop();
+        });
+        ASSERT_TRUE(second->take(stop.get_token())) << "it waits for the first one";
+        std::stop_source now;
+        now.request_stop();
+        EXPECT_FALSE(third->take(now.get_token())) << "both judges are taken";
+    }
+    std::vector<Result<Episode>> episodes(8, Episode());
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i < episodes.size(); ++i)
+            threads.emplace_back([&, i] {
+                episodes[i] = runEpisode(
+                    judges, request(fmt::format("at-once-{}", i)),
+                    saying({attempt(i % 2 == 0 ? "x[i] < 0 ? 0 : x[i]" : "x[i] + 1")}), {});
+            });
+    }
+    for (std::size_t i = 0; i < episodes.size(); ++i) {
+        ASSERT_TRUE(episodes[i]) << episodes[i].error().message;
+        EXPECT_EQ(episodes[i]->correct(), i % 2 == 0) << i;
+        EXPECT_GT(episodes[i]->phases["compile"], 0);
+        EXPECT_GT(episodes[i]->phases["verification"], 0);
+    }
+    EXPECT_EQ(judges.counts().prepared, 1);
+}
+
+TEST_F(Environment, JudgesAreReadyBeforeTheyAreWanted) {
+    auto options = untimed();
+    options.atOnce = 1;
+    JudgePool judges(options);
+    const auto one = spec("one"), other = spec("other"), third = spec("third");
+    const auto waitUntilPrepared = [&](int count) {
+        for (int i = 0; i < 600 && judges.counts().prepared < count; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        return judges.counts().prepared;
+    };
+    auto seat = judges.sit(one, {});
+    ASSERT_TRUE(seat) << seat.error().message;
+    ASSERT_TRUE(seat->take({}));
+    judges.prepareAhead({one, spec("bad", "raise ValueError('no task')\n"), other});
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    EXPECT_EQ(judges.counts().prepared, 1) << "the only place is taken";
+    seat->leave();
+    EXPECT_EQ(waitUntilPrepared(2), 2);
+    ASSERT_TRUE(judges.sit(other, {}));
+    EXPECT_EQ(judges.counts().prepared, 2) << "it was there";
+    judges.prepareAhead({third});
+    judges.prepareAhead({}); // what is not done yet, is not
+    ASSERT_TRUE(judges.sit(third, {})) << "it is prepared now, whatever became of it before";
+    judges.prepareAhead({spec("last")}); // ends with the pool
+}
+
 TEST_F(Environment, AMendedCandidateCountsInALaterTurn) {
     JudgePool judges(untimed());
     const auto episode = runEpisode(judges, request("mended", 5),

@@ -237,6 +237,34 @@ TEST(Memorised, ScoresWhatIsNotInTheCorpusApart) {
     EXPECT_EQ(memorisedOf(collected, corpus), (Metrics{{"memorised", 1}})) << "no others";
 }
 
+TEST(WorkShares, AreOfAllSecondsWhateverRanBesideWhat) {
+    Collected collected;
+    collected.asked = 4;
+    collected.seconds = 10;
+    collected.writing = 6;
+    collected.preparing = 8;
+    collected.phases = {{"compile", 4}, {"start", 1},     {"verification", 2}, {"hidden shapes", 1},
+                        {"timing", 5},  {"baselines", 1}, {"waiting", 100}};
+    auto metrics = metricsOf(collected);
+    EXPECT_DOUBLE_EQ(metrics.at("timing_s/prepare"), 8);
+    EXPECT_DOUBLE_EQ(metrics.at("timing_s/compile"), 4);
+    EXPECT_DOUBLE_EQ(metrics.at("timing_s/verify"), 4);
+    EXPECT_DOUBLE_EQ(metrics.at("timing_s/time"), 6);
+    EXPECT_DOUBLE_EQ(metrics.at("timing_s/device_wait"), 100) << "is no work";
+    metrics["timing_s/update_actor"] = 3;
+    metrics["timing_s/values"] = 1;
+    workSharesInto(metrics);
+    double sum = 0;
+    for (const auto *part : {"decode", "prepare", "compile", "verify", "time", "update"})
+        sum += metrics.at(fmt::format("perf/work_share/{}", part));
+    EXPECT_DOUBLE_EQ(sum, 1);
+    EXPECT_DOUBLE_EQ(metrics.at("perf/work_share/prepare"), 0.25);
+    EXPECT_DOUBLE_EQ(metrics.at("perf/work_share/update"), 0.125);
+    Metrics nothing;
+    workSharesInto(nothing);
+    EXPECT_TRUE(nothing.empty());
+}
+
 TEST(GoodOnes, AreCorrectWithoutWaste) {
     auto trajectories = conversations();
     for (auto &one : trajectories) {
