@@ -39,6 +39,11 @@ std::string article(const std::string &type) {
     return (type == "integer" || type == "object" || type == "array" ? "an " : "a ") + type;
 }
 
+/// A text of a policy's may be no UTF-8.
+std::string textOf(const Json &value) {
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 class Checker {
   public:
     void check(const Json &value, const Json &schema, const std::string &where) {
@@ -49,7 +54,7 @@ class Checker {
         }
         if (schema.contains("enum") &&
             std::ranges::find(schema["enum"], value) == schema["enum"].end())
-            say("{} must be one of {}, not {}", where, schema["enum"].dump(), value.dump());
+            say("{} must be one of {}, not {}", where, schema["enum"].dump(), textOf(value));
         if (value.is_number()) {
             const double number = value.get<double>();
             if (number < schema.value("minimum", number) ||

@@ -165,6 +165,7 @@ TEST_F(ToolsTest, AnswersBadArgumentsWithWhatToChange) {
     EXPECT_NE(text("Write", Json::array()).find("object"), std::string::npos);
     EXPECT_NE(text("Paint", Json::object()).find("there are Read, Write, Edit"), std::string::npos);
     EXPECT_NE(text("Verify", {{"strength", "some"}}).find("training"), std::string::npos);
+    EXPECT_NE(text("Verify", {{"strength", "no UTF-8: \xc3"}}).find("training"), std::string::npos);
     EXPECT_NE(text("Read", {{"file_path", 3}}).find("must be a string, not an integer"),
               std::string::npos);
     EXPECT_NE(text("Read", {{"file_path", "a"}, {"offset", 0}}).find("between 1"),
