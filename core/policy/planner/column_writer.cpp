@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/policy/planner/kernel_writer.h"
+#include "core/policy/planner/vector_writer.h"
 
 namespace cuda_agent::policy {
 
@@ -8,9 +8,9 @@ namespace {
 
 /// Rows whose neighbours lie next to each other in memory: neighbouring threads own neighbouring
 /// rows and walk along them in step, so that every step of a warp is one run of memory.
-class ColumnWriter : public KernelWriter {
+class ColumnWriter : public VectorWriter {
   public:
-    using KernelWriter::KernelWriter;
+    using VectorWriter::VectorWriter;
 
   protected:
     std::string rowSubscript() const override { return s_.vector > 1 ? "[e]" : ""; }
@@ -40,7 +40,7 @@ class ColumnWriter : public KernelWriter {
             if (s_.parts > 1) {
                 handOver(pass);
                 endKernel(launch());
-                writeCombine(pass);
+                combineByThreads(pass, 128, true);
                 return;
             }
             publishResults(pass, fmt::format("state{}{}", pass, rowSubscript()));
@@ -61,35 +61,17 @@ class ColumnWriter : public KernelWriter {
     void forElements(const std::vector<int> &roots, const std::vector<int> &stores,
                      const std::function<void()> &body) override {
         openStep();
-        for (const int load : elementLoads(roots)) {
-            const std::int64_t step = n_.accesses.at(load).strides[rowDims_.back()];
-            if (step == 0) {
-                valueOf(load);
-            } else if (step == 1 && s_.vector > 1) {
-                const std::string name = fmt::format("x{}", arrays_++);
-                line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, s_.vector));
-                loadVector(load, name);
-                remember(load, name + "[e]");
-            }
-        }
-        vectors_.clear();
-        for (const int store : stores) {
-            if (s_.vector > 1 && n_.stores[store].strides[rowDims_.back()] == 1) {
-                vectors_[store] = fmt::format("y{}[e]", store);
-                line(fmt::format("{} y{}[{}];",
-                                 storageType(p_.buffers[g_.stores[store].buffer].dtype), store,
-                                 s_.vector));
-            }
-        }
+        loadVectors(roots);
+        gatherVectors(stores);
         forRowsInHand(body);
-        for (const auto &[store, name] : vectors_) {
-            out_.helpers.insert("storeVector");
-            line(fmt::format("storeVector({} + {}, y{});",
-                             pointer(n_.stores[store], g_.stores[store].buffer),
-                             elementOffset(n_.stores[store]), store));
-        }
-        vectors_.clear();
+        storeVectors();
         closeStep();
+    }
+
+    int width() const override { return s_.vector; }
+    Run runOf(const Access &access) const override {
+        const std::int64_t step = access.strides[rowDims_.back()];
+        return step == 0 ? Run::one : step == 1 && s_.vector > 1 ? Run::beside : Run::apart;
     }
 
   private:
@@ -141,14 +123,6 @@ class ColumnWriter : public KernelWriter {
             coordinates_[d].clear();
     }
 
-    void loadVector(int load, const std::string &name) {
-        out_.helpers.insert("loadVector");
-        const Access &access = n_.accesses.at(load);
-        const std::string at = withPicks(p_.values[load], elementOffset(access));
-        line(fmt::format("loadVector({}, {} + {});", name, pointer(access, p_.values[load].buffer),
-                         at));
-    }
-
     void preload(const std::vector<int> &loads) {
         std::vector<int> wanted;
         for (const int load : loads) {
@@ -159,12 +133,8 @@ class ColumnWriter : public KernelWriter {
         if (wanted.empty())
             return;
         std::map<int, std::string> names;
-        for (const int load : wanted) {
-            names[load] = fmt::format("x{}", arrays_++);
-            line(fmt::format("{} {}{}{};", scalarType(p_.values[load].dtype), names[load],
-                             s_.unroll > 1 ? fmt::format("[{}]", s_.unroll) : "",
-                             s_.vector > 1 ? fmt::format("[{}]", s_.vector) : ""));
-        }
+        for (const int load : wanted)
+            names[load] = declareInHand(load);
         const std::string j = s_.unroll > 1 ? "[j]" : "";
         openStep();
         for (const int load : wanted) {
@@ -180,18 +150,8 @@ class ColumnWriter : public KernelWriter {
     }
 
     void prologue() {
-        std::vector<int> roots = g_.reduces;
-        std::vector<int> stores;
-        for (std::size_t i = 0; i < g_.stores.size() && s_.parts == 1; ++i)
-            stores.push_back(static_cast<int>(i));
-        for (const int root : storeRoots(stores))
-            roots.push_back(root);
-        for (const int id : reachableFrom(p_, roots)) {
-            if (p_.values[id].kind == Kind::load)
-                bufferParameter(p_.values[id].buffer);
-        }
-        for (const int store : stores)
-            bufferParameter(g_.stores[store].buffer);
+        const auto [roots, stores] = workOf(s_.parts > 1);
+        bufferParameters(roots, stores);
         const std::string rows = sizeParameter(n_.rowsExpression(), "rows");
         const std::string x = fmt::format("((long long)blockIdx.x * {} + threadIdx.x)", lanesX());
         line(fmt::format("const long long column = {}{};", x,
@@ -287,16 +247,10 @@ class ColumnWriter : public KernelWriter {
     }
 
     void handOver(std::size_t pass) {
-        BufferInfo info;
-        info.name = fmt::format("{}_partials{}", name_, pass);
-        info.dtype = DType::uint8;
-        info.expressions = {
-            fmt::format("{} * {}", n_.rowsExpression(), s_.parts * stateBytes(pass))};
-        out_.scratch.push_back(info);
-        scratchParameter(stateType(pass), info.name);
+        const std::string name = declarePartials(pass);
         open(fmt::format("if ({})", ownsRow()));
         forRowsInHand([&] {
-            line(fmt::format("{}[blockIdx.y * rows + row{}] = state{}{};", info.name,
+            line(fmt::format("{}[blockIdx.y * rows + row{}] = state{}{};", name,
                              s_.vector > 1 ? " + e" : "", pass, rowSubscript()));
         });
         close();
@@ -335,40 +289,7 @@ class ColumnWriter : public KernelWriter {
         return result;
     }
 
-    /// Second kernel: one thread per row puts the parts together.
-    void writeCombine(std::size_t pass) {
-        beginKernel("_combine", 128);
-        const std::vector<int> stores = rowStores();
-        for (const int id : reachableFrom(p_, storeRoots(stores))) {
-            if (p_.values[id].kind == Kind::load && perRow(id))
-                bufferParameter(p_.values[id].buffer);
-        }
-        for (const int store : stores)
-            bufferParameter(g_.stores[store].buffer);
-        const std::string name = fmt::format("{}_partials{}", name_, pass);
-        scratchParameter("const " + stateType(pass), name);
-        const std::string rows = sizeParameter(n_.rowsExpression(), "rows");
-        line("const long long row = (long long)blockIdx.x * 128 + threadIdx.x;");
-        line(fmt::format("if (row >= {})", rows));
-        line("    return;");
-        rowCoordinates("row", "long long");
-        line(fmt::format("{0} state{1} = {0}::identity();", stateType(pass), pass));
-        line(fmt::format("for (int p = 0; p < {}; ++p)", s_.parts));
-        line(fmt::format("    state{}.combine({}[p * {} + row]);", pass, name, rows));
-        publishResults(pass, fmt::format("state{}", pass));
-        for (const int store : stores) {
-            const std::string code = stored(store, valueOf(g_.stores[store].value));
-            line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
-                             elementOffset(n_.stores[store]), code));
-        }
-        Launch result;
-        result.block[0] = 128;
-        result.grid[0] = fmt::format("cdiv({}, 128)", n_.rowsExpression());
-        endKernel(result);
-    }
-
     bool inVector_ = false;
-    int arrays_ = 0;
 };
 
 } // namespace

@@ -257,6 +257,15 @@ std::string KernelWriter::pointer(const Access &access, int buffer) {
     return pointers_.back()[expression] = name;
 }
 
+void KernelWriter::bufferParameters(const std::vector<int> &roots, const std::vector<int> &stores) {
+    for (const int id : reachableFrom(p_, roots)) {
+        if (p_.values[id].kind == Kind::load)
+            bufferParameter(p_.values[id].buffer);
+    }
+    for (const int store : stores)
+        bufferParameter(g_.stores[store].buffer);
+}
+
 void KernelWriter::rowPointers(const std::vector<int> &roots, const std::vector<int> &stores) {
     for (const int id : reachableFrom(p_, roots)) {
         if (p_.values[id].kind == Kind::load) {

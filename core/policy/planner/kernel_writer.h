@@ -81,6 +81,8 @@ class KernelWriter {
     void bufferParameter(int buffer);
     std::string sizeParameter(const std::string &expression, const std::string &name);
     void scratchParameter(const std::string &type, const std::string &name);
+    /// Buffers that are read for `roots`, then those of `stores`.
+    void bufferParameters(const std::vector<int> &roots, const std::vector<int> &stores);
 
     // --- values
     /// Code for a value at the current element; emits what it needs first.
@@ -126,6 +128,20 @@ class KernelWriter {
     /// Makes the results of a finished pass known to later code.
     void publishResults(std::size_t pass, const std::string &state);
     std::vector<int> passRoots(std::size_t pass) const;
+
+    // --- rows in parts, which a second kernel puts together (reduction_writer.cpp)
+    struct Work {
+        std::vector<int> roots, stores;
+    };
+    /// Of the kernel that goes over the elements: the reductions alone where it has only parts.
+    Work workOf(bool partial) const;
+    /// Memory for the results of all rows' parts, as a parameter. Returns its name.
+    std::string declarePartials(std::size_t pass);
+    /// Begins the second kernel with its parameters. Returns the name of that memory.
+    std::string beginCombine(std::size_t pass, int threads);
+    /// The whole second kernel, with a thread to a row. `byPart`: the rows of a part lie next to
+    /// each other in that memory, else the parts of a row.
+    void combineByThreads(std::size_t pass, int threads, bool byPart);
 
     /// Writes the current element of each store; `vectors` are names of arrays that collect them.
     void storeElements(const std::vector<int> &stores);

@@ -26,7 +26,7 @@ class LoopWriter : public StripWriter {
             if (partial) {
                 handOver(pass);
                 endKernel(launch());
-                writeCombine(pass);
+                combineByThreads(pass, 16, false);
                 return;
             }
             publishResults(pass, fmt::format("state{}{}", pass, rowSubscript()));
@@ -182,19 +182,8 @@ class LoopWriter : public StripWriter {
     }
 
     void prologue() {
-        std::vector<int> roots = g_.reduces;
-        std::vector<int> stores;
-        const bool partial = g_.hasReductions() && s_.parts > 1;
-        for (std::size_t i = 0; i < g_.stores.size() && !partial; ++i)
-            stores.push_back(static_cast<int>(i));
-        for (const int root : storeRoots(stores))
-            roots.push_back(root);
-        for (const int id : reachableFrom(p_, roots)) {
-            if (p_.values[id].kind == Kind::load)
-                bufferParameter(p_.values[id].buffer);
-        }
-        for (const int store : stores)
-            bufferParameter(g_.stores[store].buffer);
+        const auto [roots, stores] = workOf(g_.hasReductions() && s_.parts > 1);
+        bufferParameters(roots, stores);
         line("const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;");
         const std::string work = sizeParameter(workExpression(), "work");
         line(fmt::format("if (thread >= {})", work));
@@ -314,20 +303,14 @@ class LoopWriter : public StripWriter {
     }
 
     void handOver(std::size_t pass) {
-        BufferInfo info;
-        info.name = fmt::format("{}_partials{}", name_, pass);
-        info.dtype = DType::uint8;
-        info.expressions = {
-            fmt::format("{} * {}", n_.rowsExpression(), s_.parts * stateBytes(pass))};
-        out_.scratch.push_back(info);
-        scratchParameter(stateType(pass), info.name);
+        const std::string name = declarePartials(pass);
         if (!strip()) {
-            line(fmt::format("{}[{}part] = state{};", info.name,
+            line(fmt::format("{}[{}part] = state{};", name,
                              rowDims_.empty() ? "" : fmt::format("row * {} + ", s_.parts), pass));
             return;
         }
         forRowsInHand([&] {
-            line(fmt::format("{}[({}) * {} + part] = state{}[e];", info.name, flatRow("first + e"),
+            line(fmt::format("{}[({}) * {} + part] = state{}[e];", name, flatRow("first + e"),
                              s_.parts, pass));
         });
     }
@@ -342,38 +325,6 @@ class LoopWriter : public StripWriter {
             stride *= n_.dims[rowDims_[i]].size;
         }
         return sumOf(terms);
-    }
-
-    /// Second kernel: one thread per row puts the parts together.
-    void writeCombine(std::size_t pass) {
-        beginKernel("_combine", 16);
-        const std::vector<int> stores = rowStores();
-        for (const int id : reachableFrom(p_, storeRoots(stores))) {
-            if (p_.values[id].kind == Kind::load && perRow(id))
-                bufferParameter(p_.values[id].buffer);
-        }
-        for (const int store : stores)
-            bufferParameter(g_.stores[store].buffer);
-        const std::string name = fmt::format("{}_partials{}", name_, pass);
-        scratchParameter("const " + stateType(pass), name);
-        const std::string rows = sizeParameter(n_.rowsExpression(), "rows");
-        line("const long long row = (long long)blockIdx.x * 16 + threadIdx.x;");
-        line(fmt::format("if (row >= {})", rows));
-        line("    return;");
-        rowCoordinates("row", "long long");
-        line(fmt::format("{0} state{1} = {0}::identity();", stateType(pass), pass));
-        line(fmt::format("for (int p = 0; p < {}; ++p)", s_.parts));
-        line(fmt::format("    state{}.combine({}[row * {} + p]);", pass, name, s_.parts));
-        publishResults(pass, fmt::format("state{}", pass));
-        for (const int store : stores) {
-            const std::string code = stored(store, valueOf(g_.stores[store].value));
-            line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
-                             elementOffset(n_.stores[store]), code));
-        }
-        Launch result;
-        result.block[0] = 16;
-        result.grid[0] = fmt::format("cdiv({}, 16)", n_.rowsExpression());
-        endKernel(result);
     }
 
     Launch launch() const {

@@ -6,7 +6,7 @@ namespace cuda_agent::policy {
 
 ProductEpilogue::ProductEpilogue(const Program &program, const Group &group, const Nest &nest,
                                  const Schedule &schedule, const std::string &name)
-    : KernelWriter(program, group, nest, schedule, name),
+    : VectorWriter(program, group, nest, schedule, name),
       product_(*program.library[group.product].product),
       value_(productValue(program, group, group.product)) {
     for (std::size_t i = 0; i < group.stores.size(); ++i)
@@ -39,26 +39,8 @@ std::string ProductEpilogue::elementOffset(const Access &access) {
 void ProductEpilogue::forElements(const std::vector<int> &roots, const std::vector<int> &stores,
                                   const std::function<void()> &body) {
     const bool vectors = s_.vector > 1, apart = vectors && !loops();
-    for (const int load : elementLoads(roots)) {
-        const Access &access = n_.accesses.at(load);
-        if (!vectors || lastStride(access) == 0) {
-            valueOf(load); // the same for the whole vector
-        } else if (apart && inRuns(access)) {
-            const std::string name = fmt::format("v{}", arrays_++);
-            line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, s_.vector));
-            line(fmt::format("loadVector({}, {} + {});", name,
-                             pointer(access, p_.values[load].buffer), elementOffset(access)));
-            remember(load, name + "[e]");
-        }
-    }
-    vectors_.clear();
-    for (const int store : stores) {
-        if (!apart || !inRuns(n_.stores[store]))
-            continue;
-        vectors_[store] = fmt::format("y{}[e]", store);
-        line(fmt::format("{} y{}[{}];", storageType(p_.buffers[g_.stores[store].buffer].dtype),
-                         store, s_.vector));
-    }
+    loadVectors(roots);
+    gatherVectors(stores);
     const std::vector<std::string> first = coordinates_;
     if (vectors) {
         if (apart)
@@ -74,12 +56,14 @@ void ProductEpilogue::forElements(const std::vector<int> &roots, const std::vect
     if (vectors) {
         close();
         coordinates_ = first;
-        for (const auto &[store, name] : vectors_)
-            line(fmt::format("storeVector({} + {}, y{});",
-                             pointer(n_.stores[store], g_.stores[store].buffer),
-                             elementOffset(n_.stores[store]), store));
     }
-    vectors_.clear();
+    storeVectors();
+}
+
+VectorWriter::Run ProductEpilogue::runOf(const Access &access) const {
+    if (s_.vector == 1 || lastStride(access) == 0)
+        return Run::one;
+    return !loops() && inRuns(access) ? Run::beside : Run::apart;
 }
 
 std::int64_t ProductEpilogue::lastStride(const Access &access) const {

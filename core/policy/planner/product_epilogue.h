@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/policy/planner/kernel_writer.h"
 #include "core/policy/planner/products.h"
+#include "core/policy/planner/vector_writer.h"
 
 namespace cuda_agent::policy {
 
 /// For kernels that hold elements of a product in registers and compute on with them.
-class ProductEpilogue : public KernelWriter {
+class ProductEpilogue : public VectorWriter {
   public:
     ProductEpilogue(const Program &program, const Group &group, const Nest &nest,
                     const Schedule &schedule, const std::string &name);
@@ -18,6 +18,8 @@ class ProductEpilogue : public KernelWriter {
     /// The elements of a vector along a row of the product.
     void forElements(const std::vector<int> &roots, const std::vector<int> &stores,
                      const std::function<void()> &body) override;
+    int width() const override { return s_.vector; }
+    Run runOf(const Access &access) const override;
 
     bool loops() const { return s_.form == Schedule::Form::loopProduct; }
     bool batched() const { return product_.batch > 1; }
@@ -42,7 +44,6 @@ class ProductEpilogue : public KernelWriter {
     std::int64_t lastStride(const Access &access) const;
     /// Whether neighbours along a row of the product may be moved at once.
     bool inRuns(const Access &access) const;
-    int arrays_ = 0;
 };
 
 } // namespace cuda_agent::policy

@@ -353,4 +353,61 @@ std::vector<int> KernelWriter::keptValues() const {
     return {kept.begin(), kept.end()};
 }
 
+KernelWriter::Work KernelWriter::workOf(bool partial) const {
+    Work work;
+    for (std::size_t i = 0; i < g_.stores.size() && !partial; ++i)
+        work.stores.push_back(static_cast<int>(i));
+    work.roots = g_.reduces;
+    for (const int root : storeRoots(work.stores))
+        work.roots.push_back(root);
+    return work;
+}
+
+std::string KernelWriter::declarePartials(std::size_t pass) {
+    BufferInfo info;
+    info.name = fmt::format("{}_partials{}", name_, pass);
+    info.dtype = DType::uint8;
+    info.expressions = {fmt::format("{} * {}", n_.rowsExpression(), s_.parts * stateBytes(pass))};
+    out_.scratch.push_back(info);
+    scratchParameter(stateType(pass), info.name);
+    return info.name;
+}
+
+std::string KernelWriter::beginCombine(std::size_t pass, int threads) {
+    beginKernel("_combine", threads);
+    const std::vector<int> stores = rowStores();
+    for (const int id : reachableFrom(p_, storeRoots(stores))) {
+        if (p_.values[id].kind == Kind::load && perRow(id))
+            bufferParameter(p_.values[id].buffer);
+    }
+    bufferParameters({}, stores);
+    std::string name = fmt::format("{}_partials{}", name_, pass);
+    scratchParameter("const " + stateType(pass), name);
+    return name;
+}
+
+void KernelWriter::combineByThreads(std::size_t pass, int threads, bool byPart) {
+    const std::string name = beginCombine(pass, threads);
+    const std::string rows = sizeParameter(n_.rowsExpression(), "rows");
+    line(fmt::format("const long long row = (long long)blockIdx.x * {} + threadIdx.x;", threads));
+    line(fmt::format("if (row >= {})", rows));
+    line("    return;");
+    rowCoordinates("row", "long long");
+    line(fmt::format("{0} state{1} = {0}::identity();", stateType(pass), pass));
+    line(fmt::format("for (int p = 0; p < {}; ++p)", s_.parts));
+    line(fmt::format("    state{}.combine({}[{}]);", pass, name,
+                     byPart ? fmt::format("p * {} + row", rows)
+                            : fmt::format("row * {} + p", s_.parts)));
+    publishResults(pass, fmt::format("state{}", pass));
+    for (const int store : rowStores()) {
+        const std::string code = stored(store, valueOf(g_.stores[store].value));
+        line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
+                         elementOffset(n_.stores[store]), code));
+    }
+    Launch result;
+    result.block[0] = threads;
+    result.grid[0] = fmt::format("cdiv({}, {})", n_.rowsExpression(), threads);
+    endKernel(result);
+}
+
 } // namespace cuda_agent::policy

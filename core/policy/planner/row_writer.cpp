@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/policy/planner/kernel_writer.h"
+#include "core/policy/planner/vector_writer.h"
 
 namespace cuda_agent::policy {
 
 namespace {
 
 /// Rows whose elements lie next to each other: a team of threads walks along the row in vectors.
-class RowWriter : public KernelWriter {
+class RowWriter : public VectorWriter {
   public:
-    using KernelWriter::KernelWriter;
+    using VectorWriter::VectorWriter;
 
   protected:
     void writeForm() override {
-        const bool partial = g_.hasReductions() && s_.parts > 1 && !s_.together;
+        const bool partial = isPartial();
         beginKernel(partial ? "_partial" : "", s_.threads, s_.resident > 1 ? s_.resident : 0);
         prologue();
         keepLoads();
@@ -53,27 +53,8 @@ class RowWriter : public KernelWriter {
     void forElements(const std::vector<int> &roots, const std::vector<int> &stores,
                      const std::function<void()> &body) override {
         openVector(roots, stores);
-        for (const int load : elementLoads(roots)) {
-            const std::int64_t step = lastStride(n_.accesses.at(load));
-            if (step == 0) {
-                valueOf(load); // the same for the whole vector
-            } else if (step == 1 && s_.vector > 1) {
-                const std::string name = fmt::format("x{}", arrays_++);
-                line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, s_.vector));
-                loadVector(load, name);
-                remember(load, name + "[e]");
-            }
-        }
-        vectors_.clear();
-        for (const int store : stores) {
-            if (s_.vector > 1 && lastStride(n_.stores[store]) == 1 && !g_.stores[store].adds()) {
-                vectors_[store] = fmt::format("y{}", store);
-                line(fmt::format("{} y{}[{}];",
-                                 storageType(p_.buffers[g_.stores[store].buffer].dtype), store,
-                                 s_.vector));
-                vectors_[store] += "[e]";
-            }
-        }
+        loadVectors(roots);
+        gatherVectors(stores);
         if (s_.vector > 1) {
             line("#pragma unroll");
             open(fmt::format("for (int e = 0; e < {}; ++e)", s_.vector));
@@ -85,19 +66,20 @@ class RowWriter : public KernelWriter {
         if (s_.vector > 1) {
             close();
             inVector_ = false;
-            for (const auto &[store, name] : vectors_) {
-                out_.helpers.insert(s_.streaming ? "storeVectorStreaming" : "storeVector");
-                line(fmt::format("{}({} + {}, y{});",
-                                 s_.streaming ? "storeVectorStreaming" : "storeVector",
-                                 pointer(n_.stores[store], g_.stores[store].buffer),
-                                 elementOffset(n_.stores[store]), store));
-            }
         }
-        vectors_.clear();
+        storeVectors(s_.streaming ? "storeVectorStreaming" : "storeVector");
         closeVector();
     }
 
+    int width() const override { return s_.vector; }
+    Run runOf(const Access &access) const override {
+        const std::int64_t step = lastStride(access);
+        return step == 0 ? Run::one : step == 1 && s_.vector > 1 ? Run::beside : Run::apart;
+    }
+
   private:
+    /// Whether it leaves the rest to a second kernel.
+    bool isPartial() const { return g_.hasReductions() && s_.parts > 1 && !s_.together; }
     std::int64_t lastStride(const Access &access) const {
         return elementDims_.empty() ? 0 : access.strides[elementDims_.back()];
     }
@@ -165,14 +147,6 @@ class RowWriter : public KernelWriter {
         }
     }
 
-    void loadVector(int load, const std::string &name) {
-        out_.helpers.insert("loadVector");
-        const Access &access = n_.accesses.at(load);
-        const std::string at = withPicks(p_.values[load], elementOffset(access));
-        line(fmt::format("loadVector({}, {} + {});", name, pointer(access, p_.values[load].buffer),
-                         at));
-    }
-
     /// Declares arrays for loads and fills them, all vectors in flight before any is used.
     void preload(const std::vector<int> &loads) {
         std::vector<int> wanted;
@@ -183,12 +157,8 @@ class RowWriter : public KernelWriter {
         if (wanted.empty())
             return;
         std::map<int, std::string> names;
-        for (const int load : wanted) {
-            names[load] = fmt::format("x{}", arrays_++);
-            line(fmt::format("{} {}{}{};", scalarType(p_.values[load].dtype), names[load],
-                             s_.unroll > 1 ? fmt::format("[{}]", s_.unroll) : "",
-                             s_.vector > 1 ? fmt::format("[{}]", s_.vector) : ""));
-        }
+        for (const int load : wanted)
+            names[load] = declareInHand(load);
         const std::string j = s_.unroll > 1 ? "[j]" : "";
         openVector(wanted, {});
         for (const int load : wanted) {
@@ -214,19 +184,8 @@ class RowWriter : public KernelWriter {
     }
 
     void prologue() {
-        std::vector<int> roots = g_.reduces;
-        std::vector<int> stores;
-        const bool partial = g_.hasReductions() && s_.parts > 1 && !s_.together;
-        for (std::size_t i = 0; i < g_.stores.size() && !partial; ++i)
-            stores.push_back(static_cast<int>(i));
-        for (const int root : storeRoots(stores))
-            roots.push_back(root);
-        for (const int id : reachableFrom(p_, roots)) {
-            if (p_.values[id].kind == Kind::load)
-                bufferParameter(p_.values[id].buffer);
-        }
-        for (const int store : stores)
-            bufferParameter(g_.stores[store].buffer);
+        const auto [roots, stores] = workOf(isPartial());
+        bufferParameters(roots, stores);
 
         const std::string lane = s_.team == s_.threads
                                      ? "(int)threadIdx.x"
@@ -293,12 +252,8 @@ class RowWriter : public KernelWriter {
         std::map<int, std::string> names;
         const std::string j = s_.unroll > 1 ? "[j]" : "";
         const std::string e = s_.vector > 1 ? "[e]" : "";
-        for (const int id : kept) {
-            names[id] = fmt::format("x{}", arrays_++);
-            line(fmt::format("{} {}{}{};", scalarType(p_.values[id].dtype), names[id],
-                             s_.unroll > 1 ? fmt::format("[{}]", s_.unroll) : "",
-                             s_.vector > 1 ? fmt::format("[{}]", s_.vector) : ""));
-        }
+        for (const int id : kept)
+            names[id] = declareInHand(id);
         forElements(kept, {}, [&] {
             for (const int id : kept)
                 line(fmt::format("{}{}{} = {};", names[id], j, e, valueOf(id)));
@@ -349,25 +304,10 @@ class RowWriter : public KernelWriter {
         line(fmt::format("{0} = reduceBlock<{1}>({0}, exchange{2});", state, s_.threads, pass));
     }
 
-    std::string partialsName(std::size_t pass) const {
-        return fmt::format("{}_partials{}", name_, pass);
-    }
-
-    std::string partialsScratch(std::size_t pass) {
-        BufferInfo info;
-        info.name = partialsName(pass);
-        info.dtype = DType::uint8;
-        info.expressions = {
-            fmt::format("{} * {}", n_.rowsExpression(), s_.parts * stateBytes(pass))};
-        out_.scratch.push_back(info);
-        scratchParameter(stateType(pass), info.name);
-        return info.name;
-    }
-
     std::string rowText() const { return rowDims_.empty() ? "0" : "row"; }
 
     void handOver(std::size_t pass) {
-        const std::string name = partialsScratch(pass);
+        const std::string name = declarePartials(pass);
         line("if (lane == 0)");
         line(fmt::format("    {}[{} * {} + part] = state{};", name, rowText(), s_.parts, pass));
     }
@@ -375,7 +315,7 @@ class RowWriter : public KernelWriter {
     /// Blocks of a row tell each other their results and wait. They are neighbours in the grid and
     /// at most as many as the device holds at once, so all of them get to run.
     void meetOtherBlocks(std::size_t pass) {
-        const std::string name = partialsScratch(pass);
+        const std::string name = declarePartials(pass);
         const std::string counter = name_ + "_arrived";
         if (pass == 0) {
             BufferInfo info;
@@ -444,16 +384,7 @@ class RowWriter : public KernelWriter {
         const bool warps = s_.parts <= 64 && n_.rows() >= 8;
         const int team = warps ? 32 : 256;
         const int rowsHere = warps ? 8 : 1;
-        beginKernel("_combine", 256);
-        const std::vector<int> stores = rowStores();
-        for (const int id : reachableFrom(p_, storeRoots(stores))) {
-            if (p_.values[id].kind == Kind::load && perRow(id))
-                bufferParameter(p_.values[id].buffer);
-        }
-        for (const int store : stores)
-            bufferParameter(g_.stores[store].buffer);
-        const std::string name = partialsName(pass);
-        scratchParameter("const " + stateType(pass), name);
+        const std::string name = beginCombine(pass, 256);
         line(fmt::format("const int lane = (int)threadIdx.x % {};", team));
         if (!rowDims_.empty()) {
             if (warps) {
@@ -489,7 +420,6 @@ class RowWriter : public KernelWriter {
     }
 
     bool inVector_ = false;
-    int arrays_ = 0;
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/policy/planner/kernel_writer.h"
+#include "core/policy/planner/vector_writer.h"
 
 namespace cuda_agent::policy {
 
@@ -12,9 +12,9 @@ namespace {
 ///
 /// A warp takes 32 neighbours as vectors, several runs at once; with one element of padding a row,
 /// no two of its lanes meet in a bank of shared memory on either side.
-class TileWriter : public KernelWriter {
+class TileWriter : public VectorWriter {
   public:
-    using KernelWriter::KernelWriter;
+    using VectorWriter::VectorWriter;
 
   protected:
     void writeForm() override {
@@ -49,26 +49,8 @@ class TileWriter : public KernelWriter {
         openPiece(s_.along, width_, "b", s_.across, "a");
         positions("a", n_.across, "x", "acrossStart + a");
         positions("b", n_.along, "y", "alongStart + b");
-        for (const int load : elementLoads(roots)) {
-            const Access &access = n_.accesses.at(load);
-            if (!varies(access, n_.along)) {
-                valueOf(load); // the same for the whole vector
-            } else if (inVector() && widest(access, n_.along, n_.across) >= width_) {
-                const std::string name = fmt::format("v{}", arrays_++);
-                line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, width_));
-                loadVector(load, name);
-                remember(load, name + "[e]");
-            }
-        }
-        vectors_.clear();
-        for (const int store : stores) {
-            if (inVector() && widest(n_.stores[store], n_.along, n_.across) >= width_) {
-                vectors_[store] = fmt::format("y{}[e]", store);
-                line(fmt::format("{} y{}[{}];",
-                                 storageType(p_.buffers[g_.stores[store].buffer].dtype), store,
-                                 width_));
-            }
-        }
+        loadVectors(roots);
+        gatherVectors(stores);
         const std::vector<std::string> first = coordinates_;
         if (inVector()) {
             line("#pragma unroll");
@@ -81,15 +63,17 @@ class TileWriter : public KernelWriter {
             pop();
             close();
             coordinates_ = first;
-            for (const auto &[store, name] : vectors_) {
-                out_.helpers.insert("storeVector");
-                line(fmt::format("storeVector({} + {}, y{});",
-                                 pointer(n_.stores[store], g_.stores[store].buffer),
-                                 elementOffset(n_.stores[store]), store));
-            }
         }
-        vectors_.clear();
+        storeVectors();
         closePiece();
+    }
+
+    int width() const override { return width_; }
+    Run runOf(const Access &access) const override {
+        if (!varies(access, n_.along))
+            return Run::one;
+        return inVector() && widest(access, n_.along, n_.across) >= width_ ? Run::beside
+                                                                           : Run::apart;
     }
 
   private:
@@ -191,20 +175,8 @@ class TileWriter : public KernelWriter {
         }
     }
 
-    void loadVector(int load, const std::string &name) {
-        out_.helpers.insert("loadVector");
-        const Access &access = n_.accesses.at(load);
-        line(fmt::format("loadVector({}, {} + {});", name, pointer(access, p_.values[load].buffer),
-                         elementOffset(access)));
-    }
-
     void prologue(const std::vector<int> &roots, const std::vector<int> &stores) {
-        for (const int id : reachableFrom(p_, roots)) {
-            if (p_.values[id].kind == Kind::load)
-                bufferParameter(p_.values[id].buffer);
-        }
-        for (const int store : stores)
-            bufferParameter(g_.stores[store].buffer);
+        bufferParameters(roots, stores);
         const std::int64_t tilesAlong = (length(n_.along) + s_.along - 1) / s_.along;
         const std::int64_t tilesAcross = (length(n_.across) + s_.across - 1) / s_.across;
         line(fmt::format("const {} alongStart = ({})(blockIdx.x % {}u * {}u);", indexType_,
@@ -275,7 +247,6 @@ class TileWriter : public KernelWriter {
 
     int width_ = 1;           ///< of the writes
     std::vector<int> staged_; ///< loads that go through shared memory
-    int arrays_ = 0;
 };
 
 } // namespace

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/vector_writer.h"
+
+namespace cuda_agent::policy {
+
+void VectorWriter::loadVectors(const std::vector<int> &roots) {
+    for (const int load : elementLoads(roots)) {
+        const Run run = runOf(n_.accesses.at(load));
+        if (run == Run::one) {
+            valueOf(load);
+        } else if (run == Run::beside && width() > 1) {
+            const std::string name = fmt::format("v{}", arrays_++);
+            line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, width()));
+            loadVector(load, name);
+            remember(load, name + "[e]");
+        }
+    }
+}
+
+void VectorWriter::loadVector(int load, const std::string &to) {
+    out_.helpers.insert("loadVector");
+    const Access &access = n_.accesses.at(load);
+    const std::string at = withPicks(p_.values[load], elementOffset(access));
+    line(fmt::format("loadVector({}, {} + {});", to, pointer(access, p_.values[load].buffer), at));
+}
+
+void VectorWriter::gatherVectors(const std::vector<int> &stores) {
+    vectors_.clear();
+    for (const int store : stores) {
+        if (width() == 1 || runOf(n_.stores[store]) != Run::beside || g_.stores[store].adds())
+            continue;
+        vectors_[store] = fmt::format("y{}[e]", store);
+        line(fmt::format("{} y{}[{}];", storageType(p_.buffers[g_.stores[store].buffer].dtype),
+                         store, width()));
+    }
+}
+
+void VectorWriter::storeVectors(const std::string &function) {
+    for (const auto &[store, name] : vectors_) {
+        out_.helpers.insert(function);
+        line(fmt::format("{}({} + {}, y{});", function,
+                         pointer(n_.stores[store], g_.stores[store].buffer),
+                         elementOffset(n_.stores[store]), store));
+    }
+    vectors_.clear();
+}
+
+std::string VectorWriter::declareInHand(int value) {
+    std::string name = fmt::format("x{}", arrays_++);
+    line(fmt::format("{} {}{}{};", scalarType(p_.values[value].dtype), name,
+                     s_.unroll > 1 ? fmt::format("[{}]", s_.unroll) : "",
+                     s_.vector > 1 ? fmt::format("[{}]", s_.vector) : ""));
+    return name;
+}
+
+} // namespace cuda_agent::policy
