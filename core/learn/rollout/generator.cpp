@@ -28,6 +28,7 @@ struct Generator::Conversation::State {
     std::size_t kept = 0;             ///< of them, how many the row's keys are of
     std::int64_t age = 0;             ///< of the weights that made these keys
     std::mt19937_64 random;
+    TurnState turn; ///< where there is a grammar
     // Of the present request:
     std::int64_t most = 0;
     Generated written;
@@ -147,11 +148,24 @@ struct Generator::Engine {
         return std::nullopt;
     }
 
+    /// [rows, vocabulary] of bool, or undefined: what may come next of each.
+    at::Tensor allowed(const at::Tensor &logits, const std::vector<State *> &order) const {
+        if (!options.masks)
+            return {};
+        std::vector<TokenMasks::Mask> masks;
+        for (const auto *state : order)
+            masks.push_back(options.masks->allowed(
+                state->turn, roomOf(state->most, options.context, state->tokens.size(),
+                                    state->written.tokens.size())));
+        return MaskRows(masks, logits.size(-1), logits.device()).all();
+    }
+
     void write(const at::Tensor &logits, const std::vector<State *> &order) {
         std::vector<double> uniform;
         for (auto *state : order) // 53 bits: below 1 for sure
             uniform.push_back(static_cast<double>(state->random() >> 11) * 0x1p-53);
-        const auto sampled = sample(logits, options.sampling, {}, at::tensor(uniform, at::kDouble));
+        const auto sampled = sample(logits, options.sampling, allowed(logits, order),
+                                    at::tensor(uniform, at::kDouble));
         // One transfer for all three.
         const auto numbers =
             at::stack({sampled.tokens.to(at::kDouble), sampled.logProbabilities.to(at::kDouble),
@@ -167,6 +181,8 @@ struct Generator::Engine {
             state.written.tokens.push_back(token);
             state.written.logProbabilities.push_back(static_cast<float>(table[1][at]));
             state.written.entropy.push_back(static_cast<float>(table[2][at]));
+            if (options.masks)
+                state.turn = options.masks->next(state.turn, token).value_or(state.turn);
         }
         writes += static_cast<std::int64_t>(order.size());
         ++steps;
@@ -240,6 +256,7 @@ Result<Generated> Generator::generate(Conversation &conversation, std::vector<st
     state.tokens.insert(state.tokens.end(), tokens.begin(), tokens.end());
     state.written = {};
     state.most = most;
+    state.turn = {};
     state.random.seed(seed);
     state.waiting = true;
     engine_->writing.push_back(&state);

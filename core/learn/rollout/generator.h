@@ -5,6 +5,7 @@
 #include "core/base/result.h"
 #include "core/learn/model/decoder.h"
 #include "core/learn/model/sampler.h"
+#include "core/learn/rollout/turn_masks.h"
 
 #include <functional>
 #include <memory>
@@ -38,6 +39,9 @@ class Generator {
         std::int64_t context = 2048; ///< tokens of one, at most the model's positions
         std::int32_t endToken = 0;
         Sampling sampling;
+        /// Of the model's vocabulary; null: any token may come. With masks a stretch is a turn of
+        /// their grammar, whose end is the end token, and it comes within `most` and the context.
+        std::shared_ptr<const TokenMasks> masks = {};
         /// Called by the computing thread before each token of the batch, and when nobody writes:
         /// the way to let go of the device for those who time. An error is that of all who write.
         std::function<Result<void>()> enter = {};

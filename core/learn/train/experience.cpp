@@ -12,8 +12,8 @@
 namespace cuda_agent::learn {
 
 Experience::Experience(const std::vector<Trajectory> &trajectories, at::Device device,
-                       std::int64_t microTokens)
-    : device_(device), microTokens_(microTokens) {
+                       std::int64_t microTokens, TurnMasks masks)
+    : device_(device), microTokens_(microTokens), masks_(std::move(masks)) {
     std::int64_t most = 1;
     for (const auto &one : trajectories) {
         records_.push_back(&one.record);
@@ -43,7 +43,7 @@ TrajectoryBatch Experience::batch(const std::vector<std::size_t> &group) const {
     std::vector<const TokenRecord *> records;
     for (const auto i : group)
         records.push_back(records_[i]);
-    return TrajectoryBatch(records, device_);
+    return TrajectoryBatch(records, device_, masks_);
 }
 
 at::Tensor Experience::rows(const at::Tensor &table, const std::vector<std::size_t> &group,

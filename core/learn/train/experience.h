@@ -12,9 +12,10 @@ namespace cuda_agent::learn {
 /// [trajectories, most] of float on the model's device, most being the longest's own tokens.
 class Experience {
   public:
-    /// Borrows the trajectories, which all have own tokens.
+    /// Borrows the trajectories, which all have own tokens. `masks`: what their turns were drawn
+    /// by, where log-probabilities are to be those of that.
     Experience(const std::vector<Trajectory> &trajectories, at::Device device,
-               std::int64_t microTokens);
+               std::int64_t microTokens, TurnMasks masks = {});
 
     std::size_t size() const { return records_.size(); }
     const at::Tensor &mask() const { return mask_; }
@@ -47,6 +48,7 @@ class Experience {
     std::vector<float> rewards_;
     at::Device device_;
     std::int64_t microTokens_;
+    TurnMasks masks_;
     at::Tensor mask_;
 };
 

@@ -58,7 +58,8 @@ class Ppo : public Stage {
                                input_.firstStep + done_ + 1);
         device::Share share(input_.rollouts->device(), stop); // others time on it
         CUDA_AGENT_TRY(input_.processes.agreed(share.take()));
-        const Experience experience(trajectories, input_.actor.device(), options_.microTokens);
+        const Experience experience(trajectories, input_.actor.device(), options_.microTokens,
+                                    input_.rollouts->masks());
         const auto tables = tablesOf(experience, trajectories, metrics);
         CUDA_AGENT_TRY(learn(experience, tables, metrics));
         if (reference_ && options_.klTarget > 0)

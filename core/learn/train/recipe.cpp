@@ -40,6 +40,7 @@ void takeRollout(TomlFields &fields, RolloutOptions &rollout) {
     fields.take("longest_turn", rollout.longestTurn, 1, 1 << 20);
     fields.take("temperature", rollout.temperature, 0.01, 100);
     fields.take("top_p", rollout.topP, 0.01, 1);
+    fields.take("grammar", rollout.grammar);
     fields.take("seconds", rollout.seconds, 0, 1e6);
     fields.take("timing", rollout.timing);
     fields.take("numerics", rollout.numerics);

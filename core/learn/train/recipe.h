@@ -42,6 +42,9 @@ struct RolloutOptions {
     std::int64_t environments = 16;   ///< episodes at once, and rows of the generator
     std::int64_t longestTurn = 1024;  ///< tokens
     double temperature = 1, topP = 1; ///< of sampling, and of the update's probabilities
+    /// The model draws only what keeps a turn readable, its calls as the tools' schemas have them,
+    /// and ends a turn in time; the update's probabilities are those of that.
+    bool grammar = false;
     double seconds = 120;             ///< an episode that takes longer is dropped; 0: no limit
     bool timing = true;               ///< off: correct is 1, nothing is timed
     std::string numerics = "default"; ///< "default", "tf32", "published"

@@ -102,6 +102,12 @@ Result<std::unique_ptr<Rollouts>> Rollouts::open(Setting setting) {
                       where.is_cuda() ? device::openCuda(where.index()) : device::openCpu());
     std::unique_ptr<Rollouts> rollouts(new Rollouts(std::move(setting), device->info()));
     rollouts->train_ = std::move(train);
+    if (recipe.rollout.grammar) {
+        const auto &given = rollouts->setting_;
+        CUDA_AGENT_ASSIGN(masks,
+                          TokenMasks::ofTools(given.tokenizer, given.actor.config().vocabulary));
+        rollouts->grammar_ = std::move(masks);
+    }
     for (const auto &split : recipe.scoring.splits) {
         CUDA_AGENT_ASSIGN(tasks, tasksOf(recipe.rollout.tasks, split));
         rollouts->scored_[split] = spread(std::move(tasks), recipe.scoring.tasks);
@@ -256,6 +262,7 @@ Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
     options.context = recipe_.context;
     options.endToken = setting_.tokenizer.id(chat::imEnd).value_or(0);
     options.sampling = {temperature, temperature > 0 ? rollout.topP : 1};
+    options.masks = grammar_;
     options.enter = [&] { return share.step(); };
     options.leave = [&] { share.leave(); };
     CollectOptions how;

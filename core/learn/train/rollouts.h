@@ -59,6 +59,8 @@ class Rollouts {
     static std::filesystem::path trajectoryFile(const std::filesystem::path &run,
                                                 std::string_view stage, std::int64_t step);
     const device::Info &device() const { return device_; }
+    /// What turns are drawn by, where the recipe has it so.
+    TurnMasks masks() const { return {grammar_, recipe_.rollout.longestTurn, recipe_.context}; }
 
   private:
     Rollouts(Setting setting, device::Info device);
@@ -97,6 +99,7 @@ class Rollouts {
     const Setting setting_;
     const TrainRecipe &recipe_; ///< the setting's
     const device::Info device_;
+    std::shared_ptr<const TokenMasks> grammar_; ///< null: there is none
     JudgePool judges_;
     std::vector<bench::SuiteTask> train_;
     std::map<std::string, std::vector<bench::SuiteTask>> scored_; ///< by split

@@ -9,8 +9,8 @@
 
 namespace cuda_agent::learn {
 
-TrajectoryBatch::TrajectoryBatch(const std::vector<const TokenRecord *> &records,
-                                 at::Device device) {
+TrajectoryBatch::TrajectoryBatch(const std::vector<const TokenRecord *> &records, at::Device device,
+                                 const TurnMasks &masks) {
     const auto rows = static_cast<std::int64_t>(records.size());
     std::int64_t length = 0, most = 1;
     for (const auto *record : records) {
@@ -31,6 +31,8 @@ TrajectoryBatch::TrajectoryBatch(const std::vector<const TokenRecord *> &records
             targets.push_back(record.tokens[i]);
             slots.push_back(row * most + own++);
         }
+        if (masks.tokens)
+            std::ranges::move(masksOf(record, masks), std::back_inserter(allowed_));
     }
     const auto moved = [&](const std::vector<std::int64_t> &values) {
         return at::tensor(values, at::kLong).to(device);
@@ -57,8 +59,11 @@ at::Tensor TrajectoryBatch::compressed(const at::Tensor &flat) const {
 
 at::Tensor TrajectoryBatch::logProbabilities(const Transformer &actor,
                                              const Sampling &sampling) const {
-    return compressed(
-        logProbabilityOf(actor.logits(states(actor)), targets_, sampling, {}).to(at::kFloat));
+    const auto logits = actor.logits(states(actor));
+    const auto allowed = allowed_.empty()
+                             ? at::Tensor()
+                             : MaskRows(allowed_, logits.size(-1), logits.device()).all();
+    return compressed(logProbabilityOf(logits, targets_, sampling, allowed).to(at::kFloat));
 }
 
 at::Tensor TrajectoryBatch::values(const Transformer &critic) const {

@@ -5,6 +5,7 @@
 #include "core/learn/model/sampler.h"
 #include "core/learn/model/transformer.h"
 #include "core/learn/rollout/model_conversation.h"
+#include "core/learn/rollout/turn_masks.h"
 
 namespace cuda_agent::learn {
 
@@ -12,14 +13,17 @@ namespace cuda_agent::learn {
 /// own tokens in their order, as [rows, most] with 0 behind the last.
 class TrajectoryBatch {
   public:
-    /// At least one conversation; each begins with a token that the policy did not write.
-    TrajectoryBatch(const std::vector<const TokenRecord *> &records, at::Device device);
+    /// At least one conversation; each begins with a token that the policy did not write. `masks`:
+    /// what the turns were drawn by.
+    TrajectoryBatch(const std::vector<const TokenRecord *> &records, at::Device device,
+                    const TurnMasks &masks = {});
 
     std::int64_t rows() const { return mask_.size(0); }
     std::int64_t most() const { return mask_.size(1); } ///< of a row's own tokens
     const at::Tensor &mask() const { return mask_; }    ///< [rows, most] of bool
 
-    /// Log-probabilities of the policy's tokens under a model and the sampling that drew them:
+    /// Log-probabilities of the policy's tokens under a model, and the sampling and masks that drew
+    /// them:
     /// [rows, most] of float, with gradients unless they are off.
     at::Tensor logProbabilities(const Transformer &actor, const Sampling &sampling) const;
     /// A critic's values of the states that the policy's tokens were written in: likewise.
@@ -34,6 +38,7 @@ class TrajectoryBatch {
     at::Tensor targets_; ///< [n] of int64: these tokens
     at::Tensor slots_;   ///< [n] of int64: their places in [rows * most]
     at::Tensor mask_;
+    std::vector<TokenMasks::Mask> allowed_; ///< of these tokens; empty: no grammar
 };
 
 /// The indices 0 to lengths.size() - 1 in groups of like length, each of at most `most` tokens with

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/rollout/turn_masks.h"
+
+#include "core/learn/rollout/model_conversation.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace cuda_agent::learn {
+
+std::vector<TokenMasks::Mask> masksOf(const TokenRecord &record, const TurnMasks &masks) {
+    std::vector<TokenMasks::Mask> all;
+    std::optional<TurnState> turn;
+    std::size_t written = 0;
+    for (std::size_t i = 0; i < record.tokens.size(); ++i) {
+        if (record.byPolicy[i] == 0) {
+            turn.emplace();
+            written = 0;
+            continue;
+        }
+        const auto token = static_cast<std::size_t>(record.tokens[i]);
+        TokenMasks::Mask mask;
+        if (turn)
+            mask = masks.tokens->allowed(*turn,
+                                         roomOf(masks.longestTurn, masks.context, i, written++));
+        if (mask && (token >= mask->size() || (*mask)[token] == 0))
+            mask = nullptr;
+        turn = mask ? masks.tokens->next(*turn, record.tokens[i]) : std::nullopt;
+        all.push_back(std::move(mask));
+    }
+    return all;
+}
+
+MaskRows::MaskRows(const std::vector<TokenMasks::Mask> &masks, std::int64_t vocabulary,
+                   at::Device device) {
+    std::map<const void *, std::int64_t> known;
+    std::vector<TokenMasks::Mask> different;
+    std::vector<std::int64_t> rows;
+    for (const auto &mask : masks) {
+        const auto [at, fresh] =
+            known.emplace(mask.get(), static_cast<std::int64_t>(different.size()));
+        if (fresh)
+            different.push_back(mask);
+        rows.push_back(at->second);
+    }
+    const auto count = static_cast<std::int64_t>(different.size());
+    auto table = at::ones({count, vocabulary}, at::kBool);
+    for (std::int64_t i = 0; i < count; ++i)
+        if (const auto &mask = different[static_cast<std::size_t>(i)])
+            std::ranges::transform(*mask, table.data_ptr<bool>() + i * vocabulary,
+                                   [](std::uint8_t each) { return each != 0; });
+    different_ = table.to(device);
+    rows_ = at::tensor(rows, at::kLong).to(device);
+}
+
+at::Tensor MaskRows::all() const {
+    return different_.index_select(0, rows_);
+}
+
+} // namespace cuda_agent::learn

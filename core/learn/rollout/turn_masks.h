@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/learn/grammar/token_masks.h"
+
+#include <ATen/core/Tensor.h>
+
+namespace cuda_agent::learn {
+
+struct TokenRecord;
+
+/// The grammar that a policy's turns are drawn by, with what else a mask depends on: a turn ends in
+/// the room that it has.
+struct TurnMasks {
+    std::shared_ptr<const TokenMasks> tokens; ///< null: any token may come
+    std::int64_t longestTurn = 0;             ///< tokens, as Generator::generate() was asked for
+    std::int64_t context = 0;                 ///< of the generator
+};
+
+/// Room of the token at `place` of a conversation, the `written`th of its turn, both from 0.
+inline std::int64_t roomOf(std::int64_t longestTurn, std::int64_t context, std::size_t place,
+                           std::size_t written) {
+    return std::min(longestTurn - static_cast<std::int64_t>(written),
+                    context - static_cast<std::int64_t>(place));
+}
+
+/// Of each token that the policy wrote, in their order, the mask that it was drawn under: the same
+/// that the generator had, for it follows from the tokens before. From the first token of a turn
+/// that its mask refuses (it was drawn without a grammar, or with other tools or lengths) to the
+/// turn's end the masks are null. Any thread.
+std::vector<TokenMasks::Mask> masksOf(const TokenRecord &record, const TurnMasks &masks);
+
+/// Masks as a tensor of few rows: those that are alike are one.
+class MaskRows {
+  public:
+    /// A null mask has every token.
+    MaskRows(const std::vector<TokenMasks::Mask> &masks, std::int64_t vocabulary,
+             at::Device device);
+    /// [masks, vocabulary] of bool, in their order.
+    at::Tensor all() const;
+
+  private:
+    at::Tensor different_, rows_;
+};
+
+} // namespace cuda_agent::learn
