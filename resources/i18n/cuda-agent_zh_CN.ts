@@ -36,6 +36,293 @@
     </message>
 </context>
 <context>
+    <name>Profile</name>
+    <message>
+        <source>counted bytes</source>
+        <translation>计数字节</translation>
+    </message>
+    <message>
+        <source>counted operations</source>
+        <translation>计数运算</translation>
+    </message>
+    <message>
+        <source>warps</source>
+        <translation>线程束</translation>
+    </message>
+    <message>
+        <source>blocks</source>
+        <translation>线程块</translation>
+    </message>
+    <message>
+        <source>registers</source>
+        <translation>寄存器</translation>
+    </message>
+    <message>
+        <source>shared memory</source>
+        <translation>共享内存</translation>
+    </message>
+    <message>
+        <source>barriers</source>
+        <translation>屏障</translation>
+    </message>
+    <message>
+        <source>Bound by DRAM</source>
+        <translation>受 DRAM 限制</translation>
+    </message>
+    <message>
+        <source>Bound by L2</source>
+        <translation>受 L2 限制</translation>
+    </message>
+    <message>
+        <source>Bound by L1 and shared memory</source>
+        <translation>受 L1 与共享内存限制</translation>
+    </message>
+    <message>
+        <source>Bound by FP32 arithmetic</source>
+        <translation>受 FP32 运算限制</translation>
+    </message>
+    <message>
+        <source>Bound by tensor cores</source>
+        <translation>受张量核心限制</translation>
+    </message>
+    <message>
+        <source>Too much DRAM traffic</source>
+        <translation>DRAM 流量过多</translation>
+    </message>
+    <message>
+        <source>Uncoalesced loads</source>
+        <translation>加载未合并</translation>
+    </message>
+    <message>
+        <source>Uncoalesced stores</source>
+        <translation>存储未合并</translation>
+    </message>
+    <message>
+        <source>Bank conflicts of loads</source>
+        <translation>加载存在存储体冲突</translation>
+    </message>
+    <message>
+        <source>Bank conflicts of stores</source>
+        <translation>存储存在存储体冲突</translation>
+    </message>
+    <message>
+        <source>Registers are spilled</source>
+        <translation>寄存器溢出</translation>
+    </message>
+    <message>
+        <source>Divergent warps</source>
+        <translation>线程束分歧</translation>
+    </message>
+    <message>
+        <source>Many atomics</source>
+        <translation>原子操作过多</translation>
+    </message>
+    <message>
+        <source>Grid too small</source>
+        <translation>网格过小</translation>
+    </message>
+    <message>
+        <source>Last wave partly empty</source>
+        <translation>最后一波未填满</translation>
+    </message>
+    <message>
+        <source>Low occupancy</source>
+        <translation>占用率低</translation>
+    </message>
+    <message>
+        <source>Bound by instructions</source>
+        <translation>受指令发射限制</translation>
+    </message>
+    <message>
+        <source>Warps wait</source>
+        <translation>线程束等待</translation>
+    </message>
+    <message>
+        <source>Library below its limit</source>
+        <translation>库内核未达极限</translation>
+    </message>
+    <message>
+        <source>Gaps between launches</source>
+        <translation>启动之间有空隙</translation>
+    </message>
+    <message>
+        <source>reached</source>
+        <translation>达到</translation>
+    </message>
+    <message>
+        <source>measured ceiling</source>
+        <translation>实测上限</translation>
+    </message>
+    <message>
+        <source>of the measured ceiling</source>
+        <translation>占实测上限</translation>
+    </message>
+    <message>
+        <source>DRAM bytes</source>
+        <translation>DRAM 字节</translation>
+    </message>
+    <message>
+        <source>local bytes</source>
+        <translation>本地内存字节</translation>
+    </message>
+    <message>
+        <source>spilled bytes a thread</source>
+        <translation>每线程溢出字节</translation>
+    </message>
+    <message>
+        <source>registers a thread</source>
+        <translation>每线程寄存器</translation>
+    </message>
+    <message>
+        <source>share of L1 traffic</source>
+        <translation>占 L1 流量</translation>
+    </message>
+    <message>
+        <source>sectors per request</source>
+        <translation>每请求扇区数</translation>
+    </message>
+    <message>
+        <source>fewest that would do</source>
+        <translation>最少所需</translation>
+    </message>
+    <message>
+        <source>used bytes of a sector&apos;s 32</source>
+        <translation>扇区 32 字节中用到</translation>
+    </message>
+    <message>
+        <source>bank conflicts</source>
+        <translation>存储体冲突</translation>
+    </message>
+    <message>
+        <source>passes</source>
+        <translation>遍数</translation>
+    </message>
+    <message>
+        <source>repeated passes</source>
+        <translation>重复的遍数</translation>
+    </message>
+    <message>
+        <source>shared memory busy</source>
+        <translation>共享内存繁忙</translation>
+    </message>
+    <message>
+        <source>lanes at work of 32</source>
+        <translation>32 条通道中工作的</translation>
+    </message>
+    <message>
+        <source>atomic requests</source>
+        <translation>原子请求</translation>
+    </message>
+    <message>
+        <source>all requests</source>
+        <translation>全部请求</translation>
+    </message>
+    <message>
+        <source>waves</source>
+        <translation>波数</translation>
+    </message>
+    <message>
+        <source>empty places</source>
+        <translation>空位</translation>
+    </message>
+    <message>
+        <source>blocks a multiprocessor</source>
+        <translation>每个多处理器的线程块</translation>
+    </message>
+    <message>
+        <source>achieved occupancy</source>
+        <translation>实际占用率</translation>
+    </message>
+    <message>
+        <source>theoretical occupancy</source>
+        <translation>理论占用率</translation>
+    </message>
+    <message>
+        <source>cycles with an instruction</source>
+        <translation>有指令发射的周期</translation>
+    </message>
+    <message>
+        <source>share of waiting warps</source>
+        <translation>等待线程束占比</translation>
+    </message>
+    <message>
+        <source>reason</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>ceiling</source>
+        <translation>上限</translation>
+    </message>
+    <message>
+        <source>limited by</source>
+        <translation>受限于</translation>
+    </message>
+    <message>
+        <source>whole call</source>
+        <translation>整次调用</translation>
+    </message>
+    <message>
+        <source>sum of launches</source>
+        <translation>各启动之和</translation>
+    </message>
+    <message>
+        <source>launches</source>
+        <translation>启动次数</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>Whole call</source>
+        <translation>整次调用</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>%1 data sheet %2</source>
+        <translation>%1 数据手册 %2</translation>
+    </message>
+    <message>
+        <source>%1 of the measured %2</source>
+        <translation>实测 %2 的 %1</translation>
+    </message>
+    <message>
+        <source>%1 of the data sheet&apos;s %2</source>
+        <translation>数据手册 %2 的 %1</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1，%2</translation>
+    </message>
+    <message>
+        <source>%1 at %2 FLOP/byte</source>
+        <translation>%1，强度 %2 FLOP/字节</translation>
+    </message>
+    <message>
+        <source>at the limit</source>
+        <translation>已达极限</translation>
+    </message>
+    <message>
+        <source>up to %1 faster</source>
+        <translation>最多快 %1</translation>
+    </message>
+    <message>
+        <source>memory copy</source>
+        <translation>内存复制</translation>
+    </message>
+    <message>
+        <source>FP32</source>
+        <translation>FP32</translation>
+    </message>
+</context>
+<context>
     <name>QsciScintilla</name>
     <message>
         <source>&amp;Undo</source>
@@ -2167,6 +2454,18 @@ Press Run, or open a session.</source>
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::FindingsModel</name>
+    <message>
+        <source>%1: %2</source>
+        <comment>expected gain: rule</comment>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>Click or press Enter to go to %1, line %2</source>
+        <translation>单击或按回车键转到 %1 第 %2 行</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::Gauge</name>
     <message>
         <source>%1: %2</source>
@@ -2194,6 +2493,101 @@ Press Run, or open a session.</source>
     <message>
         <source>Kernel</source>
         <translation>内核</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::KernelsModel</name>
+    <message>
+        <source>%1 B</source>
+        <translation>%1 B</translation>
+    </message>
+    <message>
+        <source>median of the traced calls, %1 to %2</source>
+        <translation>所跟踪调用的中位数，%1 至 %2</translation>
+    </message>
+    <message>
+        <source>grid %1, block %2</source>
+        <translation>网格 %1，线程块 %2</translation>
+    </message>
+    <message>
+        <source>Kernel, copy or step, in the order of the call</source>
+        <translation>内核、复制或步骤，按调用顺序</translation>
+    </message>
+    <message>
+        <source>Kernel</source>
+        <translation>内核</translation>
+    </message>
+    <message>
+        <source>Time of one launch, the median</source>
+        <translation>一次启动的时间（中位数）</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>Share of the sum of all launches</source>
+        <translation>占全部启动之和的比例</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>占比</translation>
+    </message>
+    <message>
+        <source>Speed of light of memory: the nearest of its measured ceilings</source>
+        <translation>内存的光速：最接近的实测上限</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>Speed of light of arithmetic: the nearest of its measured ceilings</source>
+        <translation>运算的光速：最接近的实测上限</translation>
+    </message>
+    <message>
+        <source>Compute</source>
+        <translation>运算</translation>
+    </message>
+    <message>
+        <source>Achieved occupancy: resident warps over the most that fit</source>
+        <translation>实际占用率：驻留线程束与最多可容纳数之比</translation>
+    </message>
+    <message>
+        <source>Occupancy</source>
+        <translation>占用率</translation>
+    </message>
+    <message>
+        <source>Theoretical occupancy: what its resources allow</source>
+        <translation>理论占用率：其资源所允许的</translation>
+    </message>
+    <message>
+        <source>Possible</source>
+        <translation>理论</translation>
+    </message>
+    <message>
+        <source>What limits the theoretical occupancy</source>
+        <translation>理论占用率受什么限制</translation>
+    </message>
+    <message>
+        <source>Limited by</source>
+        <translation>受限于</translation>
+    </message>
+    <message>
+        <source>Registers a thread</source>
+        <translation>每线程寄存器</translation>
+    </message>
+    <message>
+        <source>Registers</source>
+        <translation>寄存器</translation>
+    </message>
+    <message>
+        <source>Bytes that a thread spills from registers</source>
+        <translation>每个线程从寄存器溢出的字节</translation>
+    </message>
+    <message>
+        <source>Spills</source>
+        <translation>溢出</translation>
     </message>
 </context>
 <context>
@@ -2946,6 +3340,219 @@ Press Run, or open a session.</source>
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::ProfilePane</name>
+    <message>
+        <source>Kernel profile</source>
+        <translation>内核性能分析</translation>
+    </message>
+    <message>
+        <source>The profile of turn %1 in the log cannot be read.</source>
+        <translation>日志中第 %1 轮的性能分析无法读取。</translation>
+    </message>
+    <message>
+        <source>Turn %1 was profiled without a result: %2</source>
+        <translation>第 %1 轮的性能分析没有结果：%2</translation>
+    </message>
+    <message>
+        <source>The candidate of turn %1 has not been profiled.</source>
+        <translation>第 %1 轮的候选尚未做性能分析。</translation>
+    </message>
+    <message>
+        <source>A roofline of each kernel with DRAM, L2 and L1, its occupancy and what to do next are shown here once a candidate is profiled: press Profile, or let the agent call its tool Profile.</source>
+        <translation>候选做过性能分析后，这里显示每个内核在 DRAM、L2 和 L1 上的屋顶线、占用率以及下一步的建议：请按“性能分析”，或让智能体调用其工具 Profile。</translation>
+    </message>
+    <message>
+        <source>Show Turn %1, Which Has a Profile</source>
+        <translation>显示有性能分析的第 %1 轮</translation>
+    </message>
+    <message>
+        <source>Turn %1</source>
+        <translation>第 %1 轮</translation>
+    </message>
+    <message>
+        <source>Turn %1, whose files are the same</source>
+        <translation>第 %1 轮（文件相同）</translation>
+    </message>
+    <message>
+        <source>a call takes %1</source>
+        <translation>一次调用需 %1</translation>
+    </message>
+    <message>
+        <source>nothing runs in %1 of it</source>
+        <translation>其中 %1 的时间没有任何运行</translation>
+    </message>
+    <message>
+        <source>Times by the host&apos;s clock, which say nothing about a GPU; bytes and operations as the plan counts them, ceilings measured on this host.</source>
+        <translation>时间取自主机时钟，不能说明 GPU 的情况；字节与运算按计划计数，上限在本机实测。</translation>
+    </message>
+    <message>
+        <source>Source: %1.</source>
+        <translation>来源：%1。</translation>
+    </message>
+    <message>
+        <source>Findings (%1)</source>
+        <translation>发现（%1）</translation>
+    </message>
+    <message>
+        <source>Kernels (%1)</source>
+        <translation>内核（%1）</translation>
+    </message>
+    <message>
+        <source>Notes (%1)</source>
+        <translation>说明（%1）</translation>
+    </message>
+    <message>
+        <source>The rules read hardware counters, which the CPU device does not have. Kernels says where the time goes.</source>
+        <translation>规则读取硬件计数器，而 CPU 设备没有。时间的去向见“内核”。</translation>
+    </message>
+    <message>
+        <source>The rules find nothing to remark. Notes, where there are any, say which counters could not be read.</source>
+        <translation>规则没有发现需要指出的问题。若有说明，其中写明哪些计数器无法读取。</translation>
+    </message>
+    <message>
+        <source>%1, %2 (%3)</source>
+        <comment>kernel, time, share</comment>
+        <translation>%1，%2（%3）</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <comment>kernel, time</comment>
+        <translation>%1，%2</translation>
+    </message>
+    <message>
+        <source>All kernels</source>
+        <translation>全部内核</translation>
+    </message>
+    <message>
+        <source>Whole call, %1</source>
+        <translation>整次调用，%1</translation>
+    </message>
+    <message>
+        <source>No arithmetic was counted here, so there is no arithmetic intensity to draw it at. Speed of Light says how near it comes to each ceiling.</source>
+        <translation>这里没有计到运算，因此没有可用来绘制的算术强度。“光速”显示它离每个上限有多近。</translation>
+    </message>
+    <message>
+        <source>The profile knows neither bytes nor operations of this.</source>
+        <translation>性能分析既不知道它的字节数，也不知道它的运算数。</translation>
+    </message>
+    <message>
+        <source>Measure where the time of the shown turn&apos;s candidate goes; an engineer&apos;s turn in the log</source>
+        <translation>测量所示轮次候选的时间去向；在日志中记为工程师的一轮</translation>
+    </message>
+    <message>
+        <source>Where the values come from</source>
+        <translation>数值来源</translation>
+    </message>
+    <message>
+        <source>Roofline and speed of light</source>
+        <translation>屋顶线与光速</translation>
+    </message>
+    <message>
+        <source>Roofline</source>
+        <translation>屋顶线</translation>
+    </message>
+    <message>
+        <source>Speed of Light</source>
+        <translation>光速</translation>
+    </message>
+    <message>
+        <source>How to get a profile</source>
+        <translation>如何得到性能分析</translation>
+    </message>
+    <message>
+        <source>Kernel</source>
+        <translation>内核</translation>
+    </message>
+    <message>
+        <source>The kernel that is drawn</source>
+        <translation>所绘制的内核</translation>
+    </message>
+    <message>
+        <source>What the profiler is at</source>
+        <translation>性能分析器正在做什么</translation>
+    </message>
+    <message>
+        <source>Profiling</source>
+        <translation>正在分析</translation>
+    </message>
+    <message>
+        <source>Findings, the largest expected gain first</source>
+        <translation>发现，预期收益最大的在前</translation>
+    </message>
+    <message>
+        <source>Kernels of one call</source>
+        <translation>一次调用的内核</translation>
+    </message>
+    <message>
+        <source>What could not be measured, and why</source>
+        <translation>哪些未能测量，以及原因</translation>
+    </message>
+    <message>
+        <source>Findings and kernels</source>
+        <translation>发现与内核</translation>
+    </message>
+    <message>
+        <source>Findings</source>
+        <translation>发现</translation>
+    </message>
+    <message>
+        <source>Kernels</source>
+        <translation>内核</translation>
+    </message>
+    <message>
+        <source>Notes</source>
+        <translation>说明</translation>
+    </message>
+    <message>
+        <source>Profile Candidate</source>
+        <translation>分析候选性能</translation>
+    </message>
+    <message>
+        <source>Profile</source>
+        <translation>性能分析</translation>
+    </message>
+    <message>
+        <source>Stop Profiling</source>
+        <translation>停止性能分析</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Next Kernel</source>
+        <translation>下一个内核</translation>
+    </message>
+    <message>
+        <source>Kernel Before</source>
+        <translation>上一个内核</translation>
+    </message>
+    <message>
+        <source>Export Roofline…</source>
+        <translation>导出屋顶线…</translation>
+    </message>
+    <message>
+        <source>Copy Kernel Table</source>
+        <translation>复制内核表</translation>
+    </message>
+    <message>
+        <source>Copy Findings</source>
+        <translation>复制发现</translation>
+    </message>
+    <message>
+        <source>Copy Profile as JSON</source>
+        <translation>以 JSON 复制性能分析</translation>
+    </message>
+    <message>
+        <source>profiling</source>
+        <translation>正在分析性能</translation>
+    </message>
+    <message>
+        <source>Solid ceilings were measured, dashed ones are the data sheet&apos;s.</source>
+        <translation>实线上限为实测，虚线为数据手册。</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::ProgressPane</name>
     <message>
         <source>%1 %</source>
@@ -3224,6 +3831,34 @@ Press Run: each verdict adds a point.</source>
     <message>
         <source>End</source>
         <translation>结束</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::RoofPlot</name>
+    <message>
+        <source>Hierarchical roofline</source>
+        <translation>分层屋顶线</translation>
+    </message>
+    <message>
+        <source>arithmetic intensity, FLOP/byte</source>
+        <translation>算术强度，FLOP/字节</translation>
+    </message>
+    <message>
+        <source>performance</source>
+        <translation>性能</translation>
+    </message>
+    <message>
+        <source>Next Point</source>
+        <translation>下一个点</translation>
+    </message>
+    <message>
+        <source>Point Before</source>
+        <translation>上一个点</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <comment>kernel, memory</comment>
+        <translation>%1，%2</translation>
     </message>
 </context>
 <context>
@@ -3594,6 +4229,22 @@ Press Run: each correct candidate is timed and adds a point.</source>
         <source>Ended without a correct candidate</source>
         <translation>已结束，没有正确的候选</translation>
     </message>
+    <message>
+        <source>Kernel Profile</source>
+        <translation>内核性能分析</translation>
+    </message>
+    <message>
+        <source>There is no candidate to profile yet</source>
+        <translation>还没有可分析的候选</translation>
+    </message>
+    <message>
+        <source>Only plan candidates are profiled: a module launches on its own in PyTorch&apos;s process</source>
+        <translation>只分析计划候选：模块在 PyTorch 的进程中自行启动内核</translation>
+    </message>
+    <message>
+        <source>The engine is at other work</source>
+        <translation>引擎正在做其他工作</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::SetColumns</name>
@@ -3822,6 +4473,21 @@ Press Run: each correct candidate is timed and adds a point.</source>
     <message>
         <source>State</source>
         <translation>状态</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::SpeedChart</name>
+    <message>
+        <source>Speed of light</source>
+        <translation>光速</translation>
+    </message>
+    <message>
+        <source>%1 of the data sheet</source>
+        <translation>数据手册的 %1</translation>
+    </message>
+    <message>
+        <source>of the measured ceiling; dotted: of the data sheet</source>
+        <translation>占实测上限；虚线：占数据手册</translation>
     </message>
 </context>
 <context>

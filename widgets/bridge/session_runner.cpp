@@ -170,18 +170,45 @@ void SessionRunner::stop() {
     thread_.request_stop();
 }
 
+/// Unique in the session also when it is opened again.
+std::string SessionRunner::newCallId() {
+    return QStringLiteral("engineer-%1-%2")
+        .arg(QDateTime::currentMSecsSinceEpoch())
+        .arg(++checks_)
+        .toStdString();
+}
+
+void SessionRunner::addWrites(std::vector<session::ToolCall> &calls,
+                              const std::map<std::string, std::string> &files) {
+    for (const auto &[path, text] : files)
+        calls.push_back({newCallId(), "Write", {{"path", path}, {"content", text}}});
+}
+
 void SessionRunner::check(const std::map<std::string, std::string> &files, bool full) {
     if (!busy())
         return;
     std::vector<session::ToolCall> calls;
-    // Unique in the session also when it is opened again.
-    const qint64 now = QDateTime::currentMSecsSinceEpoch();
-    const auto id = [&] {
-        return QStringLiteral("engineer-%1-%2").arg(now).arg(++checks_).toStdString();
-    };
-    for (const auto &[path, text] : files)
-        calls.push_back({id(), "Write", {{"path", path}, {"content", text}}});
-    calls.push_back({id(), "Verify", {{"strength", full ? "full" : "training"}}});
+    addWrites(calls, files);
+    calls.push_back({newCallId(), "Verify", {{"strength", full ? "full" : "training"}}});
+    shared_->control.post({{}, std::move(calls)});
+}
+
+void SessionRunner::profile(const std::map<std::string, std::string> &before,
+                            const std::map<std::string, std::string> &after) {
+    if (!busy())
+        return;
+    std::vector<session::ToolCall> calls;
+    addWrites(calls, before);
+    calls.push_back({newCallId(), "Profile", Json::object()});
+    addWrites(calls, after);
+    shared_->control.post({{}, std::move(calls)});
+}
+
+void SessionRunner::write(const std::map<std::string, std::string> &files) {
+    if (!busy() || files.empty())
+        return;
+    std::vector<session::ToolCall> calls;
+    addWrites(calls, files);
     shared_->control.post({{}, std::move(calls)});
 }
 

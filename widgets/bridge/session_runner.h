@@ -49,6 +49,12 @@ class SessionRunner : public QObject {
     /// A turn of the engineer's: writes the files and, if asked, verifies. While the policy is at
     /// work it comes after the turn under way.
     void check(const std::map<std::string, std::string> &files, bool full);
+    /// A turn of the engineer's: writes `before`, profiles what the workspace holds then, and
+    /// writes `after`, so that the workspace is as it was. Comes after the turn under way.
+    void profile(const std::map<std::string, std::string> &before,
+                 const std::map<std::string, std::string> &after);
+    /// A turn of the engineer's that only writes files.
+    void write(const std::map<std::string, std::string> &files);
     /// A turn of the engineer's that is a message to the agent; comes after the turn under way.
     void tell(const QString &message);
 
@@ -78,6 +84,9 @@ class SessionRunner : public QObject {
 
   private:
     struct Shared;
+    std::string newCallId();
+    void addWrites(std::vector<session::ToolCall> &calls,
+                   const std::map<std::string, std::string> &files);
     void setState(State state);
     void setWaiting(std::optional<session::ToolCall> call);
     void deliver();

@@ -7,7 +7,7 @@
 #include "widgets/plot/marks.h"
 #include "widgets/plot/plot.h"
 #include "widgets/roofline/profile_model.h"
-#include "widgets/roofline/roof_labels.h"
+#include "widgets/roofline/roof_names.h"
 
 #include <QAction>
 #include <QApplication>
@@ -20,7 +20,6 @@
 #include <QTableView>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace cuda_agent::widgets {
@@ -92,7 +91,8 @@ RooflinePane::RooflinePane(SessionDocument *document, QWidget *parent)
     labels_.setSingleShot(true);
     labels_.setInterval(0);
     connect(&labels_, &QTimer::timeout, this, [this] {
-        if (roofs_ > 0)
+        // While the range follows the data, each change of it is followed by a decoration anyway.
+        if (roofs_ > 0 && !plot_->follow())
             plot_->setDecoration([this](QCustomPlot &canvas) { decorate(canvas); });
     });
     for (QCPAxis *axis : {plot_->canvas().xAxis, plot_->canvas().yAxis})
@@ -293,17 +293,12 @@ void RooflinePane::decorate(QCustomPlot &canvas) const {
                     Qt::AlignLeft | Qt::AlignVCenter);
     }
     if (!flat) {
-        if (plot_->follow()) { // room for the name of the highest roof
-            int height = 0;
+        if (plot_->follow()) {
+            QStringList names;
             for (const Series &series : plot_->series())
                 if (!series.inLegend)
-                    height = std::max(
-                        height,
-                        QFontMetrics(canvas.font()).size(Qt::TextSingleLine, series.name).height());
-            const double part = (height + 7.0) / std::max(1, canvas.axisRect()->height());
-            const QCPRange range = canvas.yAxis->range();
-            canvas.yAxis->setRangeUpper(range.upper *
-                                        std::pow(range.upper / range.lower, std::min(0.3, part)));
+                    names += series.name;
+            leaveRoomForNames(canvas, names);
         }
         nameRoofs(canvas);
         return;
@@ -344,45 +339,26 @@ void RooflinePane::decorate(QCustomPlot &canvas) const {
 }
 
 void RooflinePane::nameRoofs(QCustomPlot &canvas) const {
-    const QFontMetrics metrics(canvas.font());
-    const QSizeF padding(8, 2);
-    const auto pixel = [&](double x, double y) {
-        return QPointF(canvas.xAxis->coordToPixel(x), canvas.yAxis->coordToPixel(y));
-    };
-    std::vector<RoofLine> lines;
+    std::vector<NamedRoof> roofs;
     std::vector<QRectF> taken;
     const auto &all = plot_->series();
-    // "L2" where there is no room for "L2 6.5 TB/s".
-    const auto namesOf = [&](const QString &name) {
-        return std::array{name, name.section(QLatin1Char(' '), 0, 0)};
-    };
     for (std::size_t i = 0; i < all.size(); ++i) {
         const Series &series = all[i];
         if (static_cast<int>(i) < roofs_) {
-            RoofLine line{QLineF(pixel(series.x[0], series.y[0]), pixel(series.x[1], series.y[1])),
-                          {}};
-            for (const QString &name : namesOf(series.name))
-                line.names.push_back(QSizeF(metrics.size(Qt::TextSingleLine, name)) + padding);
-            lines.push_back(std::move(line));
+            // "L2" where there is no room for "L2 6.5 TB/s".
+            roofs.push_back({{series.x[0], series.y[0]},
+                             {series.x[1], series.y[1]},
+                             {series.name, series.name.section(QLatin1Char(' '), 0, 0)}});
             continue;
         }
         for (std::size_t point = 0; point < series.x.size(); ++point)
-            taken.emplace_back(pixel(series.x[point], series.y[point]) - QPointF(8, 8),
-                               QSizeF(16, 16));
+            taken.push_back(pixelsOfMark(canvas, series.x[point], series.y[point]));
     }
     for (const RoofPoint &point : data_.turns)
         if (point.turn == document_->shownTurn())
-            taken.emplace_back(pixel(data_.intensity(), point.rate) -
-                                   QPointF(8, metrics.height() / 2.0 + 1),
-                               QSizeF(metrics.size(Qt::TextSingleLine, turnText(point.turn))) +
-                                   padding + QSizeF(8, 0));
-    const auto places = placeLabels(lines, taken, QRectF(canvas.axisRect()->rect()));
-    const Colors &colors = Theme::instance().colors();
-    for (std::size_t i = 0; i < places.size(); ++i)
-        if (places[i])
-            addTurnedText(canvas, canvas.xAxis->pixelToCoord(places[i]->centre.x()),
-                          canvas.yAxis->pixelToCoord(places[i]->centre.y()), colors.text,
-                          namesOf(all[i].name)[places[i]->name], places[i]->angle);
+            taken.push_back(
+                pixelsOfText(canvas, data_.intensity(), point.rate, turnText(point.turn)));
+    drawRoofNames(canvas, roofs, taken);
 }
 
 QString RooflinePane::turnText(int turn) const {

@@ -53,6 +53,9 @@ void SessionIndex::append(Event event) {
             verdicts_.back().turn = event.turn;
             verdicts_.back().engineer = turn.engineer;
         }
+        if (event.type == EventType::observation &&
+            partOf(partOf(event.data, "data"), "profile").is_object())
+            profiles_.push_back({at, event.turn, turn.engineer});
     }
     if (event.type == EventType::fileWritten || event.type == EventType::fileRemoved) {
         std::string path = textOf(event.data, "path").toStdString();
@@ -141,6 +144,22 @@ std::vector<const VerdictFigures *> SessionIndex::verdicts(std::size_t cursor) c
             result.back() = &figures;
         else
             result.push_back(&figures);
+    }
+    return result;
+}
+
+std::vector<ProfileEvent> SessionIndex::profiles(std::size_t cursor) const {
+    std::vector<ProfileEvent> result;
+    for (const ProfileEvent &profile : profiles_) {
+        if (profile.event >= cursor)
+            break;
+        const TurnRange *turn = attempt(profile.turn, cursor);
+        if (!turn || profile.event < turn->begin)
+            continue; // of a turn that was cut off
+        if (!result.empty() && result.back().turn == profile.turn)
+            result.back() = profile;
+        else
+            result.push_back(profile);
     }
     return result;
 }

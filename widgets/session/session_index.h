@@ -31,6 +31,13 @@ struct VerdictFigures {
     double againstEager = 0, againstCompile = 0, fractionOfLimit = 0;
 };
 
+/// An observation that has a profile of a candidate: its payload's data.profile.
+struct ProfileEvent {
+    std::size_t event = 0; ///< the observation
+    int turn = 0;
+    bool engineer = false;
+};
+
 /// A file of the workspace at some moment.
 struct FileVersion {
     std::string blob;
@@ -71,6 +78,9 @@ class SessionIndex {
     /// The last verdict of each turn that has one before the cursor, oldest turn first.
     std::vector<const VerdictFigures *> verdicts(std::size_t cursor) const;
 
+    /// The last profile of each turn that has one before the cursor, oldest turn first.
+    std::vector<ProfileEvent> profiles(std::size_t cursor) const;
+
     /// The workspace: path -> version. With a turn: as it was at the end of that turn.
     std::map<std::string, FileVersion> files(std::size_t cursor) const;
     std::map<std::string, FileVersion> filesAfterTurn(int turn, std::size_t cursor) const;
@@ -94,6 +104,7 @@ class SessionIndex {
     std::map<int, std::vector<std::size_t>> attemptsOf_; ///< turn -> places in attempts_
     std::map<session::EventType, std::vector<std::size_t>> byType_;
     std::vector<VerdictFigures> verdicts_;
+    std::vector<ProfileEvent> profiles_;
     std::vector<std::pair<std::string, FileVersion>> writes_; ///< every fileWritten, by path
     std::vector<Best> best_;
     session::State state_;

@@ -10,6 +10,7 @@
 #include "widgets/build/build_pane.h"
 #include "widgets/code/code_pane.h"
 #include "widgets/endpoint/endpoint_settings.h"
+#include "widgets/profile/profile_pane.h"
 #include "widgets/progress/progress_pane.h"
 #include "widgets/quarantine/quarantine_watch.h"
 #include "widgets/roofline/roofline_pane.h"
@@ -31,11 +32,15 @@
 #include <QStandardPaths>
 #include <QtConcurrent>
 
+#include <utility>
+
 namespace cuda_agent::widgets {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr int layoutVersion = 1; ///< one more when there is another dock: older layouts lack it
 
 fs::path newSessionFolder(const task::Spec &spec) {
     const QString base = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
@@ -86,6 +91,7 @@ SessionView::SessionView(QWidget *parent) : QMainWindow(parent, Qt::Widget) {
     addPane("build", tr("Build Log"), build_, Qt::BottomDockWidgetArea);
     addPane("progress", tr("Progress"), progress_, Qt::BottomDockWidgetArea);
     timeline_->hide();
+    makeProfileParts();
     makeAgentParts();
     makeAttemptsParts();
     tryDevice_ = new QAction(tr("Try and Lift…"), this);
@@ -108,6 +114,7 @@ SessionView::SessionView(QWidget *parent) : QMainWindow(parent, Qt::Widget) {
     connect(runner_, &SessionRunner::ended, this, [this] {
         busyWith_.clear();
         checking_.clear();
+        profiling_ = false;
         begun_ = begun_ && (!spec_ || document_->index().size() > 0); // else choose anew
         update();
     });
@@ -142,7 +149,7 @@ QList<QDockWidget *> SessionView::docks() const {
 QList<QAction *> SessionView::paneActions() const {
     QList<QAction *> result;
     for (QWidget *pane : std::initializer_list<QWidget *>{
-             approval_, code_, trace_, build_, verdict_, progress_, roofline_, timeline_})
+             approval_, code_, trace_, build_, verdict_, progress_, roofline_, profile_, timeline_})
         result += pane->actions();
     return result;
 }
@@ -168,7 +175,7 @@ void SessionView::setPerspective(Perspective perspective) {
 
 void SessionView::chooseLayout() {
     layoutChosen_ = true;
-    if (!restoreState(QSettings().value(layoutKey()).toByteArray()))
+    if (!restoreState(QSettings().value(layoutKey()).toByteArray(), layoutVersion))
         defaultLayout();
     showAttemptsDock(); // whatever the last session was
 }
@@ -184,7 +191,7 @@ void SessionView::showEvent(QShowEvent *event) {
 
 void SessionView::saveLayout() {
     if (layoutChosen_)
-        QSettings().setValue(layoutKey(), saveState());
+        QSettings().setValue(layoutKey(), saveState(layoutVersion));
 }
 
 void SessionView::restoreDefaultLayout() {
@@ -206,6 +213,7 @@ void SessionView::defaultLayout() {
     addDockWidget(Qt::LeftDockWidgetArea, dock("trace"));
     addDockWidget(Qt::RightDockWidgetArea, dock("verdict"));
     addDockWidget(Qt::RightDockWidgetArea, dock("roofline"));
+    tabifyDockWidget(dock("roofline"), dock("profile"));
     addDockWidget(Qt::BottomDockWidgetArea, dock("build"));
     addDockWidget(Qt::BottomDockWidgetArea, dock("progress"));
     tabifyDockWidget(dock("build"), dock("progress"));
@@ -214,6 +222,7 @@ void SessionView::defaultLayout() {
         each->show();
     showAttemptsDock();
     dock("progress")->raise();
+    dock("roofline")->raise();
     const int w = std::max(width(), 900);
     const int h = std::max(height(), 500);
     resizeDocks({dock("trace"), dock("verdict")}, {w * 30 / 100, w * 32 / 100}, Qt::Horizontal);
@@ -422,12 +431,6 @@ bool SessionView::canPause() const {
     return state == SessionRunner::State::preparing || state == SessionRunner::State::running;
 }
 
-bool SessionView::canCheck() const {
-    return !loading_ && !gettingReady_ && checking_.empty() && !attemptsRunner_->busy() &&
-           runner_->state() != SessionRunner::State::stopping &&
-           (code_->hasEdits() || !document_->index().state().files.empty());
-}
-
 Result<agent::RunRequest> SessionView::request() const {
     agent::RunRequest request;
     request.session = document_->folder();
@@ -476,6 +479,8 @@ void SessionView::start(SessionRunner::First first) {
     document_->toEnd();
     document_->selectTurn(0);
     runner_->start(std::move(*wanted), first);
+    if (first != SessionRunner::First::rest && !putBack_.empty())
+        runner_->write(std::exchange(putBack_, {})); // before the policy's next turn
     update();
 }
 
@@ -535,55 +540,6 @@ void SessionView::stop() {
     attemptsRunner_->stop();
 }
 
-void SessionView::check(bool full) {
-    if (!canCheck())
-        return;
-    if (runner_->busy())
-        checkNow(full);
-    else
-        whenReady([this, full] { checkNow(full); });
-}
-
-void SessionView::checkNow(bool full) {
-    if (!canCheck())
-        return;
-    checking_ = code_->edits();
-    if (checking_.empty()) // the files as they are: mark that one is under way
-        checking_.emplace(std::string(), std::string());
-    auto files = checking_;
-    files.erase(std::string());
-    if (!runner_->busy())
-        start(SessionRunner::First::rest);
-    if (runner_->busy())
-        runner_->check(files, full);
-    else
-        checking_.clear();
-    update();
-}
-
-void SessionView::takeEvents(const std::vector<session::Event> &events) {
-    // What was read from the file meanwhile does not come twice.
-    std::vector<session::Event> fresh;
-    for (const session::Event &event : events)
-        if (static_cast<std::size_t>(event.sequence) >= document_->index().size() + fresh.size())
-            fresh.push_back(event);
-    document_->append(fresh);
-    attempts_->append(shownAttempt_, fresh);
-    for (const session::Event &event : events) {
-        const TurnRange *turn = document_->index().turn(event.turn, document_->index().size());
-        if (event.type != session::EventType::turnEnded || !turn || !turn->engineer ||
-            !document_->index().lastIn(event.turn, session::EventType::action,
-                                       document_->index().size()))
-            continue; // the policy's, or a message
-        auto files = checking_;
-        files.erase(std::string());
-        checking_.clear();
-        if (code_->edits() == files || code_->edits().empty())
-            code_->discardEdits(); // they are in the log now
-    }
-    update();
-}
-
 void SessionView::update() {
     using State = SessionRunner::State;
     const State state = runner_->state();
@@ -592,6 +548,7 @@ void SessionView::update() {
                        (state == State::idle || state == State::paused || state == State::ended));
     budget_->setRunning(busy());
     showReader();
+    showProfiling();
     Q_EMIT changed();
 }
 

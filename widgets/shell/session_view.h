@@ -25,6 +25,7 @@ class BuildPane;
 class CodePane;
 struct LoadedAttempts;
 class MessageBar;
+class ProfilePane;
 class ProgressPane;
 class RooflinePane;
 class TimelineBar;
@@ -107,6 +108,11 @@ class SessionView : public QMainWindow {
     void stop();
     /// Compiles, verifies and times the files as the engineer left them.
     void check(bool full);
+    ProfilePane &profilePane() { return *profile_; }
+    /// Profiles the candidate of the shown turn, the newest one with the engineer's edits: a turn
+    /// of the engineer's in the log. Nothing while `profilingProblem` says why not.
+    void profile();
+    QString profilingProblem() const;
 
     void setPerspective(Perspective perspective);
     void restoreDefaultLayout();
@@ -154,6 +160,11 @@ class SessionView : public QMainWindow {
     void whenReady(const std::function<void()> &then);
     void whenWeightsFound(const std::function<void()> &then);
     void checkNow(bool full);
+    void makeProfileParts();
+    void showProfiling();
+    void profileNow(int turn);
+    Result<void> filesOfOlder(int turn, std::map<std::string, std::string> &before,
+                              std::map<std::string, std::string> &after) const;
     void makeAgentParts();
     void sayFailure(const QString &text);
     void allowAll(const std::string &tool);
@@ -183,6 +194,7 @@ class SessionView : public QMainWindow {
     VerdictPane *verdict_ = nullptr;
     ProgressPane *progress_ = nullptr;
     RooflinePane *roofline_ = nullptr;
+    ProfilePane *profile_ = nullptr;
     QFileSystemWatcher *watcher_ = nullptr;
     QTimer *growth_ = nullptr;
     std::optional<task::Spec> spec_;
@@ -191,6 +203,10 @@ class SessionView : public QMainWindow {
     Perspective perspective_ = Perspective::optimize;
     QString busyWith_;
     std::map<std::string, std::string> checking_; ///< edits that a check under way took along
+    bool profiling_ = false;                      ///< that check is a profile
+    /// Files as they were before the profile of an older turn that was stopped: written with what
+    /// the engine does next.
+    std::map<std::string, std::string> putBack_;
     bool begun_ = false;
     bool loading_ = false;
     bool reading_ = false;
