@@ -58,7 +58,7 @@ ProfilePane::ProfilePane(SessionDocument *document, QWidget *parent)
     connect(chooser_, &QComboBox::activated, this,
             [this] { setLaunch(chooser_->currentData().toInt()); });
     connect(upper_, &QTabWidget::currentChanged, this, [this](int page) {
-        if (!choosing_)
+        if (!choosing_ && page <= upper_->indexOf(speed_)) // no list
             userChoseSpeed_ = page == upper_->indexOf(speed_);
     });
     connect(findingsList_, &QListView::clicked, this, &ProfilePane::activateFinding);
@@ -93,8 +93,10 @@ void ProfilePane::showEvent(QShowEvent *event) {
 
 void ProfilePane::resizeEvent(QResizeEvent *event) {
     QWidget::resizeEvent(event);
-    const bool wide = event->size().width() > 8 * event->size().height() / 5;
+    const QSize size = event->size();
+    const bool wide = size.width() > 760 && 5 * size.width() > 8 * size.height();
     splitter_->setOrientation(wide ? Qt::Horizontal : Qt::Vertical);
+    setCompact(!wide && size.height() < 430);
 }
 
 void ProfilePane::retheme() {
@@ -211,10 +213,9 @@ void ProfilePane::showProfile() {
         table_->setColumnHidden(column, !any);
     }
     notes_->setPlainText(profile_->notes.join(QStringLiteral("\n\n")));
-    lower_->setTabText(0, tr("Findings (%1)").arg(findings_->rowCount()));
-    lower_->setTabText(1, tr("Kernels (%1)").arg(kernels_->rowCount()));
-    lower_->setTabText(2, tr("Notes (%1)").arg(profile_->notes.size()));
-    lower_->setTabVisible(2, !profile_->notes.isEmpty());
+    nameTab(findingsPages_, tr("Findings (%1)").arg(findings_->rowCount()));
+    nameTab(table_, tr("Kernels (%1)").arg(kernels_->rowCount()));
+    nameTab(notes_, tr("Notes (%1)").arg(profile_->notes.size()), !profile_->notes.isEmpty());
     const bool found = findings_->rowCount() > 0;
     findingsPages_->setCurrentIndex(found ? 0 : 1);
     noFindings_->setText(profile_->cpu
@@ -284,7 +285,8 @@ void ProfilePane::showChosen() {
     speed_->setLaunch(launch);
     const bool speed =
         (userChoseSpeed_ || roofline_->picture().marks.empty()) && speed_->barCount() > 0;
-    upper_->setCurrentWidget(speed ? static_cast<QWidget *>(speed_) : roofline_);
+    if (upper_->currentIndex() <= upper_->indexOf(speed_)) // who reads a list goes on reading
+        upper_->setCurrentWidget(speed ? static_cast<QWidget *>(speed_) : roofline_);
     const QModelIndex row =
         launch_ >= 0 ? sorted_->mapFromSource(kernels_->index(launch_, 0)) : QModelIndex();
     table_->setCurrentIndex(row);

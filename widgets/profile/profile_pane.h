@@ -85,6 +85,8 @@ class ProfilePane : public QWidget {
     void makeParts();
     QWidget *makeBar();
     void makeLists();
+    void setCompact(bool compact);
+    void nameTab(QWidget *page, const QString &text, bool shown = true);
     void makeActions();
     void stepLaunch(int by);
     void showUnderWay();

@@ -173,6 +173,30 @@ void ProfilePane::makeLists() {
     lower_->addTab(notes_, tr("Notes"));
 }
 
+/// Where there is no room for a plot and a list above each other, they are pages of one.
+void ProfilePane::setCompact(bool compact) {
+    if (compact == (lower_->count() == 0))
+        return;
+    choosing_ = true;
+    QTabWidget *from = compact ? lower_ : upper_;
+    QTabWidget *to = compact ? upper_ : lower_;
+    for (QWidget *page : std::initializer_list<QWidget *>{findingsPages_, table_, notes_}) {
+        const int tab = from->indexOf(page);
+        const QString text = from->tabText(tab);
+        const bool shown = from->isTabVisible(tab);
+        from->removeTab(tab);
+        to->setTabVisible(to->addTab(page, text), shown);
+    }
+    lower_->setVisible(!compact);
+    choosing_ = false;
+}
+
+void ProfilePane::nameTab(QWidget *page, const QString &text, bool shown) {
+    QTabWidget *tabs = lower_->count() > 0 ? lower_ : upper_;
+    tabs->setTabText(tabs->indexOf(page), text);
+    tabs->setTabVisible(tabs->indexOf(page), shown);
+}
+
 void ProfilePane::makeActions() {
     const auto add = [this](const QString &text, const char *name, const QKeySequence &key,
                             const std::function<void()> &run) {

@@ -5,6 +5,8 @@
 #include "widgets/plot/plot.h"
 #include "widgets/profile/kernel_profile.h"
 
+#include <algorithm>
+
 namespace cuda_agent::widgets {
 
 /// Speed of light: how many per cent of each ceiling a launch reaches, as bars with the data

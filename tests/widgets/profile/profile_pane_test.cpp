@@ -208,6 +208,31 @@ class ProfilePaneTest : public QObject {
         QVERIFY(pane_->speed().barText(0).startsWith(QLatin1String("84.4")));
     }
 
+    void inASmallDockPlotsAndListsArePagesOfOne() {
+        profiled::Session session;
+        session.turn(1, "a", profiled::onGpu());
+        show(session, {470, 300});
+        QTabWidget *upper = tabs("Roofline and speed of light");
+        QTabWidget *lower = tabs("Findings and kernels");
+        QVERIFY(!lower->isVisible());
+        QCOMPARE(upper->count(), 5);
+        QCOMPARE(upper->currentIndex(), 1); // the copy has no arithmetic
+        pane_->setLaunch(0);
+        QCOMPARE(upper->currentIndex(), 0);
+        QVERIFY(pane_->roofline().canvas().axisRect()->height() > 70);
+        judged::photograph(*pane_, QStringLiteral("profile-compact"));
+        QCOMPARE(upper->tabText(2), QStringLiteral("Findings (6)"));
+        upper->setCurrentIndex(2);
+        judged::photograph(*pane_, QStringLiteral("profile-compact-findings"));
+        pane_->setLaunch(2); // a list that is read stays
+        QCOMPARE(upper->currentIndex(), 2);
+        pane_->resize(470, 700);
+        QCoreApplication::processEvents();
+        QCOMPARE(upper->count(), 2);
+        QCOMPARE(lower->count(), 3);
+        QVERIFY(lower->isVisible() && lower->currentWidget()->isVisible());
+    }
+
     void aFindingLeadsToItsLine() {
         profiled::Session session;
         session.turn(1, "a", profiled::onGpu());
