@@ -9,9 +9,10 @@ namespace cuda_agent::plan {
 
 namespace {
 
-// A plan comes from outside; these bounds are far above any honest one.
-constexpr std::size_t maxBuffers = 1024;
-constexpr std::size_t maxSteps = 512;
+// A plan comes from outside; these bounds are above any honest one: a recurrent net that is written
+// out over 256 time steps has 1,032 buffers.
+constexpr std::size_t maxBuffers = 4096;
+constexpr std::size_t maxSteps = 2048;
 constexpr std::size_t maxSymbols = 256;
 constexpr std::size_t maxDefines = 64;
 

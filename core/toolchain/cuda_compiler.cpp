@@ -8,6 +8,7 @@
 #include "core/toolchain/binary_cache.h"
 #include "core/toolchain/nvrtc_worker/cubin.h"
 #include "core/toolchain/nvrtc_worker/limits.h"
+#include "core/toolchain/nvrtc_worker/precompiled.h"
 #include "core/toolchain/nvrtc_worker/protocol.h"
 #include "core/toolchain/ptx.h"
 
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <regex>
 #include <unistd.h>
@@ -95,7 +97,7 @@ Result<std::unique_ptr<Worker>> startWorker(const Installation &installation,
     policy.limits.wall = 0ms;
     policy.limits.memoryBytes = limits.memoryBytes + (1ull << 30);
     policy.limits.processes = 32;
-    policy.limits.scratchBytes = 64ull << 20;
+    policy.limits.scratchBytes = 512ull << 20; // headers on their way to be precompiled
     policy.limits.outputBytes = 64u << 10;
     CUDA_AGENT_ASSIGN(process, sandbox::start(policy, {insideProgram, insideLibrary}));
     auto greeting = process.channel().receive(30s);
@@ -113,6 +115,51 @@ Result<std::unique_ptr<Worker>> startWorker(const Installation &installation,
         return machineError("the compile worker greets in an unknown way");
     return std::make_unique<Worker>(Worker{std::move(process), version->get<int>()});
 }
+
+/// Workers that wait for something to compile. The compilers of a process share them: starting one
+/// takes longer than most compiles, and each has headers precompiled. Any thread may call.
+class Workers {
+  public:
+    Workers(Installation installation, const CompileLimits &limits)
+        : installation_(std::move(installation)), limits_(limits) {}
+
+    /// Those of such an installation and such limits, which end with their last compiler.
+    static std::shared_ptr<Workers> shared(const Installation &installation,
+                                           const CompileLimits &limits) {
+        static std::mutex mutex;
+        static std::map<std::string, std::weak_ptr<Workers>> all;
+        const std::lock_guard lock(mutex);
+        auto &one = all[fmt::format("{} {}", limits.memoryBytes, installation.library.string())];
+        auto workers = one.lock();
+        if (!workers)
+            one = workers = std::make_shared<Workers>(installation, limits);
+        return workers;
+    }
+
+    Result<std::unique_ptr<Worker>> take() {
+        {
+            const std::lock_guard lock(mutex_);
+            while (!idle_.empty()) {
+                auto worker = std::move(idle_.back()); // the one used last has most in its caches
+                idle_.pop_back();
+                if (worker->process.running())
+                    return worker;
+            }
+        }
+        return startWorker(installation_, limits_);
+    }
+
+    void giveBack(std::unique_ptr<Worker> worker) {
+        const std::lock_guard lock(mutex_);
+        idle_.push_back(std::move(worker));
+    }
+
+  private:
+    const Installation installation_;
+    const CompileLimits limits_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Worker>> idle_;
+};
 
 bool isDefineName(const std::string &name) {
     return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
@@ -201,9 +248,9 @@ std::string targetOf(const std::string &architecture) {
 class CudaCompiler final : public Compiler {
   public:
     CudaCompiler(std::string target, Installation installation, const CompileLimits &limits,
-                 std::unique_ptr<Worker> first)
+                 std::shared_ptr<Workers> workers, int version)
         : target_(std::move(target)), installation_(std::move(installation)), limits_(limits),
-          version_(first->version) {
+          version_(version), workers_(std::move(workers)) {
         options_ = {"--gpu-architecture=" + target_, "-std=c++17",
                     // NVRTC has no math.h, whose names every kernel writer expects.
                     "--define-macro=INFINITY=__int_as_float(0x7f800000)",
@@ -211,7 +258,6 @@ class CudaCompiler final : public Compiler {
                     "--ptxas-options=-v", std::string("--include-path=") + insideHeaders};
         if (isThere(installation_.headers / "cccl"))
             options_.push_back(std::string("--include-path=") + insideHeaders + "/cccl");
-        idle_.push_back(std::move(first));
     }
 
     std::string description() const override {
@@ -281,33 +327,16 @@ class CudaCompiler final : public Compiler {
         return sha256Hex(all + source.text);
     }
 
-    Result<std::unique_ptr<Worker>> takeWorker() {
-        {
-            std::lock_guard lock(mutex_);
-            if (!idle_.empty()) {
-                auto worker = std::move(idle_.back());
-                idle_.pop_back();
-                if (worker->process.running())
-                    return worker;
-            }
-        }
-        return startWorker(installation_, limits_);
-    }
-
-    void giveBack(std::unique_ptr<Worker> worker) {
-        std::lock_guard lock(mutex_);
-        idle_.push_back(std::move(worker));
-    }
-
     /// Has one source compiled. A worker in which anything went wrong is not used again.
     Result<std::variant<Compiled, Rejection>> ask(const CompileRequest &request,
                                                   const std::stop_token &stop) {
         if (stop.stop_requested())
             return stoppedError();
-        CUDA_AGENT_ASSIGN(worker, takeWorker());
+        CUDA_AGENT_ASSIGN(worker, workers_->take());
         auto &channel = worker->process.channel();
         auto message = channel.send(toJson(request)).and_then([&] {
-            return channel.receive(std::chrono::seconds(limits_.seconds + 10), stop);
+            return channel.receive(std::chrono::seconds(limits_.seconds + mostHeaderSeconds + 10),
+                                   stop);
         });
         if (!message) {
             if (message.error().kind == ErrorKind::stopped)
@@ -341,7 +370,7 @@ class CudaCompiler final : public Compiler {
             CUDA_AGENT_ASSIGN(cubin, readLent(message->fds[0], compiled.answer.cubinBytes));
             compiled.cubin = std::move(cubin);
         }
-        giveBack(std::move(worker));
+        workers_->giveBack(std::move(worker));
         return compiled;
     }
 
@@ -417,8 +446,7 @@ class CudaCompiler final : public Compiler {
     int version_;
     std::vector<std::string> options_;
     BinaryCache cache_;
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<Worker>> idle_;
+    std::shared_ptr<Workers> workers_;
 };
 
 Result<std::unique_ptr<CudaCompiler>> make(const std::string &architecture,
@@ -427,9 +455,12 @@ Result<std::unique_ptr<CudaCompiler>> make(const std::string &architecture,
     if (!std::regex_match(architecture, form))
         return requestError("'{}' is not a GPU architecture; one looks like sm_90", architecture);
     CUDA_AGENT_ASSIGN(installation, findInstallation());
-    CUDA_AGENT_ASSIGN(worker, startWorker(installation, limits));
+    auto workers = Workers::shared(installation, limits);
+    CUDA_AGENT_ASSIGN(worker, workers->take());
+    const int version = worker->version;
+    workers->giveBack(std::move(worker));
     return std::make_unique<CudaCompiler>(targetOf(architecture), std::move(installation), limits,
-                                          std::move(worker));
+                                          std::move(workers), version);
 }
 
 } // namespace

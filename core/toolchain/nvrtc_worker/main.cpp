@@ -3,11 +3,12 @@
 
 // cuda-agent-nvrtc FOLDER: compiles CUDA C++ with the NVRTC library in FOLDER, inside the sandbox.
 // Requests arrive on the channel (see protocol.h). Each is compiled in a fork of this process,
-// which has the library loaded and warm, so that a compile starts at once, and what a source does
-// to its compiler ends with it.
+// which has the library loaded and warm and holds precompiled headers, so that a compile starts at
+// once, and what a source does to its compiler ends with it.
 
 #include "core/base/channel.h"
 #include "core/device/nvrtc_library.h"
+#include "core/toolchain/nvrtc_worker/precompiled.h"
 #include "core/toolchain/nvrtc_worker/protocol.h"
 #include "core/toolchain/nvrtc_worker/ptx_lines.h"
 
@@ -182,6 +183,7 @@ CompileAnswer compile(const Nvrtc &nvrtc, const CompileRequest &request, std::st
     rusage usage{};
     while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
     }
+    (void)endOrphans();
     const bool late =
         Clock::now() >= deadline || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
     if (closed && WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -206,9 +208,12 @@ UniqueFd memoryFile(const std::string &content) {
 }
 
 Result<void> serve(Channel &channel, const Nvrtc &nvrtc) {
+    PrecompiledHeaders headers(nvrtc, "/tmp");
     while (true) {
         CUDA_AGENT_ASSIGN(message, channel.receive(std::chrono::milliseconds(0)));
         CUDA_AGENT_ASSIGN(request, compileRequestFromJson(message.body));
+        for (auto &option : headers.optionsFor(request.text, request.options))
+            request.options.push_back(std::move(option));
         std::string cubin;
         auto answer = compile(nvrtc, request, cubin);
         UniqueFd file;
