@@ -78,6 +78,10 @@ void TransformerOptions::add(CLI::App &app) {
     app.add_option("--longest-turn", longestTurn,
                    "Tokens that the transformer writes in a turn at most (default: 4096)")
         ->check(CLI::Range(1, 1'000'000));
+    app.add_flag_function( // add_flag() would set it to false where it is not given
+        "--grammar,!--no-grammar", [this](std::int64_t count) { grammar = count > 0; },
+        "The transformer writes only what can be read as a turn whose calls the tools take, and "
+        "ends it in time (default: no)");
 }
 
 agent::TransformerConfig TransformerOptions::config() const {
@@ -86,6 +90,7 @@ agent::TransformerConfig TransformerOptions::config() const {
     config.temperature = temperature;
     config.topP = topP;
     config.longestTurn = longestTurn;
+    config.grammar = grammar;
     return config;
 }
 

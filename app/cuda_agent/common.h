@@ -46,6 +46,7 @@ struct TransformerOptions {
     std::string weights;
     std::optional<double> temperature, topP;
     std::optional<std::int64_t> longestTurn;
+    std::optional<bool> grammar;
 
     void add(CLI::App &app);
     agent::TransformerConfig config() const;

@@ -52,6 +52,8 @@ std::function<Result<int>(const std::stop_token &)> addServe(CLI::App &app) {
                    "Likewise: the likeliest tokens that make this probability together")
         ->check(CLI::Range(0.01, 1.0))
         ->capture_default_str();
+    app.add_flag("--grammar", request.drawing.grammar,
+                 "Likewise: only what can be read as a turn whose calls the tools take");
     app.add_option("--channel", options->channel, "Descriptor of the socket that it answers on")
         ->check(CLI::Range(3, 1023))
         ->capture_default_str();

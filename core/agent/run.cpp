@@ -301,6 +301,7 @@ void Run::keepDrawing(const Json &logged) {
     config.temperature = config.temperature.value_or(before->temperature);
     config.topP = config.topP.value_or(before->topP);
     config.longestTurn = config.longestTurn.value_or(before->longestTurn);
+    config.grammar = config.grammar.value_or(before->grammar);
 }
 
 Result<void> Run::prepare(std::stop_token stop) {

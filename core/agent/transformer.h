@@ -19,6 +19,9 @@ struct TransformerConfig {
     std::optional<double> topP; ///< absent: 1, or what a resumed session's log says
     /// Tokens of a turn at most; absent: 4096, or what a resumed session's log says.
     std::optional<std::int64_t> longestTurn;
+    /// Whether only tokens come that keep a turn readable; absent: no, or what a resumed session's
+    /// log says.
+    std::optional<bool> grammar;
     int threads = 0; ///< of PyTorch on a CPU; 0: its default
     /// Holds the weights, for any number of sessions; null: the session starts one of its own.
     std::shared_ptr<policy::ModelProcess> process;

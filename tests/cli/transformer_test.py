@@ -100,6 +100,19 @@ class Transformer(Case):
         self.assertEqual(second(others[0]), drawn)
         self.assertNotEqual(second(others[1]), drawn)
 
+    def test_a_grammar_keeps_turns_readable(self):
+        unreadable = lambda: [action for action in self.of("action") if "unreadable_call" in json.dumps(action)]
+        self.expect(self.optimize("--grammar", "--temperature", 1), 1)
+        self.assertTrue(self.of("sessionStarted")[0]["transformer"]["grammar"])
+        self.assertEqual({answer["finish"] for answer in self.of("modelAnswered")}, {"stop"})
+        self.assertEqual(unreadable(), [])
+        # A session that goes on keeps it.
+        self.expect(self.optimize(turns=4), 1)
+        self.assertEqual(unreadable(), [])
+        shutil.rmtree(self.session)
+        self.expect(self.optimize("--temperature", 1), 1)
+        self.assertNotEqual(unreadable(), [])
+
     def test_tokens_are_a_budget(self):
         self.expect(self.optimize("--tokens", 50, turns=9), 1, "the 50 tokens are used up")
         self.assertEqual(len(self.of("turnEnded")), 1)

@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <map>
 
 namespace cuda_agent::learn {
 

@@ -6,6 +6,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
+
 namespace cuda_agent::learn {
 
 struct TokenRecord;

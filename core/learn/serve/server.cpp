@@ -228,17 +228,24 @@ class Server {
     }
 
     Result<Generator *> generatorFor(const Drawing &drawing) {
-        const std::pair key(drawing.temperature, drawing.topP);
+        const std::tuple key(drawing.temperature, drawing.topP, drawing.grammar);
         if (const auto found = generators_.find(key); found != generators_.end())
             return found->second.get();
         if (generators_.size() >= mostDrawings)
-            return requestError("{} pairs of temperature and top_p are in use; take one of those",
+            return requestError("{} kinds of temperature, top_p and grammar are in use; take one "
+                                "of those",
                                 mostDrawings);
+        if (drawing.grammar && !masks_) {
+            CUDA_AGENT_ASSIGN(masks,
+                              TokenMasks::ofTools(model_.tokenizer, model_.facts.vocabulary));
+            masks_ = std::move(masks);
+        }
         Generator::Options options;
         options.rows = model_.facts.rows;
         options.context = model_.facts.context;
         options.endToken = model_.turnEnd;
         options.sampling = {drawing.temperature, drawing.topP};
+        options.masks = drawing.grammar ? masks_ : nullptr;
         try {
             auto made = std::make_unique<Generator>(model_.transformer, options);
             return generators_.emplace(key, std::move(made)).first->second.get();
@@ -299,7 +306,8 @@ class Server {
     std::mutex sending_;
     Channel writing_;
 
-    std::map<std::pair<double, double>, std::unique_ptr<Generator>> generators_;
+    std::shared_ptr<const TokenMasks> masks_; ///< once a conversation wants a grammar
+    std::map<std::tuple<double, double, bool>, std::unique_ptr<Generator>> generators_;
     std::mutex mutex_;
     std::map<std::int64_t, std::shared_ptr<Seat>> seats_;
     std::int64_t lastSeat_ = 0;

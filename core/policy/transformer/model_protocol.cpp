@@ -68,7 +68,8 @@ Result<ModelFacts> factsFrom(const Json &json) {
 Json toJson(const Drawing &drawing) {
     return {{"temperature", drawing.temperature},
             {"top_p", drawing.topP},
-            {"longest_turn", drawing.longestTurn}};
+            {"longest_turn", drawing.longestTurn},
+            {"grammar", drawing.grammar}};
 }
 
 Result<Drawing> drawingFrom(const Json &json, const Drawing &usual) {
@@ -89,6 +90,11 @@ Result<Drawing> drawingFrom(const Json &json, const Drawing &usual) {
         return requestError("top_p must be a number from 0.01 to 1");
     if (!take("longest_turn", 1, 1e6, drawing.longestTurn))
         return requestError("longest_turn must be a number of tokens from 1 to 1000000");
+    if (const auto &given = member(json, "grammar"); !given.is_null()) {
+        if (!given.is_boolean())
+            return requestError("grammar must be true or false");
+        drawing.grammar = given.get<bool>();
+    }
     return drawing;
 }
 

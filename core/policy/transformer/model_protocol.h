@@ -16,6 +16,8 @@ struct Drawing {
     double topP = 1;        ///< nucleus: the likeliest tokens that make this probability together
     /// Tokens. Kernel and plan of a larger task are 3000.
     std::int64_t longestTurn = 4096;
+    /// Only tokens that keep a turn readable, which ends within the longest turn.
+    bool grammar = false;
 };
 
 /// What a model's process says when it is ready.

@@ -134,6 +134,21 @@ class ServeTest(unittest.TestCase):
             self.assertEqual(answer["text"],
                              tokenizer.decode(written, clean_up_tokenization_spaces=False))
 
+    def test_with_a_grammar_turns_end_in_time(self):
+        server = self.start("--grammar")
+        for temperature in (0, 1):
+            conversation = server.open(temperature=temperature, longest_turn=30)
+            for seed in range(4):
+                answer = server.answer(server.write(conversation, PROMPT if seed == 0 else "go on\n", seed=seed))
+                self.assertEqual(answer["end"], "turn")
+                self.assertLessEqual(answer["written"], 30)
+                self.assertTrue(answer["text"].endswith("<|im_end|>"))
+                self.assertEqual(answer["text"].count("<tool_call>"), answer["text"].count("</tool_call>"))
+        # Asked for by a conversation, or not: beside each other.
+        free = server.answer(server.write(server.open(temperature=1, longest_turn=30, grammar=False), PROMPT))
+        self.assertEqual(free["end"], "length")
+        self.assertEqual(server.end()[0], 0)
+
     def test_turns_depend_on_nobody_else(self):
         server = self.start("--temperature", 1)
         alone = server.answer(server.write(server.open(longest_turn=60), PROMPT, seed=7))
@@ -199,6 +214,7 @@ class ServeTest(unittest.TestCase):
                             ({"op": "write", "conversation": conversation, "seed": 1, "stream": 1,
                               "segments": [{"by": "context", "text": "a"}]}, "stream must"),
                             ({"op": "open", "temperature": -1}, "temperature must"),
+                            ({"op": "open", "grammar": 1}, "grammar must"),
                             ({"op": "close", "conversation": 99}, "no conversation 99"),
                             ({"op": "open", "longest_turn": 0.5}, "longest_turn must")):
             server.last += 1
@@ -223,7 +239,7 @@ class ServeTest(unittest.TestCase):
         def talk():
             for _ in range(400):
                 names = draw.sample(["id", "op", "conversation", "seed", "segments", "temperature", "top_p",
-                                     "longest_turn", "stream"], draw.randint(0, 9))
+                                     "longest_turn", "stream", "grammar"], draw.randint(0, 9))
                 server.send({name: draw.choice(values) for name in names})
             server.send({"id": 4711, "op": "dance"})
 

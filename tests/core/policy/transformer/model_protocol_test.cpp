@@ -26,10 +26,11 @@ TEST(ModelProtocol, WhatIsSaidIsWhatIsHeard) {
         EXPECT_EQ(heard.kind, kind);
         EXPECT_EQ(heard.message, "why");
     }
-    const auto drawing = drawingFrom(toJson(Drawing{0.7, 0.9, 100}), {}).value();
+    const auto drawing = drawingFrom(toJson(Drawing{0.7, 0.9, 100, true}), {}).value();
     EXPECT_EQ(drawing.temperature, 0.7);
     EXPECT_EQ(drawing.topP, 0.9);
     EXPECT_EQ(drawing.longestTurn, 100);
+    EXPECT_TRUE(drawing.grammar);
 }
 
 TEST(ModelProtocol, WhatIsAbsentIsUsual) {
@@ -37,12 +38,14 @@ TEST(ModelProtocol, WhatIsAbsentIsUsual) {
     EXPECT_EQ(drawing.temperature, 0.3);
     EXPECT_EQ(drawing.topP, 0.5);
     EXPECT_EQ(drawing.longestTurn, 77);
+    EXPECT_FALSE(drawing.grammar);
+    EXPECT_TRUE(drawingFrom(Json::object(), {0, 1, 77, true})->grammar);
 }
 
 TEST(ModelProtocol, NonsenseIsRefused) {
-    for (const char *text :
-         {R"({"temperature": -1})", R"({"temperature": "hot"})", R"({"top_p": 0})",
-          R"({"top_p": 1.5})", R"({"longest_turn": 0})", R"({"longest_turn": []})"})
+    for (const char *text : {R"({"temperature": -1})", R"({"temperature": "hot"})",
+                             R"({"top_p": 0})", R"({"top_p": 1.5})", R"({"longest_turn": 0})",
+                             R"({"longest_turn": []})", R"({"grammar": 1})"})
         EXPECT_FALSE(drawingFrom(Json::parse(text), {})) << text;
     for (const char *text : {"null", "[]", "{}", "[1]", R"([{"by": "context"}])",
                              R"([{"by": "user", "text": ""}])", R"([{"by": 1, "text": 2}])"})
