@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/build/build_pane.h"
 
+#include "widgets/base/command.h"
 #include "widgets/base/text.h"
 #include "widgets/base/theme.h"
 
@@ -163,20 +164,10 @@ void BuildPane::makeTable() {
     connect(table_, &QTableView::activated, this, &BuildPane::activate); // Enter
 }
 
-QAction *BuildPane::addCommand(const char *name, const QString &text,
-                               const QKeySequence &shortcut) {
-    auto *action = new QAction(text, this);
-    action->setObjectName(QLatin1String(name));
-    action->setShortcut(shortcut);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    addAction(action);
-    return action;
-}
-
 void BuildPane::makeActions() {
-    next_ = addCommand("build.nextError", tr("Next Error"), Qt::Key_F8);
+    next_ = addCommand(this, "build.nextError", tr("Next Error"), Qt::Key_F8);
     connect(next_, &QAction::triggered, this, [this] { goToError(1); });
-    previous_ = addCommand("build.previousError", tr("Previous Error"),
+    previous_ = addCommand(this, "build.previousError", tr("Previous Error"),
                            QKeySequence(Qt::SHIFT | Qt::Key_F8));
     connect(previous_, &QAction::triggered, this, [this] { goToError(-1); });
     for (QAction *step : {next_, previous_}) // the place takes the focus: the key works there too
@@ -184,7 +175,7 @@ void BuildPane::makeActions() {
     const char *const names[] = {"build.showErrors", "build.showWarnings", "build.showNotes"};
     const QString texts[] = {tr("Show Errors"), tr("Show Warnings"), tr("Show Notes")};
     for (int i = 0; i < 3; ++i) {
-        show_[i] = addCommand(names[i], texts[i]);
+        show_[i] = addCommand(this, names[i], texts[i]);
         show_[i]->setCheckable(true);
         show_[i]->setChecked(true);
         connect(show_[i], &QAction::toggled, this, [this, i](bool on) {
@@ -192,20 +183,21 @@ void BuildPane::makeActions() {
             showPages();
         });
     }
-    onlyTurn_ = addCommand("build.onlyTurn", tr("Messages of This Turn Only"));
+    onlyTurn_ = addCommand(this, "build.onlyTurn", tr("Messages of This Turn Only"));
     onlyTurn_->setIconText(tr("This turn only"));
     onlyTurn_->setCheckable(true);
     connect(onlyTurn_, &QAction::toggled, this, &BuildPane::showFilters);
-    copy_ = addCommand("build.copy", tr("Copy Messages"), QKeySequence::Copy);
+    copy_ = addCommand(this, "build.copy", tr("Copy Messages"), QKeySequence::Copy);
     copy_->setShortcutContext(Qt::WidgetShortcut); // the log copies its own selection
     removeAction(copy_);
     table_->addAction(copy_);
     table_->setContextMenuPolicy(Qt::ActionsContextMenu);
     connect(copy_, &QAction::triggered, this, &BuildPane::copyRows);
-    save_ = addCommand("build.saveLog", tr("Save the Compiler's Output…"));
+    save_ = addCommand(this, "build.saveLog", tr("Save the Compiler's Output…"));
     save_->setIconText(tr("Save…"));
     connect(save_, &QAction::triggered, this, &BuildPane::askWhereToSave);
-    auto *find = addCommand("build.filter", tr("Filter Compiler Messages"), QKeySequence::Find);
+    auto *find =
+        addCommand(this, "build.filter", tr("Filter Compiler Messages"), QKeySequence::Find);
     connect(find, &QAction::triggered, this, [this] {
         text_->setFocus(Qt::ShortcutFocusReason);
         text_->selectAll();

@@ -48,7 +48,6 @@ class BuildPane : public QWidget {
     void makeTable();
     void makeActions();
     void makeToolBar();
-    QAction *addCommand(const char *name, const QString &text, const QKeySequence &shortcut = {});
     void refresh();
     void refreshLog(int turn, const Json &compiled);
     QString summaryOf(int turn, const Json &compiled) const;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The commands of the pane.
+#include "widgets/base/command.h"
 #include "widgets/code/code_pane.h"
 #include "widgets/code/find_bar.h"
 #include "widgets/diff/diff_view.h"
@@ -27,11 +28,9 @@ QToolButton *buttonOf(QAction *action, QWidget *parent) {
 } // namespace
 
 QAction *CodePane::action(const char *name, const QString &text, const QList<QKeySequence> &keys) {
-    auto *made = new QAction(text, this);
-    made->setObjectName(QStringLiteral("code.%1").arg(QLatin1String(name)));
+    const QByteArray full = QByteArray("code.") + name;
+    auto *made = addCommand(this, full.constData(), text);
     made->setShortcuts(keys);
-    made->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    addAction(made);
     return made;
 }
 

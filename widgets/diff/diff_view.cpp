@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/diff/diff_view.h"
 
+#include "widgets/base/command.h"
 #include "widgets/diff/diff_area.h"
 #include "widgets/diff/turn_list.h"
 
@@ -131,22 +132,13 @@ DiffView::DiffView(SessionDocument *document, QWidget *parent)
     refresh();
 }
 
-QAction *DiffView::addCommand(const char *name, const QString &text, const QKeySequence &shortcut) {
-    auto *action = new QAction(text, this);
-    action->setObjectName(QLatin1String(name));
-    action->setShortcut(shortcut);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    addAction(action);
-    return action;
-}
-
 void DiffView::makeActions() {
-    previous_ = addCommand("diff.previousChange", tr("Previous Change"),
+    previous_ = addCommand(this, "diff.previousChange", tr("Previous Change"),
                            QKeySequence(Qt::SHIFT | Qt::Key_F7));
     connect(previous_, &QAction::triggered, this, [this] { area_->step(-1); });
-    next_ = addCommand("diff.nextChange", tr("Next Change"), Qt::Key_F7);
+    next_ = addCommand(this, "diff.nextChange", tr("Next Change"), Qt::Key_F7);
     connect(next_, &QAction::triggered, this, [this] { area_->step(1); });
-    follow_ = addCommand("diff.follow", tr("Compare the Shown Turn with the One Before"));
+    follow_ = addCommand(this, "diff.follow", tr("Compare the Shown Turn with the One Before"));
     follow_->setCheckable(true);
     follow_->setChecked(true);
     connect(follow_, &QAction::triggered, this, [this](bool on) {
@@ -155,12 +147,12 @@ void DiffView::makeActions() {
         else
             following_ = false;
     });
-    auto *swap = addCommand("diff.swap", tr("Swap the Two Versions"));
+    auto *swap = addCommand(this, "diff.swap", tr("Swap the Two Versions"));
     connect(swap, &QAction::triggered, this, [this] {
         if (turnA_ >= 0)
             showDiff(turnB_, turnA_, path_);
     });
-    auto *copy = addCommand("diff.copy", tr("Copy Lines"), QKeySequence::Copy);
+    auto *copy = addCommand(this, "diff.copy", tr("Copy Lines"), QKeySequence::Copy);
     connect(copy, &QAction::triggered, this, [this] {
         const QString text = area_->selectedText();
         if (!text.isEmpty())

@@ -45,7 +45,6 @@ class DiffView : public QWidget {
 
   private:
     void makeActions();
-    QAction *addCommand(const char *name, const QString &text, const QKeySequence &shortcut = {});
     void refresh();
     void chooseTurns();
     void showFiles();

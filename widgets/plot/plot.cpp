@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/plot/plot.h"
 
+#include "widgets/base/command.h"
 #include "widgets/base/theme.h"
 #include "widgets/plot/marks.h"
 
@@ -78,12 +79,7 @@ void Plot::makeActions() {
     setContextMenuPolicy(Qt::ActionsContextMenu);
     const auto add = [this](const QString &text, const char *name, const QKeySequence &key,
                             const std::function<void()> &run) {
-        auto *action = new QAction(text, this);
-        action->setObjectName(QLatin1String(name));
-        action->setShortcut(key);
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-        connect(action, &QAction::triggered, this, run);
-        addAction(action);
+        addCommand(this, name, text, key, run);
     };
     add(tr("Show All"), "plot.showAll", Qt::Key_F, [this] { showAll(); });
     add(tr("Export Plot…"), "plot.export", {}, [this] { askExport(); });

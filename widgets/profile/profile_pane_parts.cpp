@@ -4,6 +4,7 @@
 /// What the profile pane is made of, and its actions.
 #include "widgets/profile/profile_pane.h"
 
+#include "widgets/base/command.h"
 #include "widgets/profile/findings_model.h"
 #include "widgets/profile/kernels_model.h"
 #include "widgets/profile/roof_plot.h"
@@ -198,41 +199,32 @@ void ProfilePane::nameTab(QWidget *page, const QString &text, bool shown) {
 }
 
 void ProfilePane::makeActions() {
-    const auto add = [this](const QString &text, const char *name, const QKeySequence &key,
-                            const std::function<void()> &run) {
-        auto *action = new QAction(text, this);
-        action->setObjectName(QLatin1String(name));
-        action->setShortcut(key);
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-        connect(action, &QAction::triggered, this, run);
-        addAction(action);
-        return action;
-    };
-    profileAction_ =
-        add(tr("Profile Candidate"), "profile.run", {}, [this] { Q_EMIT profileRequested(); });
+    profileAction_ = addCommand(this, "profile.run", tr("Profile Candidate"), {},
+                                [this] { Q_EMIT profileRequested(); });
     profileAction_->setIconText(tr("Profile"));
-    stopAction_ = add(tr("Stop Profiling"), "profile.stop", {}, [this] { Q_EMIT stopRequested(); });
+    stopAction_ = addCommand(this, "profile.stop", tr("Stop Profiling"), {},
+                             [this] { Q_EMIT stopRequested(); });
     stopAction_->setIconText(tr("Stop"));
     ask_->setDefaultAction(profileAction_);
     stop_->setDefaultAction(stopAction_);
-    needProfile_ = {add(tr("Next Kernel"), "profile.nextKernel", Qt::ALT | Qt::Key_Down,
-                        [this] { stepLaunch(1); }),
-                    add(tr("Kernel Before"), "profile.previousKernel", Qt::ALT | Qt::Key_Up,
-                        [this] { stepLaunch(-1); }),
-                    add(tr("Export Roofline…"), "profile.export", {},
-                        [this] {
-                            const Plot *plot = upper_->currentWidget() == speed_
-                                                   ? static_cast<Plot *>(speed_)
-                                                   : roofline_;
-                            for (QAction *action : plot->actions())
-                                if (action->objectName() == QLatin1String("plot.export"))
-                                    action->trigger();
-                        }),
-                    add(tr("Copy Kernel Table"), "profile.copyKernels", {},
-                        [this] { QApplication::clipboard()->setText(kernels_->text()); }),
-                    add(tr("Copy Findings"), "profile.copyFindings", {},
-                        [this] { QApplication::clipboard()->setText(findings_->text()); }),
-                    add(tr("Copy Profile as JSON"), "profile.copyJson", {}, [this] {
+    needProfile_ = {addCommand(this, "profile.nextKernel", tr("Next Kernel"),
+                               Qt::ALT | Qt::Key_Down, [this] { stepLaunch(1); }),
+                    addCommand(this, "profile.previousKernel", tr("Kernel Before"),
+                               Qt::ALT | Qt::Key_Up, [this] { stepLaunch(-1); }),
+                    addCommand(this, "profile.export", tr("Export Roofline…"), {},
+                               [this] {
+                                   const Plot *plot = upper_->currentWidget() == speed_
+                                                          ? static_cast<Plot *>(speed_)
+                                                          : roofline_;
+                                   for (QAction *action : plot->actions())
+                                       if (action->objectName() == QLatin1String("plot.export"))
+                                           action->trigger();
+                               }),
+                    addCommand(this, "profile.copyKernels", tr("Copy Kernel Table"), {},
+                               [this] { QApplication::clipboard()->setText(kernels_->text()); }),
+                    addCommand(this, "profile.copyFindings", tr("Copy Findings"), {},
+                               [this] { QApplication::clipboard()->setText(findings_->text()); }),
+                    addCommand(this, "profile.copyJson", tr("Copy Profile as JSON"), {}, [this] {
                         QApplication::clipboard()->setText(QString::fromStdString(
                             shown_.dump(2, ' ', false, Json::error_handler_t::replace)));
                     })};

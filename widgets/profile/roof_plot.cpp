@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/profile/roof_plot.h"
 
+#include "widgets/base/command.h"
 #include "widgets/base/theme.h"
 #include "widgets/plot/marks.h"
 #include "widgets/profile/profile_words.h"
@@ -62,17 +63,9 @@ RoofPlot::RoofPlot(QWidget *parent) : Plot(tr("Hierarchical roofline"), parent) 
 }
 
 void RoofPlot::makeActions() {
-    const auto add = [this](const QString &text, const char *name, const QKeySequence &key,
-                            int by) {
-        auto *action = new QAction(text, this);
-        action->setObjectName(QLatin1String(name));
-        action->setShortcut(key);
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-        connect(action, &QAction::triggered, this, [this, by] { stepMark(by); });
-        addAction(action);
-    };
-    add(tr("Next Point"), "profile.nextPoint", Qt::Key_N, 1);
-    add(tr("Point Before"), "profile.previousPoint", Qt::SHIFT | Qt::Key_N, -1);
+    addCommand(this, "profile.nextPoint", tr("Next Point"), Qt::Key_N, [this] { stepMark(1); });
+    addCommand(this, "profile.previousPoint", tr("Point Before"), Qt::SHIFT | Qt::Key_N,
+               [this] { stepMark(-1); });
 }
 
 void RoofPlot::stepMark(int by) {

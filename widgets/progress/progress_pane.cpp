@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/progress/progress_pane.h"
 
+#include "widgets/base/command.h"
 #include "widgets/base/text.h"
 #include "widgets/base/theme.h"
 #include "widgets/plot/marks.h"
@@ -88,12 +89,7 @@ ProgressPane::ProgressPane(SessionDocument *document, QWidget *parent)
 void ProgressPane::makeActions() {
     const auto add = [this](const QString &text, const char *name, const QKeySequence &key,
                             const std::function<void()> &run) {
-        auto *action = new QAction(text, this);
-        action->setObjectName(QLatin1String(name));
-        action->setShortcut(key);
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-        connect(action, &QAction::triggered, this, run);
-        addAction(action);
+        addCommand(this, name, text, key, run);
     };
     add(tr("Speed-Up Against Eager"), "progress.eager", {}, [this] { setAgainst(Against::eager); });
     add(tr("Speed-Up Against torch.compile"), "progress.compile", {},

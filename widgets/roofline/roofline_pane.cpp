@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/roofline/roofline_pane.h"
 
+#include "widgets/base/command.h"
 #include "widgets/base/text.h"
 #include "widgets/base/theme.h"
 #include "widgets/plot/marks.h"
@@ -104,21 +105,13 @@ RooflinePane::RooflinePane(SessionDocument *document, QWidget *parent)
 }
 
 void RooflinePane::makeActions() {
-    auto *copy = new QAction(tr("Copy Profile Table"), this);
-    copy->setObjectName(QStringLiteral("roofline.copyTable"));
-    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(copy, &QAction::triggered, this,
-            [this] { QApplication::clipboard()->setText(model_->text()); });
-    addAction(copy);
+    auto *copy = addCommand(this, "roofline.copyTable", tr("Copy Profile Table"), {},
+                            [this] { QApplication::clipboard()->setText(model_->text()); });
     table_->addAction(copy);
     table_->setContextMenuPolicy(Qt::ActionsContextMenu);
     const auto beside = [this](const QString &text, const char *name, const QKeySequence &key,
                                int direction) {
-        auto *action = new QAction(text, this);
-        action->setObjectName(QLatin1String(name));
-        action->setShortcut(key);
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-        connect(action, &QAction::triggered, this, [this, direction] {
+        addCommand(this, name, text, key, [this, direction] {
             const int shown = document_->shownTurn();
             int wanted = 0;
             for (const RoofPoint &point : data_.turns) {
@@ -130,7 +123,6 @@ void RooflinePane::makeActions() {
             if (wanted > 0)
                 document_->selectTurn(wanted);
         });
-        addAction(action);
     };
     beside(tr("Select Timed Turn Before"), "roofline.previous", Qt::Key_PageUp, -1);
     beside(tr("Select Timed Turn After"), "roofline.next", Qt::Key_PageDown, 1);

@@ -68,8 +68,6 @@ class TrainPage : public QWidget {
     QWidget *makeEmpty();
     QToolBar *makeBar();
     void makeActions();
-    QAction *addCommand(const char *name, const QString &text, const QKeySequence &key,
-                        void (TrainPage::*slot)());
     void restore();
     QWidget *makeRollouts();
     void makeSteering();

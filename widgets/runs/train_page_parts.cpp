@@ -3,6 +3,7 @@
 // The controls of the page: actions, lists and bar.
 #include "widgets/runs/train_page.h"
 
+#include "widgets/base/command.h"
 #include "widgets/base/theme.h"
 
 #include <QComboBox>
@@ -27,36 +28,26 @@
 
 namespace cuda_agent::widgets {
 
-QAction *TrainPage::addCommand(const char *name, const QString &text, const QKeySequence &key,
-                               void (TrainPage::*slot)()) {
-    auto *action = new QAction(text, this);
-    action->setObjectName(QLatin1String(name));
-    action->setShortcut(key);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(action, &QAction::triggered, this, slot);
-    addAction(action);
-    return action;
-}
-
 void TrainPage::makeActions() {
-    add_ = addCommand("train.add", tr("&Add Folder…"),
+    add_ = addCommand(this, "train.add", tr("&Add Folder…"),
                       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), &TrainPage::askFolder);
-    remove_ = addCommand("train.remove", tr("&Remove Runs"), QKeySequence(Qt::Key_Delete),
+    remove_ = addCommand(this, "train.remove", tr("&Remove Runs"), QKeySequence(Qt::Key_Delete),
                          &TrainPage::removeRuns);
     remove_->setShortcutContext(Qt::WidgetShortcut); // Delete belongs to the list alone
-    reload_ = addCommand("train.reload", tr("Re&load Runs"), QKeySequence(Qt::Key_F5),
+    reload_ = addCommand(this, "train.reload", tr("Re&load Runs"), QKeySequence(Qt::Key_F5),
                          &TrainPage::reloadRuns);
-    all_ = addCommand("train.checkAll", tr("&Check All Runs"), {}, &TrainPage::checkAllRuns);
-    none_ = addCommand("train.uncheckAll", tr("&Uncheck All Runs"), {}, &TrainPage::uncheckAllRuns);
-    find_ = addCommand("train.find", tr("&Filter Metrics"), QKeySequence(QKeySequence::Find),
+    all_ = addCommand(this, "train.checkAll", tr("&Check All Runs"), {}, &TrainPage::checkAllRuns);
+    none_ = addCommand(this, "train.uncheckAll", tr("&Uncheck All Runs"), {},
+                       &TrainPage::uncheckAllRuns);
+    find_ = addCommand(this, "train.find", tr("&Filter Metrics"), QKeySequence(QKeySequence::Find),
                        &TrainPage::selectMetricFilter);
-    export_ = addCommand("train.exportCsv", tr("&Export All Plots as CSV…"),
+    export_ = addCommand(this, "train.exportCsv", tr("&Export All Plots as CSV…"),
                          QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), &TrainPage::askExport);
-    logX_ = addCommand("train.logX", tr("Log &x"), {}, &TrainPage::axesChanged);
+    logX_ = addCommand(this, "train.logX", tr("Log &x"), {}, &TrainPage::axesChanged);
     logX_->setToolTip(tr("Logarithmic x axis"));
-    logY_ = addCommand("train.logY", tr("Log &y"), {}, &TrainPage::axesChanged);
+    logY_ = addCommand(this, "train.logY", tr("Log &y"), {}, &TrainPage::axesChanged);
     logY_->setToolTip(tr("Logarithmic y axis"));
-    follow_ = addCommand("train.follow", tr("F&ollow"), QKeySequence(Qt::CTRL | Qt::Key_0),
+    follow_ = addCommand(this, "train.follow", tr("F&ollow"), QKeySequence(Qt::CTRL | Qt::Key_0),
                          &TrainPage::followAll);
     follow_->setToolTip(tr("Show everything and follow new values in all plots (Ctrl+0)"));
     for (QAction *toggle : {logX_, logY_, follow_})

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The run that is looked at: its trainer, its stages, its rollouts.
+#include "widgets/base/command.h"
 #include "widgets/base/theme.h"
 #include "widgets/runs/run_strip.h"
 #include "widgets/runs/train_dialog.h"
@@ -23,14 +24,14 @@
 namespace cuda_agent::widgets {
 
 void TrainPage::makeSteering() {
-    start_ = addCommand("train.start", tr("&Start…"), {}, &TrainPage::askStart);
+    start_ = addCommand(this, "train.start", tr("&Start…"), {}, &TrainPage::askStart);
     start_->setToolTip(tr("Start a training run"));
-    pause_ =
-        addCommand("train.pause", tr("&Pause"), QKeySequence(Qt::Key_F6), &TrainPage::pauseRun);
+    pause_ = addCommand(this, "train.pause", tr("&Pause"), QKeySequence(Qt::Key_F6),
+                        &TrainPage::pauseRun);
     pause_->setToolTip(tr("Pause the run after its current step"));
-    goOn_ = addCommand("train.resume", tr("Res&ume"), {}, &TrainPage::goOnRun);
+    goOn_ = addCommand(this, "train.resume", tr("Res&ume"), {}, &TrainPage::goOnRun);
     goOn_->setToolTip(tr("Let a paused run go on, or start an ended one from its last checkpoint"));
-    stop_ = addCommand("train.stop", tr("S&top"), {}, &TrainPage::stopRun);
+    stop_ = addCommand(this, "train.stop", tr("S&top"), {}, &TrainPage::stopRun);
     stop_->setToolTip(tr("Stop the run after its current step; it can be resumed later"));
     strip_ = new RunStrip({start_, pause_, goOn_, stop_}, this);
     connect(launcher_, &TrainLauncher::failed, this,

@@ -78,8 +78,6 @@ class DataPage : public QWidget {
 
   private:
     void makeActions();
-    QAction *addCommand(const char *name, const QString &text, const QKeySequence &key,
-                        void (DataPage::*slot)());
     QToolBar *makeBar();
     QWidget *makeList();
     QWidget *makePreview();

@@ -3,6 +3,7 @@
 // The controls of the page: actions, bar, list and preview.
 #include "widgets/tasks/data_page.h"
 
+#include "widgets/base/command.h"
 #include "widgets/tasks/python_view.h"
 
 #include <QComboBox>
@@ -18,40 +19,30 @@
 
 namespace cuda_agent::widgets {
 
-QAction *DataPage::addCommand(const char *name, const QString &text, const QKeySequence &key,
-                              void (DataPage::*slot)()) {
-    auto *action = new QAction(text, this);
-    action->setObjectName(QLatin1String(name));
-    action->setShortcut(key);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(action, &QAction::triggered, this, slot);
-    addAction(action);
-    return action;
-}
-
 void DataPage::makeActions() {
-    openFolder_ = addCommand("data.openFolder", tr("Open &Folder…"),
+    openFolder_ = addCommand(this, "data.openFolder", tr("Open &Folder…"),
                              QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), &DataPage::askFolder);
-    openFile_ = addCommand("data.openFile", tr("Open F&ile…"), {}, &DataPage::askFile);
-    samples_ = addCommand("data.samples", tr("&Sample Tasks"), {}, &DataPage::openSamples);
-    reload_ = addCommand("data.reload", tr("&Reload"), QKeySequence(Qt::Key_F5), &DataPage::reload);
-    open_ = addCommand("data.openAsSession", tr("&Open as Session"), {}, &DataPage::openTask);
-    copy_ = addCommand("data.copy", tr("&Copy Rows"), QKeySequence(QKeySequence::Copy),
+    openFile_ = addCommand(this, "data.openFile", tr("Open F&ile…"), {}, &DataPage::askFile);
+    samples_ = addCommand(this, "data.samples", tr("&Sample Tasks"), {}, &DataPage::openSamples);
+    reload_ =
+        addCommand(this, "data.reload", tr("&Reload"), QKeySequence(Qt::Key_F5), &DataPage::reload);
+    open_ = addCommand(this, "data.openAsSession", tr("&Open as Session"), {}, &DataPage::openTask);
+    copy_ = addCommand(this, "data.copy", tr("&Copy Rows"), QKeySequence(QKeySequence::Copy),
                        &DataPage::copyRows);
     copy_->setShortcutContext(Qt::WidgetShortcut); // in the source Ctrl+C copies source
-    export_ = addCommand("data.exportCsv", tr("&Export List as CSV…"),
+    export_ = addCommand(this, "data.exportCsv", tr("&Export List as CSV…"),
                          QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), &DataPage::askExport);
     newSynthesis_ =
-        addCommand("data.newSynthesis", tr("&New Synthesis…"), {}, &DataPage::askSynthesis);
+        addCommand(this, "data.newSynthesis", tr("&New Synthesis…"), {}, &DataPage::askSynthesis);
     stopSynthesis_ =
-        addCommand("data.stopSynthesis", tr("S&top Synthesis"), {}, &DataPage::stopSynthesis);
+        addCommand(this, "data.stopSynthesis", tr("S&top Synthesis"), {}, &DataPage::stopSynthesis);
     stopSynthesis_->setEnabled(false);
     panelAction_ =
-        addCommand("data.panel", tr("Filters and &Distributions"),
+        addCommand(this, "data.panel", tr("Filters and &Distributions"),
                    QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F), &DataPage::updatePanel);
     panelAction_->setCheckable(true);
     panelAction_->setChecked(QSettings().value(QStringLiteral("data/panel"), true).toBool());
-    find_ = addCommand("data.find", tr("Fi&lter Tasks"), QKeySequence(QKeySequence::Find),
+    find_ = addCommand(this, "data.find", tr("Fi&lter Tasks"), QKeySequence(QKeySequence::Find),
                        &DataPage::focusFilter);
 }
 

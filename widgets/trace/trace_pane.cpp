@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/trace/trace_pane.h"
 
+#include "widgets/base/command.h"
 #include "widgets/session/session_document.h"
 #include "widgets/trace/find_bar.h"
 #include "widgets/trace/message_line.h"
@@ -59,37 +60,34 @@ TracePane::TracePane(SessionDocument *document, QWidget *parent)
     documentChanged();
 }
 
-QAction *TracePane::act(const QString &name, const QString &text, const QString &shortcut,
+QAction *TracePane::act(const char *name, const QString &text, const QString &shortcut,
                         void (TracePane::*does)()) {
-    auto *action = new QAction(text, this);
-    action->setObjectName(name);
-    if (!shortcut.isEmpty())
-        action->setShortcut(QKeySequence(shortcut, QKeySequence::PortableText));
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(action, &QAction::triggered, this, does);
-    addAction(action);
+    auto *action =
+        addCommand(this, name, text, QKeySequence(shortcut, QKeySequence::PortableText), does);
     view_->addAction(action); // the context menu
     return action;
 }
 
 void TracePane::makeActions() {
-    const auto name = [](const char *text) { return QString::fromLatin1(text); };
-    act(name("trace.copyCard"), tr("Copy Card or Selection"), name("Ctrl+C"), &TracePane::copyCard);
-    act(name("trace.copyTurn"), tr("Copy Turn"), name("Ctrl+Shift+C"), &TracePane::copyTurn);
-    act(name("trace.copyThread"), tr("Copy Thread as Markdown"), {}, &TracePane::copyThread);
-    act(name("trace.expandAll"), tr("Expand All Cards"), {}, &TracePane::expandAll);
-    act(name("trace.collapseAll"), tr("Collapse All Cards"), {}, &TracePane::collapseAll);
-    act(name("trace.foldLines"), tr("Lines of Folded Cards…"), {}, &TracePane::askFoldLines);
-    act(name("trace.find"), tr("Find in Trace"), name("Ctrl+F"), &TracePane::openFind);
-    act(name("trace.message"), tr("Write to the Agent"), name("Ctrl+M"), &TracePane::writeMessage)
+    act("trace.copyCard", tr("Copy Card or Selection"), QStringLiteral("Ctrl+C"),
+        &TracePane::copyCard);
+    act("trace.copyTurn", tr("Copy Turn"), QStringLiteral("Ctrl+Shift+C"), &TracePane::copyTurn);
+    act("trace.copyThread", tr("Copy Thread as Markdown"), {}, &TracePane::copyThread);
+    act("trace.expandAll", tr("Expand All Cards"), {}, &TracePane::expandAll);
+    act("trace.collapseAll", tr("Collapse All Cards"), {}, &TracePane::collapseAll);
+    act("trace.foldLines", tr("Lines of Folded Cards…"), {}, &TracePane::askFoldLines);
+    act("trace.find", tr("Find in Trace"), QStringLiteral("Ctrl+F"), &TracePane::openFind);
+    act("trace.message", tr("Write to the Agent"), QStringLiteral("Ctrl+M"),
+        &TracePane::writeMessage)
         ->setShortcutContext(Qt::WindowShortcut); // the message is wanted while reading code
-    act(name("trace.findNext"), tr("Find Next in Trace"), name("F3"), &TracePane::findNext);
-    act(name("trace.findPrevious"), tr("Find Previous in Trace"), name("Shift+F3"),
+    act("trace.findNext", tr("Find Next in Trace"), QStringLiteral("F3"), &TracePane::findNext);
+    act("trace.findPrevious", tr("Find Previous in Trace"), QStringLiteral("Shift+F3"),
         &TracePane::findPrevious);
-    act(name("trace.previousTurn"), tr("Previous Turn in Trace"), name("Alt+Up"),
+    act("trace.previousTurn", tr("Previous Turn in Trace"), QStringLiteral("Alt+Up"),
         &TracePane::previousTurn);
-    act(name("trace.nextTurn"), tr("Next Turn in Trace"), name("Alt+Down"), &TracePane::nextTurn);
-    act(name("trace.jumpToLatest"), tr("Jump to Latest Card"), name("Ctrl+End"),
+    act("trace.nextTurn", tr("Next Turn in Trace"), QStringLiteral("Alt+Down"),
+        &TracePane::nextTurn);
+    act("trace.jumpToLatest", tr("Jump to Latest Card"), QStringLiteral("Ctrl+End"),
         &TracePane::jumpToLatest);
 }
 

@@ -46,7 +46,7 @@ class TracePane : public QWidget {
 
   private:
     void makeActions();
-    QAction *act(const QString &name, const QString &text, const QString &shortcut,
+    QAction *act(const char *name, const QString &text, const QString &shortcut,
                  void (TracePane::*does)());
     void copyCard();
     void copyTurn();

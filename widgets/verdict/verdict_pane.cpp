@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/verdict/verdict_pane.h"
 
+#include "widgets/base/command.h"
 #include "widgets/base/text.h"
 #include "widgets/base/theme.h"
 #include "widgets/verdict/checks_model.h"
@@ -113,26 +114,16 @@ VerdictPane::VerdictPane(SessionDocument *document, QWidget *parent)
 }
 
 void VerdictPane::makeActions() {
-    const auto add = [this](const QString &text, const char *name) {
-        auto *action = new QAction(text, this);
-        action->setObjectName(QLatin1String(name));
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-        addAction(action);
-        return action;
-    };
-    copyText_ = add(tr("Copy Verdict as Text"), "verdict.copyText");
-    copyText_->setShortcut(QKeySequence::Copy);
-    connect(copyText_, &QAction::triggered, this, [this] {
-        QApplication::clipboard()->setText(
-            verdictText(document_->shownTurn(), document_->verdict()));
-    });
-    copyJson_ = add(tr("Copy Verdict as JSON"), "verdict.copyJson");
-    connect(copyJson_, &QAction::triggered, this, [this] {
+    copyText_ = addCommand(this, "verdict.copyText", tr("Copy Verdict as Text"), QKeySequence::Copy,
+                           [this] {
+                               QApplication::clipboard()->setText(
+                                   verdictText(document_->shownTurn(), document_->verdict()));
+                           });
+    copyJson_ = addCommand(this, "verdict.copyJson", tr("Copy Verdict as JSON"), {}, [this] {
         QApplication::clipboard()->setText(QString::fromStdString(
             document_->verdict().dump(2, ' ', false, Json::error_handler_t::replace)));
     });
-    exportChart_ = add(tr("Export Times…"), "verdict.export");
-    connect(exportChart_, &QAction::triggered, this, [this] {
+    exportChart_ = addCommand(this, "verdict.export", tr("Export Times…"), {}, [this] {
         for (QAction *action : chart_->actions())
             if (action->objectName() == QLatin1String("plot.export"))
                 action->trigger();
