@@ -94,4 +94,19 @@ agent::TransformerConfig TransformerOptions::config() const {
     return config;
 }
 
+Result<void> checkPolicyOptions(const CLI::App &app, const std::string &policy) {
+    static const std::pair<const char *, const char *> owners[] = {
+        {"--recorded", "replay"},          {"--weights", "transformer"},
+        {"--temperature", "transformer"},  {"--top-p", "transformer"},
+        {"--longest-turn", "transformer"}, {"--grammar", "transformer"},
+        {"--endpoint-config", "endpoint"}, {"--base-url", "endpoint"},
+        {"--model", "endpoint"},           {"--skills", "endpoint"}};
+    for (const auto &[name, owner] : owners) {
+        const auto *option = app.get_option_no_throw(name);
+        if (option != nullptr && option->count() > 0 && policy != owner)
+            return requestError("{} is for --policy {}, and the policy is {}", name, owner, policy);
+    }
+    return {};
+}
+
 } // namespace cuda_agent::app

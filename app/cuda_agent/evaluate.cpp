@@ -173,7 +173,10 @@ Run addEvaluate(CLI::App &app) {
     app.footer(
         "Exit codes: 0 everything was judged, right or wrong; 1 --seconds ended it early; "
         "2 the request is unusable; 3 something could not be judged for the machine's sake.");
-    return [options](std::stop_token stop) { return evaluate(*options, stop); };
+    return [options, &app](std::stop_token stop) -> Result<int> {
+        CUDA_AGENT_TRY(checkPolicyOptions(app, options->policy));
+        return evaluate(*options, stop);
+    };
 }
 
 } // namespace cuda_agent::app

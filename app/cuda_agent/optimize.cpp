@@ -125,7 +125,10 @@ Run addOptimize(CLI::App &app) {
         ->check(CLI::Range(1, agent::mostAttempts))
         ->needs(attempts);
     options->memory.add(app);
-    return [options](std::stop_token stop) { return optimize(*options, std::move(stop)); };
+    return [options, &app](std::stop_token stop) -> Result<int> {
+        CUDA_AGENT_TRY(checkPolicyOptions(app, options->policy));
+        return optimize(*options, std::move(stop));
+    };
 }
 
 } // namespace cuda_agent::app

@@ -142,6 +142,10 @@ class Endpoint(Case):
         config = self.file("e.toml", "base_url = 7\n")
         self.expect(start("--endpoint-config", config), 2, "base_url must be a text")
         self.expect(start("--endpoint-config", self.folder / "none.toml"), 2, "none.toml")
+        self.expect(start("--grammar"), 2, "--grammar is for --policy transformer")
+        for command in ("optimize", task), ("evaluate", task, "--out", self.folder / "out"):
+            self.expect(self.ask(*command, "--device", "cpu", "--model", "m"), 2,
+                        "--model is for --policy endpoint, and the policy is planner")
 
     def test_a_refused_key_ends_the_session_so_that_it_can_go_on(self):
         task = self.file("relu_twice.py", GOOD_TASK)

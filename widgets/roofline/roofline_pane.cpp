@@ -27,6 +27,9 @@ namespace cuda_agent::widgets {
 
 namespace {
 
+/// Share of the greatest bandwidth below which there is no room for a text under a level.
+constexpr double lowLevel = 0.15;
+
 QString plainTick(double value) {
     return QLocale().toString(value, 'g', 6); // 1000, not 1E+03
 }
@@ -318,9 +321,11 @@ void RooflinePane::decorate(QCustomPlot &canvas) const {
             best = &point;
     if (best) {
         most = std::max(most, best->bandwidth);
+        // Below its line, where the roofs' names are not; but the axis would cut that off.
+        const bool low = best->bandwidth < lowLevel * most;
         addLevel(canvas, best->bandwidth, colors.muted,
                  tr("best stock (%1): %2").arg(best->baseline, bandwidthText(best->bandwidth)),
-                 Qt::AlignLeft | Qt::AlignBottom);
+                 Qt::AlignLeft | (low ? Qt::AlignTop : Qt::AlignBottom));
     }
     if (!plot_->follow())
         return;

@@ -18,8 +18,8 @@ Result<std::unique_ptr<ModelConversation>> ModelConversation::open(Generator &ge
         generator, std::move(conversation), std::move(tokenizer), std::move(options)));
 }
 
-Result<policy::Written> ModelConversation::write(const std::vector<chat::Segment> &segments,
-                                                 std::uint64_t seed, std::stop_token stop) {
+std::vector<std::int32_t>
+ModelConversation::encoded(const std::vector<chat::Segment> &segments) const {
     std::vector<std::int32_t> read;
     if (conversation_.tokens().empty())
         read.push_back(options_.endOfText);
@@ -27,6 +27,12 @@ Result<policy::Written> ModelConversation::write(const std::vector<chat::Segment
         const auto tokens = tokenizer_.encode(segment.text);
         read.insert(read.end(), tokens.begin(), tokens.end());
     }
+    return read;
+}
+
+Result<policy::Written> ModelConversation::write(const std::vector<chat::Segment> &segments,
+                                                 std::uint64_t seed, std::stop_token stop) {
+    const auto read = encoded(segments);
     policy::Written written;
     const auto context = static_cast<std::size_t>(generator_.options().context);
     if (conversation_.tokens().size() + read.size() + 1 > context) {

@@ -39,6 +39,11 @@ class ModelConversation : public policy::Conversation {
     Result<policy::Written> write(const std::vector<chat::Segment> &segments, std::uint64_t seed,
                                   std::stop_token stop) override;
 
+    /// What write() has the model read for these segments.
+    std::vector<std::int32_t> encoded(const std::vector<chat::Segment> &segments) const;
+    /// All that was read and written so far. While write() runs, between two tokens alone.
+    const std::vector<std::int32_t> &tokens() const { return conversation_.tokens(); }
+
   private:
     ModelConversation(Generator &generator, Generator::Conversation conversation,
                       Tokenizer tokenizer, Options options);

@@ -29,61 +29,27 @@ std::size_t wholeCharacters(std::string_view bytes) {
     return bytes.size();
 }
 
-policy::Written::End endOf(Generated::End end) {
-    switch (end) {
-    case Generated::End::token:
-        return policy::Written::End::turn;
-    case Generated::End::length:
-        return policy::Written::End::length;
-    case Generated::End::full:
-        break;
-    }
-    return policy::Written::End::full;
-}
-
 } // namespace
-
-ToldConversation::ToldConversation(Generator &generator, Generator::Conversation conversation,
-                                   Tokenizer tokenizer, Options options)
-    : generator_(generator), conversation_(std::move(conversation)),
-      tokenizer_(std::move(tokenizer)), options_(options) {}
 
 Result<std::unique_ptr<ToldConversation>> ToldConversation::open(Generator &generator,
                                                                  Tokenizer tokenizer,
-                                                                 Options options,
+                                                                 ModelConversation::Options options,
                                                                  const std::stop_token &stop) {
-    CUDA_AGENT_ASSIGN(conversation, generator.open(stop));
+    CUDA_AGENT_ASSIGN(conversation,
+                      ModelConversation::open(generator, tokenizer, std::move(options), stop));
     return std::unique_ptr<ToldConversation>(
-        new ToldConversation(generator, std::move(conversation), std::move(tokenizer), options));
+        new ToldConversation(generator, std::move(tokenizer), std::move(conversation)));
 }
 
 Result<policy::Written> ToldConversation::write(const std::vector<chat::Segment> &segments,
                                                 std::uint64_t seed, const Tell &tell,
                                                 const std::stop_token &stop) {
-    std::vector<std::int32_t> read;
-    if (conversation_.tokens().empty())
-        read.push_back(options_.endOfText);
-    for (const auto &segment : segments) {
-        const auto tokens = tokenizer_.encode(segment.text);
-        read.insert(read.end(), tokens.begin(), tokens.end());
-    }
-    policy::Written written;
-    const auto begin = conversation_.tokens().size() + read.size(); // of what it writes
-    if (begin + 1 > static_cast<std::size_t>(generator_.options().context)) {
-        written.end = policy::Written::End::full;
-        return written;
-    }
+    const auto begin = conversation_->tokens().size() + conversation_->encoded(segments).size();
     std::jthread teller;
     if (tell)
         teller =
             std::jthread([&, begin](const std::stop_token &over) { follow(begin, tell, over); });
-    CUDA_AGENT_ASSIGN(generated,
-                      generator_.generate(conversation_, read, options_.longestTurn, seed, stop));
-    written.text = tokenizer_.decode(generated.tokens);
-    written.end = endOf(generated.end);
-    written.readTokens = static_cast<std::int64_t>(read.size());
-    written.writtenTokens = static_cast<std::int64_t>(generated.tokens.size());
-    return written;
+    return conversation_->write(segments, seed, stop);
 }
 
 /// Tells what stands from `begin` on as it grows, until `over`.
@@ -103,7 +69,7 @@ void ToldConversation::follow(std::size_t begin, const Tell &tell,
         std::vector<std::int32_t> fresh;
         generator_.betweenTokens( // the tokens are nobody's but this thread's then
             [&] {
-                const auto &tokens = conversation_.tokens();
+                const auto &tokens = conversation_->tokens();
                 if (tokens.size() > seen)
                     fresh.assign(tokens.begin() + static_cast<std::ptrdiff_t>(seen), tokens.end());
             },
