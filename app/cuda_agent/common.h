@@ -52,8 +52,8 @@ struct TransformerOptions {
     agent::TransformerConfig config() const;
 };
 
-/// Options that were given for another policy than the chosen one would do nothing. Errors: request,
-/// which names one and its policy.
+/// Options that were given for another policy than the chosen one would do nothing. Errors:
+/// request, which names one and its policy.
 Result<void> checkPolicyOptions(const CLI::App &app, const std::string &policy);
 
 } // namespace cuda_agent::app
