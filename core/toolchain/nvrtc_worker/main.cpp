@@ -59,11 +59,6 @@ bool writeAll(int fd, const void *data, std::size_t bytes) {
     return true;
 }
 
-void limit(int resource, std::uint64_t value) {
-    const rlimit both{value, value};
-    setrlimit(static_cast<__rlimit_resource>(resource), &both);
-}
-
 /// What this process has mapped already: small, but terabytes under a sanitizer.
 std::uint64_t addressSpace() {
     unsigned long long pages = 0;

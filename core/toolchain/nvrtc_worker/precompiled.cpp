@@ -65,11 +65,6 @@ UniqueFd sealed(const std::string &path, std::uint64_t &bytes) {
     return memory;
 }
 
-void limit(int resource, std::uint64_t value) {
-    const rlimit both{value, value};
-    setrlimit(static_cast<__rlimit_resource>(resource), &both);
-}
-
 /// Whether it ended well in time; it is not left running.
 bool endedWell(pid_t child, int seconds) {
     const auto deadline = Clock::now() + std::chrono::seconds(seconds);
@@ -131,6 +126,11 @@ std::string leadingIncludes(std::string_view text) {
         includes += name;
         includes += '\n';
     }
+}
+
+void limit(int resource, std::uint64_t value) {
+    const rlimit both{value, value};
+    setrlimit(static_cast<__rlimit_resource>(resource), &both);
 }
 
 bool endOrphans() {

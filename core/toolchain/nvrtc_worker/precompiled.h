@@ -55,6 +55,8 @@ class PrecompiledHeaders {
 /// Longest that making one may take, in seconds.
 inline constexpr int mostHeaderSeconds = 20;
 
+/// Limits a resource of this process (RLIMIT_...) for good.
+void limit(int resource, std::uint64_t value);
 /// Ends what children of this process left running. False where that cannot be said for certain.
 bool endOrphans();
 
