@@ -3,11 +3,16 @@
 """Every header under core/ compiles alone, without a warning; those under widgets/ too where --system
 names the folders of Qt, and those of core/learn that need LibTorch where --torch names its folders.
 
-A header that another one includes first of all is proven by that one, for nothing stands before it
-there either. What a header was last checked with (content hashes of it and of all that it includes)
-is kept in a cache file, so a second run looks only at what changed.
+Most of the time would go into the same few headers again and again (nlohmann/json.hpp, ATen, QWidget).
+So a header may be compiled behind a precompiled stem, but only one whose parts it includes itself, by
+whatever way: then the stem gives it no name that it would not have alone. A header between the two
+that leans on the stem is found where it is checked itself.
+
+What a header was last checked with (content hashes of it and of all that it includes) is kept in a
+cache file, so a second run looks only at what changed.
 """
 
+import collections
 import concurrent.futures
 import hashlib
 import json
@@ -19,6 +24,23 @@ import tempfile
 
 import common
 import layering
+
+# Sets of headers to precompile, the dearest first: a header takes the first one that it has whole.
+STEMS = [
+    ("core/learn/model/transformer.h",),
+    ("ATen/core/Tensor.h",),
+    ("QDialog", "core/session/event.h"),
+    ("QWidget", "core/base/json.h"),
+    ("QWidget",),
+    ("QObject", "core/session/event.h"),
+    ("QString", "core/base/json.h"),
+    ("QString",),
+    ("core/session/event.h", "core/device/device.h"),
+    ("core/session/event.h",),
+    ("core/base/json.h", "functional", "map", "memory", "vector"),
+    ("core/base/json.h",),
+    ("core/base/result.h",),
+]
 
 FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fsyntax-only"]
 
@@ -57,19 +79,50 @@ def dependencies(file):
     return [word for word in rule.split() if word != "-"]
 
 
-def first_include(root, name):
-    """The header that `name` includes before anything else, or None."""
-    code = re.sub(r"//.*|^#pragma once$", "", common.text(root, name), flags=re.MULTILINE)
-    match = re.match(r'\s*#include "([^"]+)"', code)
-    return match and match[1]
+def included(root, name, known):
+    """Paths of all that a header includes outside of conditions, by way of the project's own too."""
+    if name not in known:
+        known[name] = set()  # for circles
+        if (root / name).is_file():
+            depth = 0
+            for line in re.findall(r"^[ \t]*#[ \t]*(.*)", common.text(root, name), re.MULTILINE):
+                depth += line.startswith("if") - line.startswith("endif")
+                if not depth and (path := re.match(r'include\s*[<"]([^>"]+)', line)):
+                    known[name] |= {path[1]} | included(root, path[1], known)
+    return known[name]
 
 
-def compile_alone(root, name):
-    """Returns (problem or "", files it was made of)."""
+def stem_of(root, name, known):
+    has = included(root, name, known) - {name}
+    return next((stem for stem in STEMS if has.issuperset(stem)), ())
+
+
+def precompile(root, stem, with_torch, folder):
+    """The stem's header in `folder`, with its precompiled form beside it, and the files that it was
+    made of; nothing where it does not compile."""
+    header = folder / f"{STEMS.index(stem)}{'t' if with_torch else ''}.h"
+    header.write_text("".join(f"#include <{path}>\n" for path in stem))
+    rule = header.with_suffix(".d")
+    flags = [flag for flag in command(with_torch) if flag != "-fsyntax-only"]
+    made = f"{header}.gch"
+    run = subprocess.run(
+        [*flags, f"-I{root}", "-x", "c++-header", header, "-o", made, "-MD", "-MF", rule],
+        cwd=root,
+        capture_output=True,
+    )
+    if run.returncode:
+        return None, []
+    return header, [path for path in dependencies(rule) if path != str(header)]
+
+
+def compile_alone(root, name, stem=None, behind=()):
+    """Returns (problem or "", files it was made of); `behind` are those of the stem."""
     with tempfile.TemporaryDirectory() as folder:
         rule = pathlib.Path(folder) / "rule.d"
+        before = ["-Winvalid-pch", "-include", stem] if stem else []
+        source = [f"-I{root}", *before, "-x", "c++", "-", "-MD", "-MF", rule]
         run = subprocess.run(
-            [*command(needs_torch(root, name)), f"-I{root}", "-x", "c++", "-", "-MD", "-MF", rule],
+            [*command(needs_torch(root, name)), *source],
             input=f'#include "{name}"\n',
             cwd=root,
             capture_output=True,
@@ -78,7 +131,8 @@ def compile_alone(root, name):
         if run.returncode:
             lines = [line for line in run.stderr.splitlines() if "error" in line]
             return f"{name}: does not compile alone: {(lines or [run.stderr])[0]}", []
-        return "", [str((root / path).resolve()) for path in dependencies(rule)]
+        made_of = [*behind, *(path for path in dependencies(rule) if not path.startswith(str(stem)))]
+        return "", sorted({str((root / path).resolve()) for path in made_of})
 
 
 def problems(root, files):
@@ -101,29 +155,33 @@ def problems(root, files):
         made_of = cache.get(f"{root}/{name}")
         return bool(made_of) and all(digest(path) == value for path, value in made_of.items())
 
+    known = {}
+    todo = {name: stem_of(root, name, known) for name in headers if not fresh(name)}
+    # Those of the dearest stems first, so that the others fill the gaps at the end.
+    order = {stem: place for place, stem in enumerate([*STEMS, ()])}
+    todo = dict(sorted(todo.items(), key=lambda item: order[item[1]]))
+    uses = collections.Counter((stem, needs_torch(root, name)) for name, stem in todo.items())
     found = []
-    passed = set()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool,
+    ):
+        made = {
+            use: pool.submit(precompile, root, *use, pathlib.Path(folder))
+            for use, count in uses.items()
+            if use[0] and count > 1
+        }
 
-    def check(names):
-        passed.update(name for name in names if fresh(name))
-        todo = [name for name in names if name not in passed]
-        with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
-            for name, (problem, made_of) in zip(
-                todo, pool.map(lambda name: compile_alone(root, name), todo)
-            ):
-                if problem:
-                    found.append(problem)
-                    cache.pop(f"{root}/{name}", None)
-                else:
-                    passed.add(name)
-                    cache[f"{root}/{name}"] = {path: digest(path) for path in made_of}
+        def check(name):
+            use = (todo[name], needs_torch(root, name))
+            return compile_alone(root, name, *(made[use].result() if use in made else ()))
 
-    first = {name: first_include(root, name) for name in headers}
-    check([name for name in headers if name not in first.values()])
-    proven = set(passed)
-    while grown := {first[name] for name in proven if first.get(name)} - proven:
-        proven |= grown
-    check([name for name in headers if name in first.values() and name not in proven])
+        for name, (problem, made_of) in zip(todo, pool.map(check, todo)):
+            if problem:
+                found.append(problem)
+                cache.pop(f"{root}/{name}", None)
+            else:
+                cache[f"{root}/{name}"] = {path: digest(path) for path in made_of}
     if cache_file:
         kept = {key: value for key, value in cache.items() if os.path.exists(key)}
         cache_file.parent.mkdir(parents=True, exist_ok=True)
@@ -152,23 +210,40 @@ def options(parser):
     )
 
 
+# Two headers behind one stem.
+RESULTS = {
+    "core/base/result.h": "#pragma once\nstruct Result {};\n",
+    "core/user.h": '#pragma once\n#include "core/base/result.h"\nResult make();\n',
+}
+
 if __name__ == "__main__":
     common.main(
         problems,
         good={
             "complete": {"core/a.h": "#pragma once\n#include <string>\nstd::string name();\n"},
+            "behind a stem": RESULTS,
             "outside core": {"app/a.h": "std::string name();\n"},
         },
         bad={
             "missing include": {"core/a.h": "#pragma once\nstd::string name();\n"},
             "warning": {"core/a.h": "#pragma once\ninline int f(int unused) { return 1; }\n"},
-            "bad behind a bad one": {
-                "core/a.h": '#pragma once\n#include "core/b.h"\nNothing f();\n',
-                "core/b.h": "#pragma once\nstd::string name();\n",
-            },
             "second include": {
                 "core/a.h": '#pragma once\n#include <string>\n#include "core/b.h"\n',
                 "core/b.h": "#pragma once\nstd::string name();\n",
+            },
+            "leans on what its user precompiles": {
+                **RESULTS,
+                "core/c.h": '#pragma once\n#include "core/d.h"\n#include "core/base/result.h"\n',
+                "core/d.h": "#pragma once\nint value(Result);\n",
+            },
+            "bad behind a stem": {
+                **RESULTS,
+                "core/a.h": '#pragma once\n#include "core/base/result.h"\nNothing f();\n',
+            },
+            "leans on what a condition includes": {
+                **RESULTS,
+                "core/a.h": '#pragma once\n#ifdef NEVER\n#include "core/base/result.h"\n#endif\n'
+                "int value(Result);\n",
             },
             "leans on another": {
                 "core/a.h": "#pragma once\ninline Thing make() { return {}; }\n",
