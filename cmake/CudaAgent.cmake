@@ -14,11 +14,11 @@ function(cuda_agent_room name)
 endfunction()
 
 # cuda_agent_test(<name> SOURCES ... DEPENDS ... [LABELS label] [ENVIRONMENT NAME=VALUE] [TIMEOUT seconds]
-#                 [WHOLE])
+#                 [WHOLE] [TORCH])
 # One GoogleTest program; its cases are CTest tests named <name>.<Suite>.<Case>. With WHOLE it is one
-# CTest test, for suites whose set-up is dear.
+# CTest test, for suites whose set-up is dear. TORCH is for those that include LibTorch's headers.
 function(cuda_agent_test name)
-  cmake_parse_arguments(ARG "WHOLE" "TIMEOUT;LABELS;ENVIRONMENT" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE;TORCH" "TIMEOUT;LABELS;ENVIRONMENT" "SOURCES;DEPENDS" ${ARGN})
   if(NOT CUDA_AGENT_TESTS)
     return()
   endif()
@@ -33,7 +33,12 @@ function(cuda_agent_test name)
   target_compile_definitions(
     test_${name} PRIVATE CUDA_AGENT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                          CUDA_AGENT_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
-  target_precompile_headers(test_${name} REUSE_FROM cuda_agent_base)
+  cuda_agent_quick_to_compile(test_${name})
+  if(ARG_TORCH)
+    target_precompile_headers(test_${name} REUSE_FROM cuda_agent_learn_kernels)
+  else()
+    target_precompile_headers(test_${name} REUSE_FROM cuda_agent_tests)
+  endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit) # an empty value would vanish and shift the others
   endif()
@@ -51,6 +56,14 @@ function(cuda_agent_test name)
     TEST_PREFIX "${name}."
     DISCOVERY_TIMEOUT 60
     PROPERTIES ${properties})
+endfunction()
+
+# Code of tests is compiled once and runs once: with -Og it is there in two thirds of the time.
+# The level stays above 0, at which the precompiled headers of the rooms would not fit. g++ 12 takes
+# every std::stop_source for uninitialised there.
+function(cuda_agent_quick_to_compile target)
+  target_compile_options(${target}
+                         PRIVATE "$<$<CONFIG:RelWithDebInfo>:-Og;-Wno-maybe-uninitialized>")
 endfunction()
 
 # Links rooms by their short names and anything else as it is.
@@ -116,6 +129,7 @@ function(cuda_agent_window_test name)
                                                         ${CMAKE_BINARY_DIR}/tests)
   cuda_agent_link_widgets(${target} PRIVATE ${ARG_DEPENDS} Qt6::Test)
   target_compile_definitions(${target} PRIVATE CUDA_AGENT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  cuda_agent_quick_to_compile(${target})
   target_precompile_headers(${target} REUSE_FROM cuda_agent_widgets_base)
   add_test(NAME window.${name} COMMAND ${target})
   set_tests_properties(
