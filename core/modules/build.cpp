@@ -8,11 +8,13 @@
 #include "core/base/temporary_folder.h"
 #include "core/modules/commands.h"
 #include "core/modules/imports.h"
+#include "core/modules/precompiled.h"
 #include "core/modules/ptxas.h"
 #include "core/modules/rules.h"
 #include "core/toolchain/binary_cache.h"
 #include "core/toolchain/nvrtc_worker/ptx_lines.h"
 
+#include <future>
 #include <optional>
 
 namespace cuda_agent::modules {
@@ -104,21 +106,38 @@ struct Builder::State {
         sandbox::Record record;
     };
     Result<Ran> runCommand(const Candidate &candidate, const Command &command,
-                           const std::vector<fs::path> &objects, std::stop_token stop);
+                           const std::vector<sandbox::Mount> &more, std::stop_token stop) const;
     /// What nvcc's assembler says about its PTX, said about the source.
     Result<std::string> locate(const Candidate &candidate, const std::string &file,
-                               const std::string &output, std::stop_token stop);
-    /// Runs one command on the candidate's files; `produced` is what it leaves in /out.
+                               const std::string &output, std::stop_token stop) const;
+    /// Runs one command on the candidate's files, and on what `more` shows; `produced` is what it
+    /// leaves in /out.
     Result<Object> run(const Candidate &candidate, const std::string &file, const Command &command,
                        const std::string &key, const std::string &produced,
-                       const std::vector<fs::path> &objects, std::stop_token stop);
+                       const std::vector<sandbox::Mount> &more, std::stop_token stop) const;
     Result<Object> kernel(const Candidate &candidate, const std::string &file,
-                          std::stop_token stop);
+                          std::stop_token stop) const;
     Result<Object> binding(const Candidate &candidate, const std::string &file,
-                           std::stop_token stop);
+                           std::stop_token stop) const;
+    /// Files that are being compiled, each in a thread; its end stops what still runs.
+    struct Running {
+        std::stop_source stop;
+        std::vector<std::future<Result<Object>>> objects;
+        using Compile = Result<Object> (State::*)(const Candidate &, const std::string &,
+                                                  std::stop_token) const;
+        void start(Compile compile, const State &state, const Candidate &candidate,
+                   const std::string &file) {
+            objects.push_back(std::async(std::launch::async, compile, &state, std::cref(candidate),
+                                         file, stop.get_token()));
+        }
+        Running() = default;
+        Running(const Running &) = delete;
+        Running &operator=(const Running &) = delete;
+        ~Running() { stop.request_stop(); }
+    };
     Result<std::optional<Rejection>> checkSource(const Candidate &candidate,
                                                  std::vector<Compiled::Suspicion> &found,
-                                                 std::stop_token stop);
+                                                 std::stop_token stop) const;
 
     std::string keyOf(std::string_view kind, const std::string &file, const std::string &text,
                       const std::map<std::string, std::string> &headers) const {
@@ -163,8 +182,8 @@ const std::string &Builder::description() const {
 
 Result<Builder::State::Ran> Builder::State::runCommand(const Candidate &candidate,
                                                        const Command &command,
-                                                       const std::vector<fs::path> &objects,
-                                                       std::stop_token stop) {
+                                                       const std::vector<sandbox::Mount> &more,
+                                                       std::stop_token stop) const {
     CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make("module"));
     const auto in = folder.path() / "in";
     const auto out = folder.path() / "out";
@@ -177,14 +196,13 @@ Result<Builder::State::Ran> Builder::State::runCommand(const Candidate &candidat
     CUDA_AGENT_ASSIGN(policy, tools.policy());
     policy.mounts.push_back({in, "/candidate"});
     policy.mounts.push_back({out, "/out", true});
-    for (std::size_t i = 0; i < objects.size(); ++i)
-        policy.mounts.push_back({objects[i], fmt::format("/objects/{}.o", i)});
+    policy.mounts.insert(policy.mounts.end(), more.begin(), more.end());
     CUDA_AGENT_ASSIGN(record, sandbox::run(policy, command, {}, std::move(stop)));
     return Ran{std::move(folder), out, std::move(record)};
 }
 
 Result<std::string> Builder::State::locate(const Candidate &candidate, const std::string &file,
-                                           const std::string &output, std::stop_token stop) {
+                                           const std::string &output, std::stop_token stop) const {
     CUDA_AGENT_ASSIGN(ran, runCommand(candidate, tools.kernel(file, true), {}, std::move(stop)));
     const auto ptx = ran.out / "object.ptx";
     // For some architectures nvcc has the assembler look at what it writes, and fails once more.
@@ -198,8 +216,8 @@ Result<std::string> Builder::State::locate(const Candidate &candidate, const std
 Result<Builder::State::Object>
 Builder::State::run(const Candidate &candidate, const std::string &file, const Command &command,
                     const std::string &key, const std::string &produced,
-                    const std::vector<fs::path> &objects, std::stop_token stop) {
-    CUDA_AGENT_ASSIGN(ran, runCommand(candidate, command, objects, stop));
+                    const std::vector<sandbox::Mount> &more, std::stop_token stop) const {
+    CUDA_AGENT_ASSIGN(ran, runCommand(candidate, command, more, stop));
     auto &[folder, out, record] = ran;
     std::error_code error;
     if (!record.clean()) {
@@ -223,8 +241,9 @@ Builder::State::run(const Candidate &candidate, const std::string &file, const C
     return Object(std::move(binary));
 }
 
-Result<Builder::State::Object>
-Builder::State::kernel(const Candidate &candidate, const std::string &file, std::stop_token stop) {
+Result<Builder::State::Object> Builder::State::kernel(const Candidate &candidate,
+                                                      const std::string &file,
+                                                      std::stop_token stop) const {
     const auto &text = candidate.files.at(file);
     if (hostKernels) {
         toolchain::Source source;
@@ -242,8 +261,9 @@ Builder::State::kernel(const Candidate &candidate, const std::string &file, std:
     return run(candidate, file, tools.kernel(file), key, "object.o", {}, std::move(stop));
 }
 
-Result<Builder::State::Object>
-Builder::State::binding(const Candidate &candidate, const std::string &file, std::stop_token stop) {
+Result<Builder::State::Object> Builder::State::binding(const Candidate &candidate,
+                                                       const std::string &file,
+                                                       std::stop_token stop) const {
     const bool own = file == "binding.cpp";
     const auto &text = (own ? fixed : candidate.files).at(file);
     auto headers = own ? std::map<std::string, std::string>() : candidate.headers();
@@ -251,12 +271,26 @@ Builder::State::binding(const Candidate &candidate, const std::string &file, std
     const auto key = keyOf("binding", file, text, headers);
     if (auto known = cache.find(key))
         return Object(std::move(*known));
+    std::optional<fs::path> precompiled;
+    if (const auto includes = own ? "" : precompilable(text, tools.device.kind);
+        !includes.empty()) {
+        CUDA_AGENT_ASSIGN(found, precompiledHeaders(tools, includes, stop));
+        precompiled = std::move(found);
+    }
+    if (precompiled) {
+        CUDA_AGENT_ASSIGN(object, run(candidate, file, tools.binding(file, true), key, "object.o",
+                                      {{*precompiled, precompiledFolder}}, stop));
+        // g++ itself can fail on them, where it finds no room at the addresses they were made for.
+        const auto *refused = std::get_if<Rejection>(&object);
+        if (!refused || refused->log.find("PCH") == std::string::npos)
+            return object;
+    }
     return run(candidate, file, tools.binding(file), key, "object.o", {}, std::move(stop));
 }
 
 Result<std::optional<Rejection>>
 Builder::State::checkSource(const Candidate &candidate, std::vector<Compiled::Suspicion> &found,
-                            std::stop_token stop) {
+                            std::stop_token stop) const {
     CUDA_AGENT_ASSIGN(policy, tools.policy());
     policy.workingDirectory = "/tmp";
     policy.mounts.push_back({shareDir() / "module-worker", "/module-worker"});
@@ -306,23 +340,28 @@ Result<CompileOutcome> Builder::compile(const Candidate &candidate, std::stop_to
         compiled.warnings.insert(compiled.warnings.end(), binary.warnings.begin(),
                                  binary.warnings.end());
     };
-    for (const auto &file : candidate.kernels()) {
-        CUDA_AGENT_ASSIGN(object, state.kernel(candidate, file, stop));
-        take(std::move(object));
-    }
-    // A binding takes long: what is wrong with the kernels is told first.
-    if (rejection)
-        return CompileOutcome(std::move(*rejection));
+    // All files at once. A binding takes long: what is wrong with the kernels is told before it
+    // ends.
+    State::Running kernels, bindings;
+    const std::stop_callback stopped(stop, [&] {
+        kernels.stop.request_stop();
+        bindings.stop.request_stop();
+    });
+    for (const auto &file : candidate.kernels())
+        kernels.start(&State::kernel, state, candidate, file);
     if (candidate.form == Form::workspace) {
-        for (const auto &file : candidate.bindings()) {
-            CUDA_AGENT_ASSIGN(object, state.binding(candidate, file, stop));
+        for (const auto &file : candidate.bindings())
+            bindings.start(&State::binding, state, candidate, file);
+        bindings.start(&State::binding, state, candidate, "binding.cpp");
+    }
+    for (auto *running : {&kernels, &bindings}) {
+        for (auto &each : running->objects) {
+            CUDA_AGENT_ASSIGN(object, each.get());
             take(std::move(object));
         }
-        CUDA_AGENT_ASSIGN(own, state.binding(candidate, "binding.cpp", stop));
-        take(std::move(own));
+        if (rejection)
+            return CompileOutcome(std::move(*rejection));
     }
-    if (rejection)
-        return CompileOutcome(std::move(*rejection));
     if (candidate.form == Form::singleFile)
         return CompileOutcome(std::move(compiled));
 
@@ -330,10 +369,13 @@ Result<CompileOutcome> Builder::compile(const Candidate &candidate, std::stop_to
     auto linked = state.cache.find(key);
     if (!linked) {
         std::vector<std::string> inside;
-        for (std::size_t i = 0; i < objects.size(); ++i)
-            inside.push_back(fmt::format("/objects/{}.o", i));
+        std::vector<sandbox::Mount> mounts;
+        for (const auto &object : objects) {
+            inside.push_back(fmt::format("/objects/{}.o", inside.size()));
+            mounts.push_back({object, inside.back()});
+        }
         CUDA_AGENT_ASSIGN(outcome, state.run(candidate, "cuda_extension", state.tools.link(inside),
-                                             key, "cuda_extension.so", objects, stop));
+                                             key, "cuda_extension.so", mounts, stop));
         if (auto *refused = std::get_if<Rejection>(&outcome))
             return CompileOutcome(std::move(*refused));
         linked = std::move(std::get<Binary>(outcome));

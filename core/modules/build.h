@@ -33,9 +33,10 @@ struct Compiled {
 };
 using CompileOutcome = std::variant<Compiled, toolchain::Rejection>;
 
-/// Compiles module candidates for one device, each file by itself, inside the sandbox, with the
-/// cache of the plan compilers: a changed kernel costs its own compile (nvcc 1 s) and the link; a
-/// changed binding 10 s and more, as PyTorch's headers are large. One thread.
+/// Compiles module candidates for one device, all files at once, each in a sandbox of its own, with
+/// the cache of the plan compilers: a changed kernel costs its own compile (nvcc 1 s) and the link; a
+/// changed binding 10 s, as PyTorch's headers are large, and 4 s where they are precompiled. One
+/// thread.
 class Builder {
   public:
     /// Errors: machine (no Python with PyTorch, no g++, no nvcc on cuda), stopped.

@@ -146,9 +146,24 @@ Command Tools::kernel(const std::string &file, bool ptx) const {
     return command;
 }
 
-Command Tools::binding(const std::string &file) const {
+Command Tools::binding(const std::string &file, bool precompiled) const {
+    auto command = bindingCompiler();
+    if (precompiled) // before all else, or g++ leaves it alone
+        command.insert(command.end(), {"-include", std::string(precompiledFolder) + "/headers.h"});
+    if (device.kind == device::Kind::cpu && file != "binding.cpp")
+        command.insert(command.end(), {"-include", "cuda_agent_binding.h"});
+    command.insert(command.end(), {"-c", "-o", "/out/object.o", file});
+    return command;
+}
+
+Command Tools::precompile() const {
+    auto command = bindingCompiler();
+    command.insert(command.end(), {"-x", "c++-header", "-o", "/out/headers.h.gch", "headers.h"});
+    return command;
+}
+
+Command Tools::bindingCompiler() const {
     Command command = {hostCompiler,
-                       "-c",
                        "-O1",
                        "-std=c++17",
                        "-fPIC",
@@ -156,11 +171,8 @@ Command Tools::binding(const std::string &file) const {
                        "-fdiagnostics-color=never",
                        "-fno-diagnostics-show-caret",
                        "-DTORCH_EXTENSION_NAME=cuda_extension"};
-    if (device.kind == device::Kind::cpu) {
+    if (device.kind == device::Kind::cpu)
         addHeaders(command, "/host-cuda-torch");
-        if (file != "binding.cpp")
-            command.insert(command.end(), {"-include", "cuda_agent_binding.h"});
-    }
     addHeaders(command, torch / "include");
     addHeaders(command, torch / "include/torch/csrc/api/include");
     addHeaders(command, pythonHeaders);
@@ -169,7 +181,6 @@ Command Tools::binding(const std::string &file) const {
         for (const auto &folder : libraryHeaders)
             addHeaders(command, folder);
     }
-    command.insert(command.end(), {"-o", "/out/object.o", file});
     return command;
 }
 

@@ -17,6 +17,8 @@ namespace cuda_agent::modules {
 
 using Command = std::vector<std::string>;
 
+inline constexpr const char *precompiledFolder = "/precompiled"; ///< inside
+
 /// What compiling against PyTorch needs to know of this machine.
 struct Tools {
     device::Info device;
@@ -33,14 +35,20 @@ struct Tools {
 
     /// nvcc: "kernels/x.cu" to /out/object.o, or its PTX to /out/object.ptx. cuda only.
     Command kernel(const std::string &file, bool ptx = false) const;
-    /// g++: a binding, or the engine's own binding.cpp.
-    Command binding(const std::string &file) const;
+    /// g++: a binding, or the engine's own binding.cpp; `precompiled`: behind what precompile()
+    /// made, which lies beside its headers.h in `precompiledFolder`.
+    Command binding(const std::string &file, bool precompiled = false) const;
+    /// g++: headers.h to /out/headers.h.gch.
+    Command precompile() const;
     /// g++: objects to /out/cuda_extension.so.
     Command link(const std::vector<std::string> &objects) const;
     /// Python: worker/source_rules.py on the text on standard input; needs /module-worker.
     Command syntax() const;
     /// The sandbox of any of them but for /candidate and /out. Errors: machine.
     Result<sandbox::Policy> policy() const;
+
+  private:
+    Command bindingCompiler() const; ///< and the options that precompiled headers are bound to
 };
 
 } // namespace cuda_agent::modules
