@@ -34,8 +34,8 @@ struct Compiled {
 using CompileOutcome = std::variant<Compiled, toolchain::Rejection>;
 
 /// Compiles module candidates for one device, all files at once, each in a sandbox of its own, with
-/// the cache of the plan compilers: a changed kernel costs its own compile (nvcc 1 s) and the link; a
-/// changed binding 10 s, as PyTorch's headers are large, and 4 s where they are precompiled. One
+/// the cache of the plan compilers: a changed kernel costs its own compile (nvcc 1 s) and the link;
+/// a changed binding 10 s, as PyTorch's headers are large, and 4 s where they are precompiled. One
 /// thread.
 class Builder {
   public:
