@@ -31,7 +31,8 @@ def prepare_inductor():
 
     config.cpp_cache_precompile_headers = False
     original = cpu_vec_isa.VecISA.check_build
-    known = (cpu_vec_isa.VecISA._avx_code, cpu_vec_isa.VecAVX512VNNI._avx512_vnni_code)
+    known = (cpu_vec_isa.VecISA._avx_code, cpu_vec_isa.VecAVX512._avx512_bf16_code,
+             cpu_vec_isa.VecAVX512VNNI._avx512_vnni_code)
 
     def check_build(self, code):
         return code in known or original(self, code)
