@@ -4,21 +4,10 @@
 #include "app/cuda_agent/profile_listing.h"
 
 #include "core/plan/sources.h"
-#include "core/toolchain/ptx.h"
-#include "core/toolchain/sass.h"
 
 namespace cuda_agent::app {
 
 namespace {
-
-Result<std::vector<toolchain::ListedFunction>>
-ptxOf(const toolchain::Source &source, const plan::Target &target, std::stop_token stop) {
-    CUDA_AGENT_ASSIGN(made, toolchain::translateToPtx(
-                                source, std::string(target.architecture->name), std::move(stop)));
-    if (const auto *ptx = std::get_if<std::string>(&made))
-        return toolchain::parsePtx(*ptx, source.path);
-    return std::vector<toolchain::ListedFunction>();
-}
 
 /// The lines of a text, the first at 1.
 std::vector<std::string_view> linesOf(std::string_view text) {
@@ -33,29 +22,26 @@ std::vector<std::string_view> linesOf(std::string_view text) {
 
 } // namespace
 
-Result<std::vector<Listing>> listingsOf(const plan::Candidate &candidate,
-                                        const plan::Target &target, const std::string &kind,
-                                        std::stop_token stop) {
-    std::vector<Listing> listings;
+Result<std::vector<toolchain::Listing>> listingsOf(const plan::Candidate &candidate,
+                                                   const device::Architecture &architecture,
+                                                   toolchain::Code code, std::stop_token stop) {
+    std::vector<toolchain::Listing> listings;
     for (const auto &source : plan::sourcesOf(candidate)) {
-        const auto binary = target.binaries.find(source.path);
-        if (binary == target.binaries.end())
-            continue;
-        auto functions = kind == "ptx" ? ptxOf(source, target, stop)
-                                       : toolchain::disassemble(binary->second, source.path, stop);
-        if (!functions)
-            return tl::unexpected(std::move(functions).error());
-        listings.push_back({source.path, std::move(*functions)});
+        CUDA_AGENT_ASSIGN(listed,
+                          toolchain::listingOf(source, std::string(architecture.name), code, stop));
+        if (auto *listing = std::get_if<toolchain::Listing>(&listed))
+            listings.push_back(std::move(*listing));
     }
     return listings;
 }
 
-void print(const std::vector<Listing> &listings, const plan::Candidate &candidate,
-           const plan::Target &target, const std::string &kind, Printer &printer) {
-    for (const auto &[source, functions] : listings) {
+void print(const std::vector<toolchain::Listing> &listings, const plan::Candidate &candidate,
+           const device::Architecture &architecture, toolchain::Code code, Printer &printer) {
+    for (const auto &listing : listings) {
+        const auto &source = listing.source;
         const auto lines = linesOf(candidate.files.at(source));
-        for (const auto &function : functions) {
-            printer.line(fmt::format("\n{} on {}", function.name, target.architecture->name));
+        for (const auto &function : listing.functions) {
+            printer.line(fmt::format("\n{} on {}", function.name, architecture.name));
             int before = 0;
             for (const auto &instruction : function.instructions) {
                 const int line = instruction.lineIn(source);
@@ -64,7 +50,7 @@ void print(const std::vector<Listing> &listings, const plan::Candidate &candidat
                                              lines[static_cast<std::size_t>(line)]));
                 before = line;
                 printer.line(
-                    kind == "ptx"
+                    code == toolchain::Code::ptx
                         ? fmt::format("    {:5}  {}", instruction.address, instruction.text)
                         : fmt::format("    {:5x}  {}", instruction.address, instruction.text));
             }
@@ -72,10 +58,10 @@ void print(const std::vector<Listing> &listings, const plan::Candidate &candidat
     }
 }
 
-Json toJson(const std::vector<Listing> &listings) {
+Json toJson(const std::vector<toolchain::Listing> &listings) {
     Json json = Json::array();
-    for (const auto &[source, functions] : listings)
-        for (const auto &function : functions) {
+    for (const auto &listing : listings)
+        for (const auto &function : listing.functions) {
             Json instructions = Json::array();
             for (const auto &each : function.instructions) {
                 Json places = Json::array();
@@ -83,10 +69,10 @@ Json toJson(const std::vector<Listing> &listings) {
                     places.push_back({{"file", place.file}, {"line", place.line}});
                 instructions.push_back({{"address", each.address},
                                         {"text", each.text},
-                                        {"line", each.lineIn(source)},
+                                        {"line", each.lineIn(listing.source)},
                                         {"places", std::move(places)}});
             }
-            json.push_back({{"source", source},
+            json.push_back({{"source", listing.source},
                             {"function", function.name},
                             {"instructions", std::move(instructions)}});
         }

@@ -253,9 +253,11 @@ Result<int> profileTargets(const TaskOptions &options, const std::string &candid
     more["library_steps"] = libraries;
     std::vector<Json> listings(targets.size());
     for (std::size_t i = 0; i < targets.size() && !listing.empty(); ++i) {
-        CUDA_AGENT_ASSIGN(listed, listingsOf(planned, targets[i], listing, stop));
+        const auto &architecture = *targets[i].architecture;
+        const auto code = listing == "ptx" ? toolchain::Code::ptx : toolchain::Code::sass;
+        CUDA_AGENT_ASSIGN(listed, listingsOf(planned, architecture, code, stop));
         if (!options.json)
-            print(listed, planned, targets[i], listing, printer);
+            print(listed, planned, architecture, code, printer);
         listings[i] = toJson(listed);
     }
     if (!options.json)

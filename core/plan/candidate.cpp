@@ -37,6 +37,29 @@ Result<std::string> readInside(const std::filesystem::path &folder, const std::s
     return readTextFile(file, limit);
 }
 
+/// `read` gives a file of at most so many bytes; its errors name the field that wants it.
+template <typename Read>
+Result<Candidate> candidateFrom(const Read &read) {
+    CUDA_AGENT_ASSIGN(text, read("plan.json", "candidate", maxPlanBytes));
+    CUDA_AGENT_ASSIGN(json, parseJson(text, "plan.json"));
+    auto plan = planFromJson(json);
+    if (!plan)
+        return requestError("plan.json: {}", plan.error().message);
+    Candidate candidate;
+    candidate.plan = std::move(*plan);
+    candidate.planText = std::move(text);
+    for (std::size_t i = 0; i < candidate.plan.steps.size(); ++i) {
+        const auto *kernel = std::get_if<KernelStep>(&candidate.plan.steps[i]);
+        if (kernel == nullptr || candidate.files.contains(kernel->source))
+            continue;
+        CUDA_AGENT_ASSIGN(
+            kernelText,
+            read(kernel->source, fmt::format("plan.json: steps[{}].source", i), maxKernelBytes));
+        candidate.files.emplace(kernel->source, std::move(kernelText));
+    }
+    return candidate;
+}
+
 std::vector<std::string> entriesOf(const Plan &plan, const std::string &source) {
     std::set<std::string> entries;
     for (const auto &step : plan.steps) {
@@ -62,25 +85,24 @@ Result<Candidate> readCandidate(const std::filesystem::path &folder) {
     if (!std::filesystem::is_directory(folder, problem))
         return requestError("'{}' is not a folder; a plan candidate is a folder with plan.json",
                             folder.string());
-    CUDA_AGENT_ASSIGN(text, readInside(folder, "plan.json", "candidate", maxPlanBytes));
-    CUDA_AGENT_ASSIGN(json, parseJson(text, "plan.json"));
-    auto plan = planFromJson(json);
-    if (!plan)
-        return requestError("plan.json: {}", plan.error().message);
-    Candidate candidate;
+    CUDA_AGENT_ASSIGN(candidate, candidateFrom([&](const std::string &name,
+                                                   const std::string &field, std::size_t limit) {
+                          return readInside(folder, name, field, limit);
+                      }));
     candidate.folder = folder;
-    candidate.plan = std::move(*plan);
-    candidate.planText = std::move(text);
-    for (std::size_t i = 0; i < candidate.plan.steps.size(); ++i) {
-        const auto *kernel = std::get_if<KernelStep>(&candidate.plan.steps[i]);
-        if (kernel == nullptr || candidate.files.contains(kernel->source))
-            continue;
-        CUDA_AGENT_ASSIGN(kernelText, readInside(folder, kernel->source,
-                                                 fmt::format("plan.json: steps[{}].source", i),
-                                                 maxKernelBytes));
-        candidate.files.emplace(kernel->source, std::move(kernelText));
-    }
-    return candidate;
+    return std::move(candidate);
+}
+
+Result<Candidate> candidateOf(const std::map<std::string, std::string> &files) {
+    return candidateFrom([&](const std::string &name, const std::string &field,
+                             std::size_t limit) -> Result<std::string> {
+        const auto found = files.find(name);
+        if (found == files.end())
+            return requestError("{}: there is no file '{}'", field, name);
+        if (found->second.size() > limit)
+            return requestError("{}: '{}' is larger than {} bytes", field, name, limit);
+        return found->second;
+    });
 }
 
 std::vector<toolchain::Source> sourcesOf(const Candidate &candidate) {

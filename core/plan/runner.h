@@ -19,6 +19,8 @@ struct Candidate {
 };
 /// Reads and validates a candidate folder. Errors: request.
 Result<Candidate> readCandidate(const std::filesystem::path &folder);
+/// The same of texts by their paths, "plan.json" and "kernels/x.cu"; it has no folder.
+Result<Candidate> candidateOf(const std::map<std::string, std::string> &files);
 
 /// A candidate whose kernels are compiled for one device.
 struct CompiledPlan {

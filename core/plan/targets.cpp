@@ -104,7 +104,6 @@ Result<Target> examine(const device::Architecture &architecture,
         target.cached = target.cached && binary.cached;
         target.diagnostics.insert(target.diagnostics.end(), binary.warnings.begin(),
                                   binary.warnings.end());
-        target.binaries.emplace(source.path, binary.file);
         binaries.emplace(source.path, std::move(binary));
     }
     for (const auto &each : launches) {

@@ -34,7 +34,6 @@ struct Target {
     std::string problem;                ///< one line, of the first source that does not compile
     std::string log;                    ///< what the compiler said of those sources
     std::vector<TargetLaunch> launches; ///< of the sources that compile, in order of the plan
-    std::map<std::string, std::filesystem::path> binaries; ///< cubins in the cache, by source
     double seconds = 0; ///< spent compiling; what was cached counts with its time then
     bool cached = true; ///< nothing was compiled now
 
