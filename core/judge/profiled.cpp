@@ -25,8 +25,10 @@ Result<profile::Report> profileCandidate(Judge &judge, const Candidate &candidat
     CUDA_AGENT_ASSIGN(lease, device::Lease::take(judge.deviceInfo(), stop));
     (void)lease;
     CUDA_AGENT_ASSIGN(set, buffersOfFirstCase(judge));
-    CUDA_AGENT_ASSIGN(report, profile::profileCandidate(subject, judge.device(), set.buffers(), {},
-                                                        std::move(stop)));
+    profile::Options options;
+    options.lines = true; // a pass of its own; where it cannot be, a note says so
+    CUDA_AGENT_ASSIGN(report, profile::profileCandidate(subject, judge.device(), set.buffers(),
+                                                        options, std::move(stop)));
     report.findings = profile::findingsIn(report);
     return std::move(report);
 }
