@@ -17,6 +17,8 @@ constexpr std::size_t longestText = 200;
 constexpr double mostElements = 0x1p53;
 /// Of an answer's norm: an error of that size is there for other inputs, too.
 constexpr double largePart = 0.05;
+/// Allowances of other cases over those of one: they follow the errors that the case itself has.
+constexpr double otherCases = 2;
 
 Result<const Json *> listAt(const Json &object, const char *key) {
     const auto found = object.find(key);
@@ -107,18 +109,21 @@ class Judged {
 
     std::size_t outputs() const { return pool_.description.outputs.size(); }
     /// Whether a verifier would take these for an answer to the first case.
-    bool takes(const std::vector<Difference> &differences) const {
+    bool takes(const std::vector<Difference> &differences, double margin = 1) const {
         for (std::size_t i = 0; i < differences.size(); ++i)
-            if (differences[i].mismatches > 0 || !allows(differences[i], i))
+            if (differences[i].mismatches > 0 || !allows(differences[i], i, margin))
                 return false;
         return true;
     }
-    /// Whether it might, for this case or another: it takes them, or few elements are against it.
+    /// Whether it might, for this case or another: it takes them, or would with allowances that are
+    /// a little wider, or few elements are against it.
     /// As many are as the norms of their errors tell: n errors of one size have a Euclidean norm
     /// of sqrt(n) times the maximum norm.
     bool mightTake(const std::vector<Difference> &differences, Rigour rigour) const {
-        if (rigour == Rigour::justSo || takes(differences))
+        if (rigour == Rigour::justSo)
             return takes(differences);
+        if (takes(differences, otherCases))
+            return true;
         for (std::size_t i = 0; i < differences.size(); ++i) {
             const auto &[norm, largest, mismatches] = differences[i];
             const auto elements = pool_.description.outputs[i].type.elements();
@@ -128,7 +133,7 @@ class Judged {
             // Large beside the whole answer, or in many places.
             const bool large = norm >= largePart * pool_.random.front().errors[i].oracleNorm;
             const bool wide = largest > 0 && norm / largest * (norm / largest) >= few;
-            if ((large || wide) && !allows(differences[i], i))
+            if ((large || wide) && !allows(differences[i], i, otherCases))
                 return false;
         }
         return true;
@@ -137,13 +142,14 @@ class Judged {
 
   private:
     /// Errors of finite elements alone.
-    bool allows(const Difference &difference, std::size_t output) const {
+    bool allows(const Difference &difference, std::size_t output, double margin) const {
         const auto dtype = pool_.description.outputs[output].type.dtype;
         if (!isFloating(dtype))
             return true;
         const auto allowed =
             verify::allowanceFor(pool_.random.front().errors[output], pool_, output, dtype);
-        return difference.errorNorm <= allowed.errorNorm && difference.maxError <= allowed.maxError;
+        return difference.errorNorm <= margin * allowed.errorNorm &&
+               difference.maxError <= margin * allowed.maxError;
     }
 
     verify::Pool pool_;

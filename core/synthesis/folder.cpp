@@ -131,7 +131,7 @@ void Folder::take(Checked checked) {
     }
     if (checked.outcome == Outcome::rejected) {
         ++rejected_[checked.reason];
-    } else if (checked.stage == Stage::compile) {
+    } else if (checked.stage == Stage::again) {
         const auto *check = find(Stage::check, checked.index);
         const auto graph =
             check ? check->figures.value("graph_hash", std::string()) : std::string();
@@ -179,12 +179,27 @@ std::vector<const Candidate *> Folder::todo(Stage stage) const {
     return todo;
 }
 
+std::size_t Folder::promising() const {
+    std::size_t count = 0;
+    std::set<std::string> graphs;
+    for (const auto &[index, compiled] : of(Stage::compile)) {
+        const auto *again = find(Stage::again, index);
+        const auto *check = find(Stage::check, index);
+        if (compiled.outcome != Outcome::passed || !check ||
+            (again && again->outcome != Outcome::passed))
+            continue;
+        const auto graph = check->figures.value("graph_hash", std::string());
+        count += graph.empty() || graphs.insert(graph).second ? 1 : 0;
+    }
+    return count;
+}
+
 std::vector<Entry> Folder::entries() const {
     std::vector<Entry> entries;
     for (const auto &candidate : candidates_)
-        entries.push_back({&candidate, find(Stage::check, candidate.index),
-                           find(Stage::time, candidate.index),
-                           find(Stage::compile, candidate.index)});
+        entries.push_back(
+            {&candidate, find(Stage::check, candidate.index), find(Stage::time, candidate.index),
+             find(Stage::compile, candidate.index), find(Stage::again, candidate.index)});
     return entries;
 }
 

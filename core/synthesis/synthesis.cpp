@@ -73,8 +73,8 @@ class Synthesizer {
         if (request_.endpoint)
             CUDA_AGENT_TRY(crawled.get());
         std::size_t fruitful = 0; ///< proposals when the set grew last
-        while (progress_.accepted < recipe_.tasks) {
-            const auto before = progress_.accepted;
+        while (folder_.accepted() < recipe_.tasks) {
+            const auto before = folder_.accepted();
             CUDA_AGENT_TRY(propose());
             if (request_.proposeOnly) {
                 if (progress_.proposed >= recipe_.tasks)
@@ -83,7 +83,7 @@ class Synthesizer {
             }
             for (const auto stage : stages)
                 CUDA_AGENT_TRY(filter(stage));
-            if (progress_.accepted > before)
+            if (folder_.accepted() > before)
                 fruitful = progress_.proposed;
             else if (progress_.proposed - fruitful >= hopeless)
                 return failedError("none of the last {} candidates passed; see {}",
@@ -220,7 +220,7 @@ class Synthesizer {
         progress_.checked = folder_.done(Stage::check);
         progress_.timed = folder_.done(Stage::time);
         progress_.compiled = folder_.done(Stage::compile);
-        progress_.accepted = std::min(folder_.accepted(), recipe_.tasks);
+        progress_.accepted = std::min(folder_.promising(), recipe_.tasks);
         progress_.rejected = folder_.rejected();
     }
 

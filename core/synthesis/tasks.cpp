@@ -131,7 +131,8 @@ TaskSet assemble(const Recipe &recipe, const std::vector<Entry> &entries,
         const auto passed = [](const Checked *stage) {
             return stage && stage->outcome == Outcome::passed;
         };
-        if (!passed(entry.checked) || !passed(entry.timed) || !passed(entry.compiled))
+        if (!passed(entry.checked) || !passed(entry.timed) || !passed(entry.compiled) ||
+            !passed(entry.again))
             continue;
         const auto graph = entry.checked->figures.value("graph_hash", std::string());
         if (!graph.empty() && !graphs.insert(graph).second) {

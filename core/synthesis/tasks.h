@@ -28,7 +28,7 @@ struct TaskSet {
 /// One candidate with what the filter said of it; null where a stage has not been.
 struct Entry {
     const Candidate *candidate = nullptr;
-    const Checked *checked = nullptr, *timed = nullptr, *compiled = nullptr;
+    const Checked *checked = nullptr, *timed = nullptr, *compiled = nullptr, *again = nullptr;
 };
 
 /// The first `recipe.tasks` of those that passed everything, in the order of `entries`, without

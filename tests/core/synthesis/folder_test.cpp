@@ -83,6 +83,7 @@ TEST_F(Folders, KeepEverythingForTheNextTime) {
         ASSERT_TRUE(folder.add(refused(2, Stage::check, "unused")));
         pass(folder, 0, Stage::time);
         pass(folder, 0, Stage::compile);
+        pass(folder, 0, Stage::again);
     }
     ASSERT_TRUE(
         writeFileAtomically(path_ / "difficulty.json", R"({"id0": {"reward": 0.5, "turns": 3}})"));
@@ -99,7 +100,8 @@ TEST_F(Folders, KeepEverythingForTheNextTime) {
         EXPECT_EQ(todo(folder, Stage::time), Indices{1});
         const auto entries = folder.entries();
         ASSERT_EQ(entries.size(), 5u);
-        ASSERT_TRUE(entries[0].checked && entries[0].timed && entries[0].compiled);
+        ASSERT_TRUE(entries[0].checked && entries[0].timed && entries[0].compiled &&
+                    entries[0].again);
         EXPECT_EQ(entries[0].checked->figures, checkedOf(candidateOf(0), Stage::check).figures);
         EXPECT_EQ(entries[0].timed->seconds, 2e-3);
         EXPECT_EQ(entries[2].checked->outcome, Outcome::rejected);
@@ -191,8 +193,26 @@ TEST_F(Folders, LeadThroughTheStages) {
     EXPECT_EQ(todo(folder, Stage::compile), Indices{1});
     ASSERT_TRUE(folder.add(refused(1, Stage::compile, "compile raises")));
     EXPECT_TRUE(todo(folder, Stage::compile).empty());
+    EXPECT_TRUE(todo(folder, Stage::again).empty());
     EXPECT_EQ(folder.rejected(), (Counts{{"compile raises", 1}, {"raises", 1}, {"too fast", 1}}));
     EXPECT_EQ(folder.accepted(), 0u);
+    EXPECT_EQ(folder.promising(), 0u);
+}
+
+TEST_F(Folders, LookAgainAtWhatIsLeft) {
+    auto folder = open();
+    propose(folder, 3);
+    for (std::size_t i = 0; i < 3; ++i)
+        for (const auto stage : {Stage::check, Stage::time, Stage::compile})
+            pass(folder, i, stage);
+    EXPECT_EQ(todo(folder, Stage::again), (Indices{0, 1, 2}));
+    EXPECT_EQ(folder.promising(), 3u);
+    EXPECT_EQ(folder.accepted(), 0u);
+    pass(folder, 0, Stage::again);
+    ASSERT_TRUE(folder.add(refused(1, Stage::again, "unused")));
+    EXPECT_EQ(folder.promising(), 2u);
+    EXPECT_EQ(folder.accepted(), 1u);
+    EXPECT_EQ(todo(folder, Stage::again), Indices{2});
 }
 
 TEST_F(Folders, CountEachGraphOnce) {
@@ -209,6 +229,9 @@ TEST_F(Folders, CountEachGraphOnce) {
         EXPECT_EQ(folder.accepted(), 3u); // passed() alone is not enough
         pass(folder, 4, Stage::time);
         pass(folder, 4, Stage::compile);
+        EXPECT_EQ(folder.accepted(), 3u);
+        EXPECT_EQ(folder.promising(), 4u);
+        pass(folder, 4, Stage::again);
         EXPECT_EQ(folder.accepted(), 4u);
         EXPECT_EQ(folder.rejected(), (Counts{{"same graph", 1}}));
     }

@@ -60,6 +60,7 @@ class Passed {
         entry.checked = &outcomes_.emplace_back(checkedOf(kept, Stage::check, graph));
         entry.timed = &outcomes_.emplace_back(checkedOf(kept, Stage::time));
         entry.compiled = &outcomes_.emplace_back(checkedOf(kept, Stage::compile));
+        entry.again = &outcomes_.emplace_back(checkedOf(kept, Stage::again));
         entries.push_back(entry);
     }
     /// The outcome of a stage of the last one, to be changed.

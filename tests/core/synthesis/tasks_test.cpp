@@ -27,6 +27,8 @@ TEST(Assemble, TakesTheFirstThatPassedEverything) {
     auto failed = checkedOf(*passed.entries[4].candidate, Stage::compile);
     failed.outcome = Outcome::rejected;
     passed.entries[4].compiled = &failed;
+    auto unlucky = checkedOf(*passed.entries[7].candidate, Stage::again);
+    unlucky.outcome = Outcome::rejected;
     Recipe recipe;
     recipe.tasks = 3;
     EXPECT_EQ(indicesOf(assemble(recipe, passed.entries, {})), (Indices{1, 5, 6}));
@@ -34,6 +36,10 @@ TEST(Assemble, TakesTheFirstThatPassedEverything) {
     const auto set = assemble(recipe, passed.entries, {});
     EXPECT_EQ(indicesOf(set), (Indices{1, 5, 6, 7}));
     EXPECT_TRUE(set.rejected.empty());
+    for (const auto *again : {&unlucky, static_cast<Checked *>(nullptr)}) {
+        passed.entries[7].again = again;
+        EXPECT_EQ(indicesOf(assemble(recipe, passed.entries, {})), (Indices{1, 5, 6}));
+    }
 }
 
 TEST(Assemble, TakesEachGraphOnce) {
