@@ -3,6 +3,7 @@
 #include "widgets/build/build_pane.h"
 
 #include "widgets/base/command.h"
+#include "widgets/base/parts.h"
 #include "widgets/base/text.h"
 #include "widgets/base/theme.h"
 
@@ -31,28 +32,6 @@ namespace cuda_agent::widgets {
 namespace {
 
 constexpr qsizetype mostShown = 2 << 20; ///< of a log, in characters; the rest is in the file
-
-/// A label in the middle of a page.
-QLabel *pageLabel(const QString &text, QWidget *parent) {
-    auto *label = new QLabel(text, parent);
-    label->setAlignment(Qt::AlignCenter);
-    label->setWordWrap(true);
-    label->setMargin(12);
-    label->setMinimumSize(1, 1); // a small dock may cut it rather than refuse to be small
-    return label;
-}
-
-void prepareTable(QTableView *table) {
-    table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    table->setShowGrid(false);
-    table->setWordWrap(false);
-    table->setTabKeyNavigation(false); // Tab leaves the table
-    table->setFrameShape(QFrame::NoFrame);
-    table->verticalHeader()->hide();
-    table->horizontalHeader()->setHighlightSections(false);
-    table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-}
 
 } // namespace
 
@@ -85,6 +64,7 @@ BuildPane::BuildPane(SessionDocument *document, QWidget *parent)
     kernels_ = new QTableView(this);
     kernels_->setAccessibleName(tr("Kernels of the shown turn"));
     prepareTable(kernels_);
+    kernels_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     kernels_->setModel(kernelModel_);
 
     bottom_ = new QTabWidget(this);
@@ -149,6 +129,7 @@ void BuildPane::makeTable() {
     table_ = new QTableView(this);
     table_->setAccessibleName(tr("Messages of the compiler"));
     prepareTable(table_);
+    table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
     table_->setModel(filter_);
     table_->setSortingEnabled(true);

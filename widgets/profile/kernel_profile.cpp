@@ -74,6 +74,22 @@ QString shapeOf(const Json &list) {
     return sizes.size() == 3 ? sizes.join(QStringLiteral(" × ")) : QString();
 }
 
+std::vector<HotLine> linesOf(const Json &list) {
+    std::vector<HotLine> lines;
+    if (list.is_array())
+        for (const Json &json : list) {
+            HotLine line;
+            line.file = textOf(json, "file");
+            line.line = wholeOf(json, "line", 0);
+            line.share = std::clamp(figureOf(json, "share").value_or(0), 0.0, 1.0);
+            line.stall = textOf(json, "stall");
+            line.stallShare = std::clamp(figureOf(json, "stall_share").value_or(0), 0.0, 1.0);
+            if (!line.file.isEmpty() && line.line > 0)
+                lines.push_back(std::move(line));
+        }
+    return lines;
+}
+
 ProfiledLaunch launchOf(const Json &json) {
     ProfiledLaunch launch;
     launch.kind = textOf(json, "kind");
@@ -96,6 +112,7 @@ ProfiledLaunch launchOf(const Json &json) {
     launch.limiters = textsOf(partOf(theoretical, "limiters"));
     launch.registers = wholeOf(json, "registers", -1);
     launch.spillBytes = wholeOf(json, "spill_bytes", -1);
+    launch.lines = linesOf(partOf(json, "lines"));
     return launch;
 }
 

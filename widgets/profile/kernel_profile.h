@@ -32,6 +32,15 @@ struct Ceiling {
     Figure measured, datasheet;
 };
 
+/// A line of the candidate on which warps were seen, from samples of their program counters.
+struct HotLine {
+    QString file;
+    int line = 0;
+    double share = 0;      ///< of the kernel's samples
+    QString stall;         ///< what most of them waited for: "long_scoreboard"
+    double stallShare = 0; ///< of the line's samples
+};
+
 /// A kernel, fill, copy or step of one call; or the whole call.
 struct ProfiledLaunch {
     QString kind; ///< "kernel", "memset", "memcpy", "step"; of the whole call "call"
@@ -44,9 +53,10 @@ struct ProfiledLaunch {
     QString grid, block;
     std::vector<SpeedOfLight> roofs;
     Figure achievedOccupancy, theoreticalOccupancy;
-    QStringList limiters; ///< of the occupancy, as the profile has them: "registers"
-    int registers = -1;   ///< a thread; -1: unknown
-    int spillBytes = -1;  ///< likewise
+    QStringList limiters;       ///< of the occupancy, as the profile has them: "registers"
+    int registers = -1;         ///< a thread; -1: unknown
+    int spillBytes = -1;        ///< likewise
+    std::vector<HotLine> lines; ///< most samples first; none where they were not taken
 
     const SpeedOfLight *roof(const QString &name) const; ///< null when there is none
     /// The memory, or kind of arithmetic, that is nearest to its measured ceiling; null when none

@@ -5,6 +5,7 @@
 #include "widgets/profile/profile_pane.h"
 
 #include "widgets/base/command.h"
+#include "widgets/base/parts.h"
 #include "widgets/profile/findings_model.h"
 #include "widgets/profile/kernels_model.h"
 #include "widgets/profile/roof_plot.h"
@@ -28,36 +29,6 @@
 #include <QToolButton>
 
 namespace cuda_agent::widgets {
-
-namespace {
-
-QLabel *pageLabel(QWidget *parent) {
-    auto *label = new QLabel(parent);
-    label->setTextFormat(Qt::PlainText);
-    label->setAlignment(Qt::AlignCenter);
-    label->setWordWrap(true);
-    label->setMargin(12);
-    label->setMinimumSize(1, 1); // a small dock may cut it rather than refuse to be small
-    return label;
-}
-
-void prepareTable(QTableView *table) {
-    table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table->setSelectionMode(QAbstractItemView::SingleSelection);
-    table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    table->setShowGrid(false);
-    table->setWordWrap(false);
-    table->setTabKeyNavigation(false); // Tab leaves the table
-    table->setFrameShape(QFrame::NoFrame);
-    table->setMinimumHeight(40);
-    table->setSortingEnabled(true);
-    table->sortByColumn(-1, Qt::AscendingOrder); // the order of the call until one is chosen
-    table->verticalHeader()->hide();
-    table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 6);
-    table->horizontalHeader()->setHighlightSections(false);
-}
-
-} // namespace
 
 void ProfilePane::makeParts() {
     note_ = new QLabel(this);
@@ -86,7 +57,7 @@ void ProfilePane::makeParts() {
     splitter_->setChildrenCollapsible(false);
     splitter_->setSizes({550, 450}); // whatever the list would like
 
-    nothing_ = pageLabel(this);
+    nothing_ = pageLabel({}, this);
     nothing_->setAccessibleName(tr("How to get a profile"));
     showOther_ = new QToolButton(this);
     connect(showOther_, &QToolButton::clicked, this, [this] { document_->selectTurn(other_); });
@@ -147,7 +118,7 @@ void ProfilePane::makeLists() {
     findingsList_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     findingsList_->setFrameShape(QFrame::NoFrame);
     findingsList_->setMinimumHeight(40);
-    noFindings_ = pageLabel(this);
+    noFindings_ = pageLabel({}, this);
     findingsPages_ = new QStackedWidget(this);
     findingsPages_->addWidget(findingsList_);
     findingsPages_->addWidget(noFindings_);
@@ -158,6 +129,11 @@ void ProfilePane::makeLists() {
     table_->setAccessibleName(tr("Kernels of one call"));
     table_->setModel(sorted_);
     prepareTable(table_);
+    table_->setSelectionMode(QAbstractItemView::SingleSelection);
+    table_->setMinimumHeight(40);
+    table_->setSortingEnabled(true);
+    table_->sortByColumn(-1, Qt::AscendingOrder); // the order of the call until one is chosen
+    table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 6);
 
     notes_ = new QPlainTextEdit(this);
     notes_->setReadOnly(true);
