@@ -29,6 +29,33 @@
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::ListingModel</name>
+    <message numerus="yes">
+        <source>%n instruction(s)</source>
+        <translation>
+            <numerusform>%n instruction</numerusform>
+            <numerusform>%n instructions</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n register(s)</source>
+        <translation>
+            <numerusform>%n register</numerusform>
+            <numerusform>%n registers</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::ListingPane</name>
+    <message numerus="yes">
+        <source>%n instruction(s)</source>
+        <translation>
+            <numerusform>%n instruction</numerusform>
+            <numerusform>%n instructions</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::MainWindow</name>
     <message numerus="yes">
         <source>%n more device(s) are in quarantine.</source>

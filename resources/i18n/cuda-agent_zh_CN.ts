@@ -2591,6 +2591,210 @@ Press Run, or open a session.</source>
     </message>
 </context>
 <context>
+    <name>cuda_agent::widgets::ListingMaker</name>
+    <message>
+        <source>The plan launches no kernel of its own</source>
+        <translation>该计划没有启动自己的内核</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::ListingModel</name>
+    <message numerus="yes">
+        <source>%n instruction(s)</source>
+        <translation>
+            <numerusform>%n 条指令</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n register(s)</source>
+        <translation>
+            <numerusform>%n 个寄存器</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 bytes of shared memory</source>
+        <translation>%1 字节共享内存</translation>
+    </message>
+    <message>
+        <source>%1 bytes spilled</source>
+        <translation>溢出 %1 字节</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <comment>kernel: what it has</comment>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>%1 of the samples of its kernel were seen on line %2, most of them waiting: %3</source>
+        <translation>其内核 %1 的采样落在第 %2 行，其中多数在等待：%3</translation>
+    </message>
+    <message>
+        <source>not known</source>
+        <comment>what a warp waits for</comment>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source>Share of the kernel&apos;s samples: how often a warp was seen on the line</source>
+        <translation>占该内核采样的比例：在该行看到线程束的频率</translation>
+    </message>
+    <message>
+        <source>Cost</source>
+        <translation>开销</translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>PTX Line</source>
+        <translation>PTX 行</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Instruction</source>
+        <translation>指令</translation>
+    </message>
+</context>
+<context>
+    <name>cuda_agent::widgets::ListingPane</name>
+    <message>
+        <source>Machine code</source>
+        <translation>机器代码</translation>
+    </message>
+    <message>
+        <source>The instructions that the compiler makes of a kernel stand here, each under its line.
+Press Run, or open a session.</source>
+        <translation>编译器为内核生成的指令显示在这里，每条都在其源代码行之下。
+请按“运行”，或打开一个会话。</translation>
+    </message>
+    <message>
+        <source>Only kernels of plan candidates are listed; this turn has no plan.json.</source>
+        <translation>只能列出计划类候选的内核；此轮没有 plan.json。</translation>
+    </message>
+    <message>
+        <source>%1 on %2, made in %3</source>
+        <translation>%1，目标 %2，用时 %3</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n instruction(s)</source>
+        <translation>
+            <numerusform>%n 条指令</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Stopped. Choose an architecture, or edit, to compile again.</source>
+        <translation>已停止。选择架构或进行编辑即可重新编译。</translation>
+    </message>
+    <message>
+        <source>Save the listing</source>
+        <translation>保存列表</translation>
+    </message>
+    <message>
+        <source>%1 could not be written: %2</source>
+        <translation>无法写入 %1：%2</translation>
+    </message>
+    <message>
+        <source>What is listed</source>
+        <translation>列出的内容</translation>
+    </message>
+    <message>
+        <source>Why nothing is listed</source>
+        <translation>为何没有列出内容</translation>
+    </message>
+    <message>
+        <source>Kernel file</source>
+        <translation>内核文件</translation>
+    </message>
+    <message>
+        <source>The file whose kernels are listed</source>
+        <translation>列出其内核的文件</translation>
+    </message>
+    <message>
+        <source>Architecture</source>
+        <translation>架构</translation>
+    </message>
+    <message>
+        <source>What to compile for; no such card need be in this machine</source>
+        <translation>编译目标；本机无需有此类显卡</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <comment>generation: cards</comment>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>Kind of code</source>
+        <translation>代码种类</translation>
+    </message>
+    <message>
+        <source>What the machine runs, or what is made on the way there</source>
+        <translation>机器运行的代码，或编译途中生成的代码</translation>
+    </message>
+    <message>
+        <source>SASS</source>
+        <translation>SASS</translation>
+    </message>
+    <message>
+        <source>PTX</source>
+        <translation>PTX</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>查找</translation>
+    </message>
+    <message>
+        <source>Find in the listing</source>
+        <translation>在列表中查找</translation>
+    </message>
+    <message>
+        <source>Compiling</source>
+        <translation>正在编译</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Instructions</source>
+        <translation>指令</translation>
+    </message>
+    <message>
+        <source>Copy Instructions</source>
+        <translation>复制指令</translation>
+    </message>
+    <message>
+        <source>Save Listing As…</source>
+        <translation>列表另存为…</translation>
+    </message>
+    <message>
+        <source>Find in the Listing</source>
+        <translation>在列表中查找</translation>
+    </message>
+    <message>
+        <source>Find Next in the Listing</source>
+        <translation>在列表中查找下一个</translation>
+    </message>
+    <message>
+        <source>Find Previous in the Listing</source>
+        <translation>在列表中查找上一个</translation>
+    </message>
+    <message>
+        <source>Lines of Source in the Listing</source>
+        <translation>在列表中显示源代码行</translation>
+    </message>
+    <message>
+        <source>Compiling…</source>
+        <translation>正在编译…</translation>
+    </message>
+    <message>
+        <source>Compiling for %1…</source>
+        <translation>正在为 %1 编译…</translation>
+    </message>
+</context>
+<context>
     <name>cuda_agent::widgets::MainWindow</name>
     <message>
         <source>CUDA Agent Workbench</source>
@@ -4244,6 +4448,10 @@ Press Run: each correct candidate is timed and adds a point.</source>
     <message>
         <source>The engine is at other work</source>
         <translation>引擎正在做其他工作</translation>
+    </message>
+    <message>
+        <source>Machine Code</source>
+        <translation>机器代码</translation>
     </message>
 </context>
 <context>

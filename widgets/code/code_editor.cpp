@@ -239,6 +239,11 @@ void CodeEditor::replaceText(const QString &text) {
 }
 
 void CodeEditor::goTo(int line, int column) {
+    reveal(line, column);
+    setFocus(Qt::OtherFocusReason);
+}
+
+void CodeEditor::reveal(int line, int column) {
     const int at = std::clamp(line - 1, 0, std::max(0, lines() - 1));
     const long begin = SendScintilla(SCI_POSITIONFROMLINE, at);
     const long end = SendScintilla(SCI_GETLINEENDPOSITION, at);
@@ -251,7 +256,6 @@ void CodeEditor::goTo(int line, int column) {
                        std::max(1L, SendScintilla(SCI_LINESONSCREEN) / 3);
     SendScintilla(SCI_SETFIRSTVISIBLELINE, std::max(0L, first));
     SendScintilla(SCI_SCROLLCARET);
-    setFocus(Qt::OtherFocusReason);
 }
 
 void CodeEditor::setDiagnostics(std::vector<Diagnostic> diagnostics) {

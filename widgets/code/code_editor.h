@@ -40,6 +40,8 @@ class CodeEditor : public QsciScintilla {
     void replaceText(const QString &text);
     /// From 1; clamped to what is there. Unfolds, selects nothing and takes the focus.
     void goTo(int line, int column);
+    /// The same without the focus.
+    void reveal(int line, int column);
 
     void setDiagnostics(std::vector<Diagnostic> diagnostics);
     void setMessagesShown(bool shown);

@@ -54,6 +54,8 @@ FilePage *CodePane::page(const std::string &path) {
         connect(page, &FilePage::edit, this, &CodePane::edited);
         connect(page, &FilePage::replaced, this, [this, page] { remark(*page); });
         connect(page, &FilePage::zoomed, this, &CodePane::zoomAll);
+        connect(page, &FilePage::lineChanged, this,
+                [this, page](int line) { Q_EMIT lineChanged(page->path(), line); });
         page->liveEditor()->setMessagesShown(messagesShown_);
     }
     return page;
@@ -330,23 +332,29 @@ void CodePane::discardEdits() {
     refresh();
 }
 
-void CodePane::goTo(const QString &path, int line, int column) {
+/// Null when the shown turn has no such file.
+FilePage *CodePane::showPageNamed(const QString &path) {
     FilePage *file = pageNamed(path);
-    const auto tabOf = [&] {
-        for (int tab = 0; tab < tabs_->count(); ++tab) {
-            if (file && tabs_->tabData(tab).value<void *>() == file)
-                return tab;
-        }
-        return -1;
-    };
-    const int tab = tabOf();
-    if (tab < 0) {
-        say(tr("There is no file %1 in this turn.").arg(path));
-        return;
+    for (int tab = 0; file && tab < tabs_->count(); ++tab) {
+        if (tabs_->tabData(tab).value<void *>() != file)
+            continue;
+        tabs_->setCurrentIndex(tab);
+        chosen_ = file;
+        return file;
     }
-    tabs_->setCurrentIndex(tab);
-    chosen_ = file;
-    file->editor()->goTo(line, column);
+    return nullptr;
+}
+
+void CodePane::goTo(const QString &path, int line, int column) {
+    if (FilePage *file = showPageNamed(path))
+        file->editor()->goTo(line, column);
+    else
+        say(tr("There is no file %1 in this turn.").arg(path));
+}
+
+void CodePane::reveal(const QString &path, int line) {
+    if (FilePage *file = showPageNamed(path))
+        file->editor()->reveal(line, 1);
 }
 
 void CodePane::restoreTurn() {

@@ -43,6 +43,8 @@ class CodePane : public QWidget {
   public slots:
     /// From 1; a column of 0 is the line's begin. The path may be one that a compiler printed.
     void goTo(const QString &path, int line, int column);
+    /// The same for the line's begin, without the focus, where there is such a file.
+    void reveal(const QString &path, int line);
     /// Loads the shown turn's files as edits of the newest ones and selects the last turn. Asks
     /// before unsaved edits are lost.
     void restoreTurn();
@@ -54,6 +56,8 @@ class CodePane : public QWidget {
   signals:
     void editsChanged();
     void checkRequested();
+    /// The cursor of the shown file is in another line, from 1.
+    void lineChanged(QString path, int line);
 
   protected:
     void keyPressEvent(QKeyEvent *event) override;
@@ -76,6 +80,7 @@ class CodePane : public QWidget {
     FilePage *page(const std::string &path);
     FilePage *current() const;
     FilePage *pageNamed(const QString &path) const;
+    FilePage *showPageNamed(const QString &path);
     QList<FilePage *> allPages() const;
     void loadTurn(int turn);
     // code_pane_parts.cpp

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/code/file_page.h"
 
+#include <utility>
+
 namespace cuda_agent::widgets {
 
 namespace {
@@ -25,6 +27,10 @@ CodeEditor *FilePage::makeEditor() {
     auto *editor = new CodeEditor(path_, this);
     addWidget(editor);
     connect(editor, &CodeEditor::zoomed, this, &FilePage::zoomed);
+    connect(editor, &QsciScintilla::cursorPositionChanged, this, [this, editor](int line, int) {
+        if (editor == this->editor() && std::exchange(line_, line + 1) != line + 1)
+            Q_EMIT lineChanged(line + 1);
+    });
     return editor;
 }
 

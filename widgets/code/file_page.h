@@ -61,6 +61,8 @@ class FilePage : public QStackedWidget {
     /// The text is another one by more than typing: marks on it are to be set anew.
     void replaced();
     void zoomed(int zoom);
+    /// The cursor of the shown text is in another line, from 1.
+    void lineChanged(int line);
 
   private:
     CodeEditor *makeEditor();
@@ -76,6 +78,7 @@ class FilePage : public QStackedWidget {
     QString newest_;
     QString problem_;
     QString pastProblem_;
+    int line_ = 0; ///< of the cursor, as it was last told
     bool edited_ = false;
     bool loading_ = false;
 };

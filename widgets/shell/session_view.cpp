@@ -10,6 +10,7 @@
 #include "widgets/build/build_pane.h"
 #include "widgets/code/code_pane.h"
 #include "widgets/endpoint/endpoint_settings.h"
+#include "widgets/listing/listing_pane.h"
 #include "widgets/profile/profile_pane.h"
 #include "widgets/progress/progress_pane.h"
 #include "widgets/quarantine/quarantine_watch.h"
@@ -40,7 +41,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int layoutVersion = 1; ///< one more when there is another dock: older layouts lack it
+constexpr int layoutVersion = 2; ///< one more when there is another dock: older layouts lack it
 
 fs::path newSessionFolder(const task::Spec &spec) {
     const QString base = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
@@ -92,6 +93,7 @@ SessionView::SessionView(QWidget *parent) : QMainWindow(parent, Qt::Widget) {
     addPane("progress", tr("Progress"), progress_, Qt::BottomDockWidgetArea);
     timeline_->hide();
     makeProfileParts();
+    makeListingParts();
     makeAgentParts();
     makeAttemptsParts();
     tryDevice_ = new QAction(tr("Try and Lift…"), this);
@@ -148,8 +150,9 @@ QList<QDockWidget *> SessionView::docks() const {
 
 QList<QAction *> SessionView::paneActions() const {
     QList<QAction *> result;
-    for (QWidget *pane : std::initializer_list<QWidget *>{
-             approval_, code_, trace_, build_, verdict_, progress_, roofline_, profile_, timeline_})
+    for (QWidget *pane :
+         std::initializer_list<QWidget *>{approval_, code_, trace_, build_, verdict_, progress_,
+                                          roofline_, profile_, listing_, timeline_})
         result += pane->actions();
     return result;
 }
@@ -214,6 +217,7 @@ void SessionView::defaultLayout() {
     addDockWidget(Qt::RightDockWidgetArea, dock("verdict"));
     addDockWidget(Qt::RightDockWidgetArea, dock("roofline"));
     tabifyDockWidget(dock("roofline"), dock("profile"));
+    tabifyDockWidget(dock("profile"), dock("listing"));
     addDockWidget(Qt::BottomDockWidgetArea, dock("build"));
     addDockWidget(Qt::BottomDockWidgetArea, dock("progress"));
     tabifyDockWidget(dock("build"), dock("progress"));

@@ -23,6 +23,7 @@ class AttemptsRunner;
 class BudgetStrip;
 class BuildPane;
 class CodePane;
+class ListingPane;
 struct LoadedAttempts;
 class MessageBar;
 class ProfilePane;
@@ -109,6 +110,7 @@ class SessionView : public QMainWindow {
     /// Compiles, verifies and times the files as the engineer left them.
     void check(bool full);
     ProfilePane &profilePane() { return *profile_; }
+    ListingPane &listingPane() { return *listing_; }
     /// Profiles the candidate of the shown turn, the newest one with the engineer's edits: a turn
     /// of the engineer's in the log. Nothing while `profilingProblem` says why not.
     void profile();
@@ -161,6 +163,8 @@ class SessionView : public QMainWindow {
     void whenWeightsFound(const std::function<void()> &then);
     void checkNow(bool full);
     void makeProfileParts();
+    void makeListingParts();
+    std::map<std::string, std::string> shownFiles() const;
     void showProfiling();
     void profileNow(int turn);
     Result<void> filesOfOlder(int turn, std::map<std::string, std::string> &before,
@@ -195,6 +199,7 @@ class SessionView : public QMainWindow {
     ProgressPane *progress_ = nullptr;
     RooflinePane *roofline_ = nullptr;
     ProfilePane *profile_ = nullptr;
+    ListingPane *listing_ = nullptr;
     QFileSystemWatcher *watcher_ = nullptr;
     QTimer *growth_ = nullptr;
     std::optional<task::Spec> spec_;

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/// What the engineer has measured: checks of the files as they were edited, profiles of the shown
-/// turn's candidate.
+/// What the engineer looks into: checks of the files as they were edited, profiles and listings of
+/// the shown turn's candidate.
 #include "widgets/shell/session_view.h"
 
 #include "widgets/attempts/attempts_model.h"
 #include "widgets/bridge/attempts_runner.h"
 #include "widgets/code/code_pane.h"
+#include "widgets/listing/listing_pane.h"
 #include "widgets/profile/profile_pane.h"
 #include "widgets/shell/message_bar.h"
 
@@ -64,6 +65,30 @@ void SessionView::makeProfileParts() {
         if (profiling_)
             profile_->setUnderWay(true, what);
     });
+}
+
+void SessionView::makeListingParts() {
+    listing_ = new ListingPane(
+        document_, [this] { return shownFiles(); }, this);
+    addPane("listing", tr("Machine Code"), listing_, Qt::RightDockWidgetArea);
+    connect(code_, &CodePane::editsChanged, listing_, &ListingPane::later);
+    connect(code_, &CodePane::lineChanged, listing_, &ListingPane::showLine);
+    connect(listing_, &ListingPane::lineChosen, code_, &CodePane::reveal);
+    connect(listing_, &ListingPane::locationActivated, code_, &CodePane::goTo);
+}
+
+/// The texts of the shown turn's candidate; of the newest as the engineer has edited them.
+std::map<std::string, std::string> SessionView::shownFiles() const {
+    std::map<std::string, std::string> files;
+    const SessionIndex &index = document_->index();
+    const int turn = document_->shownTurn();
+    if (turn == index.turnAt(index.size()))
+        files = code_->edits();
+    for (const auto &[path, version] : index.filesAfterTurn(turn, document_->cursor()))
+        if (!files.contains(path))
+            if (const auto text = document_->fileText(version))
+                files[path] = text->toStdString();
+    return files;
 }
 
 /// Why the shown turn's candidate cannot be profiled now; empty when it can.
