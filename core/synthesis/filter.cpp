@@ -382,7 +382,8 @@ struct Filter::State {
                     slot.process.reset();
                 }
             }
-            if ((lost || !step.machine.empty()) && !alone && attempt == 0)
+            const bool starved = step.rejection && step.rejection->reason == "memory";
+            if ((lost || starved || !step.machine.empty()) && !alone && attempt == 0)
                 continue; // others may have left the process as it was
             if (!step.machine.empty()) {
                 checked.outcome = Outcome::machine;
