@@ -163,7 +163,8 @@ class ListingTest : public QObject {
     void editsAreListedAndErrorsNamed() {
         show();
         QTRY_VERIFY_WITH_TIMEOUT(pane_->model().instructions() > 8, 60000);
-        files_["kernels/k.cu"] = std::string(kernel) + "__device__ int broken() { return missing; }\n";
+        files_["kernels/k.cu"] =
+            std::string(kernel) + "__device__ int broken() { return missing; }\n";
         pane_->later();
         QTRY_VERIFY_WITH_TIMEOUT(pane_->note().contains(QLatin1String("kernels/k.cu:6:")), 60000);
         QVERIFY2(pane_->note().contains(QLatin1String("missing")), qPrintable(pane_->note()));
