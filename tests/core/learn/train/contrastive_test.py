@@ -3,43 +3,19 @@
 """Prompts that show earlier candidates with their scores: usage contrastive_test.py CUDA_AGENT_LEARN TASKS"""
 
 import json
-import os
-import pathlib
 import shutil
-import subprocess
-import sys
-import tempfile
 import unittest
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-os.environ["OMP_NUM_THREADS"] = "1"
+from stage_case import StageCase, recipe_of  # sets the environment that torch reads
 
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 from transformers import AutoTokenizer
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "cli"))
-import tiny_policy
 from recorded_tries import recorded
 
-TASKS = sys.argv.pop()
-LEARN = sys.argv.pop()
-
-RECIPE = """
-name = "contrastive"
-seed = 5
-device = "cpu"
-stages = ["single-turn-ppo"]
-[model]
-actor = "base/run/checkpoints/step-2/actor"
-[data]
-context = 2048
-[rollout]
-tasks = "tasks.jsonl"
-environments = 4
-longest_turn = 24
-timing = false
+PPO = """
 [single-turn-ppo]
 steps = {steps}
 tasks = 2
@@ -71,24 +47,20 @@ def candidate(step, i):
             "over_compile": {"slow": 0.5, "fast": 1.4, "long": 3.0, "third": 0.4}[name] + (0.05 if i > 3 else 0)}
 
 
-class ContrastiveTest(unittest.TestCase):
+class ContrastiveTest(StageCase):
+    context = 2048
+    task_names = ("relu", "add")
+
     @classmethod
     def setUpClass(cls):
-        cls.holder = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.holder.name)
-        cls.base = tiny_policy.train(LEARN, cls.folder / "base", context=2048)
+        super().setUpClass()
         recorded(cls.folder / "tries", "single-turn-ppo", 4, rows_of=candidate)
-        lines = [line for line in open(TASKS, encoding="utf-8") if json.loads(line)["name"] in ("relu", "add")]
-        (cls.folder / "tasks.jsonl").write_text("".join(lines))
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.holder.cleanup()
-
-    def train(self, out, exemplars, steps, *more):
-        (self.folder / f"{out}.toml").write_text(RECIPE.format(exemplars=exemplars, steps=steps))
-        return subprocess.run([LEARN, "train", self.folder / f"{out}.toml", "--out", self.folder / out, "--threads", "1",
-                               *more], capture_output=True, text=True, timeout=300)
+    def shown(self, out, exemplars, steps, *more):
+        """The end of a run whose prompts show so many."""
+        (self.folder / f"{out}.toml").write_text(recipe_of(
+            ["single-turn-ppo"], "longest_turn = 24", context=2048, more=PPO.format(exemplars=exemplars, steps=steps)))
+        return self.train(f"{out}.toml", out, *more)
 
     def prompts(self, out):
         """Of each task what the tries of the second step read."""
@@ -112,7 +84,7 @@ class ContrastiveTest(unittest.TestCase):
             kept = self.folder / out / "trajectories/single-turn-ppo/step-0.safetensors"
             kept.parent.mkdir(parents=True)
             shutil.copy(self.folder / "tries/trajectories/single-turn-ppo/step-0.safetensors", kept)
-            done = self.train(out, exemplars, 2)
+            done = self.shown(out, exemplars, 2)
             self.assertEqual(done.returncode, 0, done.stderr)
             texts[exemplars] = self.prompts(out)
         plain, count = texts[0]["relu"]
@@ -129,18 +101,17 @@ class ContrastiveTest(unittest.TestCase):
             "\n\nCandidate 2: correct, reward 1, not timed, 0.50x torch.compile\nkernels/a.cu:\n"
             + KERNEL.format("slow") + "plan.json:\n{}"))
         self.assertNotIn("Candidate", texts[3]["add"][0], "another task's")
-        rows = [json.loads(line) for line in open(self.folder / "shown3/metrics.jsonl", encoding="utf-8")]
-        self.assertEqual(rows[1]["metrics"]["prompt/exemplars"], 1)
+        self.assertEqual(self.rows("shown3")[1]["metrics"]["prompt/exemplars"], 1)
 
     def test_a_resumed_run_shows_the_same(self):
         tries = ("--replay", self.folder / "tries")
-        self.assertEqual(self.train("whole", 3, 4, *tries).returncode, 0)
-        self.assertEqual(self.train("killed", 3, 4, *tries).returncode, 0)
+        self.assertEqual(self.shown("whole", 3, 4, *tries).returncode, 0)
+        self.assertEqual(self.shown("killed", 3, 4, *tries).returncode, 0)
         for step in (3, 4):  # as if it had been killed before them
             shutil.rmtree(self.folder / f"killed/checkpoints/step-{step}")
         early = json.loads((self.folder / "killed/checkpoints/step-2/exemplars.json").read_text())
         self.assertEqual(len(early["relu"]), 3)
-        done = self.train("killed", 3, 4, *tries, "--resume")
+        done = self.shown("killed", 3, 4, *tries, "--resume")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("goes on from step 2", done.stderr)
         whole, killed = (self.folder / out / "checkpoints/step-4" for out in ("whole", "killed"))

@@ -6,42 +6,20 @@ TASKS"""
 import json
 import math
 import os
-import pathlib
 import socket
 import subprocess
-import sys
-import tempfile
 import unittest
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-os.environ["OMP_NUM_THREADS"] = "1"
+from stage_case import StageCase, recipe_of  # sets the environment that torch reads
 
 import torch
 from safetensors.torch import load_file
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "cli"))
-import tiny_policy
 from recorded_tries import recorded
 
-TASKS = sys.argv.pop()
-LEARN = sys.argv.pop()
 STAGES = ["single-turn-ppo", "rft", "value-pretrain", "agentic-ppo"]
 
-RECIPE = """
-name = "processes"
-seed = 5
-device = "cpu"
-stages = [{stages}]
-[model]
-actor = "base/run/checkpoints/step-2/actor"
-[data]
-context = 512
-[rollout]
-tasks = "tasks.jsonl"
-environments = 4
-longest_turn = 24
-timing = false
-sessions = 8
+SECTIONS = """
 [single-turn-ppo]
 steps = {steps}
 tasks = {tasks}
@@ -75,51 +53,41 @@ actor_learning_rate = 0.001
 """
 
 
-class ProcessesTest(unittest.TestCase):
+class ProcessesTest(StageCase):
+    task_names = ("relu", "add", "subtract_relu", "abs_multiply")
+
     @classmethod
     def setUpClass(cls):
-        cls.holder = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.holder.name)
-        tiny_policy.train(LEARN, cls.folder / "base", context=512)
+        super().setUpClass()
         for stage, steps in (("single-turn-ppo", 4), ("rft", 2), ("value-pretrain", 2), ("agentic-ppo", 3)):
             recorded(cls.folder / "tries", stage, steps, count=11)
-        wanted = {"relu", "add", "subtract_relu", "abs_multiply"}
-        lines = [line for line in open(TASKS, encoding="utf-8") if json.loads(line)["name"] in wanted]
-        (cls.folder / "tasks.jsonl").write_text("".join(lines))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.holder.cleanup()
 
     def recipe(self, name, stages, tasks=2, steps=4, more=""):
-        (self.folder / name).write_text(RECIPE.format(stages=", ".join(f'"{stage}"' for stage in stages), tasks=tasks,
-                                                      steps=steps, more=more))
+        (self.folder / name).write_text(recipe_of(
+            stages, "longest_turn = 24\nsessions = 8", more=SECTIONS.format(tasks=tasks, steps=steps, more=more)))
         return name
 
-    def train(self, recipe, out, processes, *more):
+    def train_together(self, recipe, out, processes, *more):
         """Each process's exit, in order of rank."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         programs = [subprocess.Popen(
-            [LEARN, "train", str(self.folder / recipe), "--out", str(self.folder / out), "--threads", "1", *more],
+            self.command(recipe, out, *more),
             env=os.environ | {"WORLD_SIZE": str(processes), "RANK": str(rank), "LOCAL_RANK": str(rank),
                               "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(processes)]
         told = [program.communicate(timeout=500) for program in programs]
         return [(program.returncode, err) for program, (_, err) in zip(programs, told)]
 
-    def rows(self, out):
-        rows = [json.loads(line) for line in open(self.folder / out / "metrics.jsonl", encoding="utf-8")]
+    def steps(self, out):
+        """Metrics of each step but for times."""
         return {row["step"]: {name: value for name, value in row["metrics"].items()
                               if not name.startswith(("timing_s/", "perf/time", "perf/throughput"))
-                              and "episodes_per_second" not in name} for row in rows}
-
-    def last(self, out):
-        return max(self.folder.glob(f"{out}/checkpoints/step-*"), key=lambda path: int(path.name[5:]))
+                              and "episodes_per_second" not in name} for row in self.rows(out)}
 
     def same(self, one, two, within=1e-4):
-        one, two = self.rows(one), self.rows(two)
+        one, two = self.steps(one), self.steps(two)
         self.assertEqual(one.keys(), two.keys())
         for step, metrics in one.items():
             self.assertEqual(metrics.keys(), two[step].keys())
@@ -135,9 +103,9 @@ class ProcessesTest(unittest.TestCase):
         recipe = self.recipe("all.toml", STAGES)
         tries = ("--replay", str(self.folder / "tries"))
         for out, processes in (("one", 1), ("two", 2), ("three", 3)):
-            ended = self.train(recipe, out, processes, *tries)
+            ended = self.train_together(recipe, out, processes, *tries)
             self.assertEqual([code for code, _ in ended], [0] * processes, ended)
-        steps = self.rows("one")
+        steps = self.steps("one")
         self.assertEqual(len(steps), 4 + 7 + 10 + 3)
         self.assertGreater(steps[4]["actor/grad_norm"], 0)
         for out in ("two", "three"):
@@ -153,10 +121,10 @@ class ProcessesTest(unittest.TestCase):
     def test_a_run_goes_on(self):
         recipe = self.recipe("on.toml", ["single-turn-ppo", "value-pretrain"])
         tries = ("--replay", str(self.folder / "tries"))
-        self.assertEqual(self.train(recipe, "whole", 1, *tries)[0][0], 0)
+        self.assertEqual(self.train_together(recipe, "whole", 1, *tries)[0][0], 0)
         cut = self.folder / self.recipe("cut.toml", ["single-turn-ppo"])
-        self.assertEqual(self.train(cut.name, "on", 2, *tries)[0][0], 0)
-        ended = self.train(recipe, "on", 2, "--resume", *tries)
+        self.assertEqual(self.train_together(cut.name, "on", 2, *tries)[0][0], 0)
+        ended = self.train_together(recipe, "on", 2, "--resume", *tries)
         self.assertEqual([code for code, _ in ended], [0, 0], ended)
         self.same("whole", "on")
 
@@ -165,7 +133,7 @@ class ProcessesTest(unittest.TestCase):
         recipe.write_text(recipe.read_text().replace("[rft]", "[rft]\nleast_reward = 3"))
         for out, words, code, tries in (("none", "not one of 22 trajectories is good enough", 1, "tries"),
                                         ("missing", "step-0.safetensors", 2, "nowhere")):
-            ended = self.train("none.toml", out, 2, "--replay", str(self.folder / tries))
+            ended = self.train_together("none.toml", out, 2, "--replay", str(self.folder / tries))
             self.assertEqual([each[0] for each in ended], [code, code], ended)
             for _, told in ended:
                 self.assertIn(words, told)
@@ -175,7 +143,7 @@ class ProcessesTest(unittest.TestCase):
         recipe = self.recipe("real.toml", ["single-turn-ppo"], tasks=2, steps=1,
                              more='[scoring]\nsplits = ["held_out"]\ntasks = 2')
         for out, processes in (("alone", 1), ("both", 2)):
-            ended = self.train(recipe, out, processes)
+            ended = self.train_together(recipe, out, processes)
             self.assertEqual([code for code, _ in ended], [0] * processes, ended)
         self.same("alone", "both")
         files = [self.folder / out / "trajectories/single-turn-ppo/step-0.safetensors" for out in ("alone", "both")]
@@ -187,7 +155,7 @@ class ProcessesTest(unittest.TestCase):
         self.assertEqual(len(index), 3, "two tries and one that is scored: those of the first process")
         for row in index:
             self.assertTrue((self.folder / "both/rollouts/step-1" / row["session"] / "session.jsonl").exists())
-        self.assertEqual(self.rows("both")[1]["val-core/held_out/pass_rate"], 0)
+        self.assertEqual(self.steps("both")[1]["val-core/held_out/pass_rate"], 0)
 
 
 if __name__ == "__main__":

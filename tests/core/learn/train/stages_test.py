@@ -5,45 +5,21 @@
 Rewards are recorded ones, made up, wherever learning is the point; one round of tries is real."""
 
 import json
-import os
-import pathlib
 import re
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-os.environ["OMP_NUM_THREADS"] = "1"
+from stage_case import TASKS, StageCase, recipe_of  # sets the environment that torch reads
 
 import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "cli"))
-import tiny_policy
 from recorded_tries import BAD, GOOD, recorded
 
-TASKS = sys.argv.pop()
-LEARN = sys.argv.pop()
-
-STAGES = """
-name = "stages"
-seed = 5
-device = "cpu"
-stages = [{stages}]
-[model]
-actor = "base/run/checkpoints/step-2/actor"
-[data]
-context = 512
-[rollout]
-tasks = "{tasks}"
-environments = 4
-longest_turn = 24
-timing = false
-seconds = 120
+SECTIONS = """
 [single-turn-ppo]
 steps = {steps}
 tasks = 2
@@ -68,41 +44,24 @@ learning_rate = 0.003
 warm_up = 0
 """
 
-class StagesTest(unittest.TestCase):
+
+class StagesTest(StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.holder = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.holder.name)
-        cls.base = tiny_policy.train(LEARN, cls.folder / "base", context=512)
+        super().setUpClass()
         cls.tries = cls.folder / "tries"
         for stage, steps in (("single-turn-ppo", 12), ("rft", 2), ("value-pretrain", 2)):
             recorded(cls.tries, stage, steps)
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.holder.cleanup()
-
-    @classmethod
-    def train(cls, out, recipe, *more):
-        return subprocess.run([LEARN, "train", str(cls.folder / recipe), "--out", str(cls.folder / out),
-                               "--threads", "1", *more], capture_output=True, text=True, timeout=300)
-
     def recipe(self, name, stages, steps=12, ppo=""):
-        (self.folder / name).write_text(STAGES.format(
-            stages=", ".join(f'"{stage}"' for stage in stages), tasks=TASKS, steps=steps, ppo=ppo))
+        (self.folder / name).write_text(recipe_of(
+            stages, "longest_turn = 24\nseconds = 120", TASKS, more=SECTIONS.format(steps=steps, ppo=ppo)))
         return name
 
     def replayed(self, out, stages, **more):
-        done = self.train(out, self.recipe(f"{out}.toml", stages, **more), "--replay", str(self.tries))
+        done = self.train(self.recipe(f"{out}.toml", stages, **more), out, "--replay", str(self.tries))
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.rows(out)
-
-    def rows(self, out):
-        return [json.loads(line) for line in open(self.folder / out / "metrics.jsonl", encoding="utf-8")]
-
-    def last(self, out):
-        steps = sorted(self.folder.glob(f"{out}/checkpoints/step-*"), key=lambda path: int(path.name[5:]))
-        return steps[-1]
 
     def odds(self, actor):
         """How much likelier the good token is than the bad one behind prompts that were never seen."""
@@ -146,7 +105,7 @@ class StagesTest(unittest.TestCase):
     def test_fine_tuning_on_nothing_is_an_error(self):
         recipe = self.folder / self.recipe("none.toml", ["rft"])
         recipe.write_text(recipe.read_text().replace("rounds = 2\nsteps = 12", "rounds = 2\nleast_reward = 3\nsteps = 12"))
-        done = self.train("none", "none.toml", "--replay", str(self.tries))
+        done = self.train("none.toml", "none", "--replay", str(self.tries))
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("not one of 24 trajectories is good enough", done.stderr)
         self.assertEqual(json.loads((self.folder / "none/status.json").read_text())["state"], "failed")
@@ -163,8 +122,7 @@ class StagesTest(unittest.TestCase):
     def test_killed_and_resumed_with_recorded_rewards_is_bitwise_the_same(self):
         stages = ["single-turn-ppo", "rft", "value-pretrain"]
         self.replayed("whole", stages)
-        words = [LEARN, "train", str(self.folder / "whole.toml"), "--out", str(self.folder / "killed"),
-                 "--threads", "1", "--replay", str(self.tries)]
+        words = self.command("whole.toml", "killed", "--replay", self.tries)
         kills = 0
         for wanted in (3, 9, 20, 40, 70):
             with subprocess.Popen(words + (["--resume"] if kills else []), stdout=subprocess.DEVNULL,
@@ -196,7 +154,7 @@ class StagesTest(unittest.TestCase):
     def test_tries_before_the_judge(self):
         """A model that has learned nothing: every try is a wrong answer, none the machine's fault."""
         self.recipe("real.toml", ["single-turn-ppo"], steps=1, ppo="keep_trajectories = true")
-        done = self.train("real", "real.toml")
+        done = self.train("real.toml", "real")
         self.assertEqual(done.returncode, 0, done.stderr)
         metrics = self.rows("real")[-1]["metrics"]
         self.assertEqual(metrics["critic/score/mean"], -1)
@@ -212,7 +170,7 @@ class StagesTest(unittest.TestCase):
             log = (self.folder / "real/rollouts/step-1" / row["session"] / "session.jsonl").read_text()
             self.assertIn("sessionEnded", log)
         # The same tries once more, from what was kept.
-        again = self.train("again", "real.toml", "--replay", str(self.folder / "real"))
+        again = self.train("real.toml", "again", "--replay", str(self.folder / "real"))
         self.assertEqual(again.returncode, 0, again.stderr)
         for name in ("actor", "critic"):
             one, two = (load_file(self.last(out) / name / "model.safetensors") for out in ("real", "again"))
@@ -226,11 +184,11 @@ class StagesTest(unittest.TestCase):
                               (('actor = "base', 'actor = "nowhere'), "nowhere")):
             recipe = self.folder / self.recipe("wrong.toml", ["rft"])
             recipe.write_text(recipe.read_text().replace(*change))
-            done = self.train("wrong", "wrong.toml")
+            done = self.train("wrong.toml", "wrong")
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(words, done.stderr)
             self.assertFalse((self.folder / "wrong/metrics.jsonl").exists())
-        done = self.train("missing", self.recipe("missing.toml", ["rft"]), "--replay", str(self.folder / "base/run"))
+        done = self.train(self.recipe("missing.toml", ["rft"]), "missing", "--replay", str(self.folder / "base/run"))
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("step-0.safetensors", done.stderr)
 
