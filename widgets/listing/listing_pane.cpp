@@ -106,7 +106,8 @@ void ListingPane::refresh() {
 
 void ListingPane::take(const MadeListing &made) {
     problem_ = made.problem;
-    fillSources(made.sources, made.listing.source);
+    if (!made.sources.empty()) // a plan that cannot be read for a moment changes no choice
+        fillSources(made.sources, made.listing.source);
     if (made.problem.isEmpty()) {
         const int top = table_->rowAt(0);
         model_->setListing(made, wish_.code);
