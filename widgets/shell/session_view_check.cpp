@@ -70,7 +70,9 @@ void SessionView::makeProfileParts() {
 void SessionView::makeListingParts() {
     listing_ = new ListingPane(
         document_, [this] { return shownFiles(); }, this);
-    addPane("listing", tr("Machine Code"), listing_, Qt::RightDockWidgetArea);
+    auto *dock = addPane("listing", tr("Machine Code"), listing_, Qt::RightDockWidgetArea);
+    // At once: docks above each other want more height than a small window has.
+    tabifyDockWidget(findChild<QDockWidget *>(QStringLiteral("dock.profile")), dock);
     connect(code_, &CodePane::editsChanged, listing_, &ListingPane::later);
     connect(code_, &CodePane::lineChanged, listing_, &ListingPane::showLine);
     connect(listing_, &ListingPane::lineChosen, code_, &CodePane::reveal);
