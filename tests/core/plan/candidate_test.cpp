@@ -62,6 +62,29 @@ TEST_F(CandidateFolder, NeedsItsKernels) {
     EXPECT_MENTIONS(problem(), "steps[1].source: there is no file 'kernels/softmax.cu'");
 }
 
+TEST(CandidateOf, TextsIsThatOfTheirFolder) {
+    std::map<std::string, std::string> files{
+        {"plan.json", examplePlan().dump()},
+        {"kernels/softmax.cu", "extern \"C\" __global__ void softmax_rows() {}\n"},
+        {"notes.md", "no part of it"}};
+    const auto candidate = candidateOf(files);
+    ASSERT_TRUE(candidate) << candidate.error().message;
+    EXPECT_EQ(candidate->plan.name, "row softmax");
+    EXPECT_EQ(candidate->planText, files["plan.json"]);
+    ASSERT_EQ(candidate->files.size(), 1u);
+    EXPECT_EQ(candidate->files.at("kernels/softmax.cu"), files["kernels/softmax.cu"]);
+    EXPECT_TRUE(candidate->folder.empty());
+
+    files["kernels/softmax.cu"] = std::string((1u << 20) + 1, ' ');
+    EXPECT_MENTIONS(candidateOf(files).error().message, "is larger than 1048576 bytes");
+    files.erase("kernels/softmax.cu");
+    EXPECT_MENTIONS(candidateOf(files).error().message,
+                    "steps[1].source: there is no file 'kernels/softmax.cu'");
+    files["plan.json"] = "{";
+    EXPECT_MENTIONS(candidateOf(files).error().message, "plan.json");
+    EXPECT_MENTIONS(candidateOf({}).error().message, "there is no file 'plan.json'");
+}
+
 TEST_F(CandidateFolder, LinksMustNotLeadOut) {
     std::ofstream(root_ / "secret.cu") << "secret";
     std::filesystem::remove(folder_ / "kernels/softmax.cu");
