@@ -130,6 +130,10 @@ TEST(Criterion, WantsWrongAnswersToFailClearly) {
         EXPECT_EQ(decided(many, Rigour::clearly), "passed") << many;
     // Many, but all within what is allowed.
     EXPECT_EQ(decided(numbers(3e-6, 3e-7), Rigour::justSo), "indistinct");
+    // Many, and past that by a little: another case may allow more.
+    EXPECT_EQ(decided(numbers(6e-6, 3e-7), Rigour::justSo), "passed");
+    EXPECT_EQ(decided(numbers(6e-6, 3e-7), Rigour::clearly), "indistinct");
+    EXPECT_EQ(decided(numbers(9e-6, 3e-7), Rigour::clearly), "passed");
     // Of an output of few elements one is enough.
     auto answer = goodAnswer();
     answer["outputs"][0]["small_elements"] = 16;
