@@ -27,7 +27,7 @@ struct Options {
     std::size_t tasks = 0;
     double seconds = 0;
     int gpus = 0, perDevice = 0;
-    bool proposeOnly = false;
+    bool proposeOnly = false, draft = false;
     bool json = false;
     EndpointOptions endpoint;
 };
@@ -47,6 +47,7 @@ Result<synthesis::Request> requestOf(const Options &options) {
     request.perDevice = options.perDevice;
     request.seconds = options.seconds;
     request.proposeOnly = options.proposeOnly;
+    request.draft = options.draft;
     request.against = options.against;
     request.difficulty = options.difficulty;
     if (request.recipe.sources.contains("endpoint")) {
@@ -100,10 +101,15 @@ Result<int> synthesize(const Options &options, const std::stop_token &stop) {
     };
     listener.note = [&](const std::string &text) { terminal.line(text); };
     CUDA_AGENT_ASSIGN(outcome, synthesis::synthesize(request, listener, stop));
-    printEnd(terminal, outcome, request.folder);
+    if (options.draft)
+        terminal.line(fmt::format("{} tasks in {}", outcome.progress.accepted,
+                                  (request.folder / "draft.jsonl.gz").string()));
+    else
+        printEnd(terminal, outcome, request.folder);
     if (options.json)
         fmt::print("{}\n", synthesis::toJson(outcome.progress).dump(2));
-    return outcome.whole || (request.proposeOnly && !stop.stop_requested()) ? 0 : 1;
+    const bool partial = options.draft || request.proposeOnly;
+    return outcome.whole || (partial && !stop.stop_requested()) ? 0 : 1;
 }
 
 } // namespace
@@ -128,9 +134,14 @@ Run addSynthesize(CLI::App &app) {
     app.add_option("--per-device", options->perDevice,
                    "Filter processes on each device (default: one a core)")
         ->check(CLI::Range(1, 256));
-    app.add_flag("--propose-only", options->proposeOnly,
-                 "Write candidates and run none of them; needs no GPU. The same command without "
-                 "this goes on with them");
+    auto *proposeOnly =
+        app.add_flag("--propose-only", options->proposeOnly,
+                     "Write candidates and run none of them; needs no GPU. The same command "
+                     "without this goes on with them");
+    app.add_flag("--draft", options->draft,
+                 "Write draft.jsonl.gz, the set as it stands: what has passed eager timing and "
+                 "failed nothing since. Nothing is run; needs no GPU")
+        ->excludes(proposeOnly);
     app.add_option("--against", options->against,
                    "Folder of a benchmark's tasks that the set has to be unlike (default: "
                    "KernelBench, by fingerprints that come with the program)")

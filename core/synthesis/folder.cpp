@@ -40,6 +40,10 @@ Result<void> checkRecipe(const fs::path &file, const Recipe &recipe) {
     return writeFileAtomically(file, mine.dump(2) + "\n");
 }
 
+std::string graphHashOf(const Checked &check) {
+    return check.figures.value("graph_hash", std::string());
+}
+
 /// Makes `set.parquet` beside `set.jsonl.gz`, in a sandbox: the library is not ours.
 Result<void> writeParquet(const fs::path &folder, std::stop_token stop) {
     CUDA_AGENT_ASSIGN(scratch, TemporaryFolder::make("cuda-agent-parquet"));
@@ -133,15 +137,18 @@ void Folder::take(Checked checked) {
         ++rejected_[checked.reason];
     } else if (checked.stage == Stage::again) {
         const auto *check = find(Stage::check, checked.index);
-        const auto graph =
-            check ? check->figures.value("graph_hash", std::string()) : std::string();
+        const auto graph = check ? graphHashOf(*check) : std::string();
         if (graph.empty())
             ++withoutGraph_;
         else if (!graphs_.insert(graph).second)
             ++rejected_["same graph"];
     }
+    const auto index = checked.index;
+    const bool before = isPromising(index);
     auto &those = outcomes_.at(static_cast<std::size_t>(checked.stage));
-    those.insert_or_assign(checked.index, std::move(checked));
+    those.insert_or_assign(index, std::move(checked));
+    if (const bool now = isPromising(index); now != before)
+        hope(index, now);
 }
 
 const Checked *Folder::find(Stage stage, std::size_t index) const {
@@ -179,19 +186,23 @@ std::vector<const Candidate *> Folder::todo(Stage stage) const {
     return todo;
 }
 
-std::size_t Folder::promising() const {
-    std::size_t count = 0;
-    std::set<std::string> graphs;
-    for (const auto &[index, compiled] : of(Stage::compile)) {
-        const auto *again = find(Stage::again, index);
-        const auto *check = find(Stage::check, index);
-        if (compiled.outcome != Outcome::passed || !check ||
-            (again && again->outcome != Outcome::passed))
-            continue;
-        const auto graph = check->figures.value("graph_hash", std::string());
-        count += graph.empty() || graphs.insert(graph).second ? 1 : 0;
+bool Folder::isPromising(std::size_t index) const {
+    const auto *compiled = find(Stage::compile, index);
+    const auto *again = find(Stage::again, index);
+    return compiled && compiled->outcome == Outcome::passed && find(Stage::check, index) &&
+           (!again || again->outcome == Outcome::passed);
+}
+
+void Folder::hope(std::size_t index, bool more) {
+    const auto graph = graphHashOf(*find(Stage::check, index));
+    if (graph.empty()) {
+        more ? ++hopeful_ : --hopeful_;
+    } else if (more) {
+        ++hopefulGraphs_[graph];
+    } else if (const auto found = hopefulGraphs_.find(graph);
+               found != hopefulGraphs_.end() && --found->second == 0) {
+        hopefulGraphs_.erase(found);
     }
-    return count;
 }
 
 std::vector<Entry> Folder::entries() const {
@@ -236,12 +247,9 @@ Json Folder::cardFor(const TaskSet &set) const {
 
 Result<void> Folder::write(const TaskSet &set, const Audit &audit, const Json &versions,
                            std::stop_token stop) {
-    std::string text;
-    for (const auto &task : set.tasks)
-        text += task.toJson().dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
     std::error_code error;
     fs::remove(path_ / "card.json", error); // it is there only for the set beside it
-    CUDA_AGENT_TRY(writeFileAtomically(path_ / "set.jsonl.gz", gzip(text)));
+    CUDA_AGENT_TRY(writeFileAtomically(path_ / "set.jsonl.gz", gzip(linesOf(set))));
     CUDA_AGENT_TRY(writeParquet(path_, std::move(stop)));
     const auto card = cardOf(recipe_, set, candidates_.size(), rejected_, crawl_, audit, versions);
     CUDA_AGENT_TRY(writeFileAtomically(

@@ -39,7 +39,7 @@ class Folder {
     /// Those that passed all stages, each operator graph once.
     std::size_t accepted() const { return graphs_.size() + withoutGraph_; }
     /// Those that passed all but the last stage and have not failed it, each operator graph once.
-    std::size_t promising() const;
+    std::size_t promising() const { return hopefulGraphs_.size() + hopeful_; }
     const std::map<std::string, std::size_t> &rejected() const { return rejected_; }
 
     std::vector<Entry> entries() const;
@@ -62,6 +62,9 @@ class Folder {
     Folder() = default;
     void take(Candidate candidate);
     void take(Checked checked);
+    /// Whether a candidate counts as promising from now on.
+    void hope(std::size_t index, bool more);
+    bool isPromising(std::size_t index) const;
 
     std::filesystem::path path_;
     Recipe recipe_;
@@ -75,6 +78,9 @@ class Folder {
     std::map<std::pair<Stage, std::size_t>, int> failures_; ///< by the machine's fault
     std::set<std::string> graphs_;
     std::size_t withoutGraph_ = 0;
+    /// See promising(): how many compiled candidates have a graph; and of those without one.
+    std::map<std::string, std::size_t> hopefulGraphs_;
+    std::size_t hopeful_ = 0;
     std::map<std::string, std::size_t> rejected_;
     std::map<std::string, Json> difficulty_;
     std::optional<LineLog> candidateLog_, checkedLog_;

@@ -3,6 +3,7 @@
 #include "core/synthesis/synthesis.h"
 
 #include "core/base/deadline.h"
+#include "core/base/gzip.h"
 #include "core/base/temporary_folder.h"
 #include "core/device/cuda_driver.h"
 #include "core/synthesis/audit.h"
@@ -281,6 +282,36 @@ Result<void> checkBenchmark(const fs::path &folder) {
     return requestError("{}: there are no tasks in that folder", folder.string());
 }
 
+/// What there is of a synthesis without running anything.
+Progress progressOf(const Recipe &recipe, const Folder &folder, const TaskSet &set) {
+    Progress progress;
+    progress.stage = "write";
+    progress.wanted = recipe.tasks;
+    progress.proposed = folder.candidates().size();
+    progress.checked = folder.done(Stage::check);
+    progress.timed = folder.done(Stage::time);
+    progress.compiled = folder.done(Stage::compile);
+    progress.accepted = set.tasks.size();
+    progress.rejected = folder.rejected();
+    return progress;
+}
+
+/// The set as it stands, for those who do not need torch.compile's time.
+Result<Synthesis> asDraft(const Request &request) {
+    std::error_code error;
+    if (!fs::exists(request.folder / "checked.jsonl", error))
+        return requestError("there is no synthesis in {}", request.folder.string());
+    CUDA_AGENT_ASSIGN(folder, Folder::open(request.folder, request.recipe));
+    const auto set = assemble(request.recipe, folder.entries(), folder.difficulty(), Stage::time);
+    if (set.tasks.empty())
+        return requestError("nothing in {} has been timed yet", request.folder.string());
+    CUDA_AGENT_TRY(writeFileAtomically(request.folder / "draft.jsonl.gz", gzip(linesOf(set))));
+    Synthesis outcome;
+    outcome.progress = progressOf(request.recipe, folder, set);
+    outcome.progress.state = "stopped";
+    return outcome;
+}
+
 /// The set again, with what an evaluation of it says of its tasks.
 Result<Synthesis> withDifficulty(const Request &request, const Listener &listener,
                                  std::stop_token stop) {
@@ -312,16 +343,8 @@ Result<Synthesis> withDifficulty(const Request &request, const Listener &listene
     CUDA_AGENT_TRY(folder.write(set, *audit, card.value("versions", Json()), std::move(stop)));
     Synthesis outcome;
     outcome.whole = true;
-    auto &progress = outcome.progress;
-    progress.state = "done";
-    progress.stage = "write";
-    progress.wanted = recipe.tasks;
-    progress.proposed = folder.candidates().size();
-    progress.checked = folder.done(Stage::check);
-    progress.timed = folder.done(Stage::time);
-    progress.compiled = folder.done(Stage::compile);
-    progress.accepted = set.tasks.size();
-    progress.rejected = folder.rejected();
+    outcome.progress = progressOf(recipe, folder, set);
+    outcome.progress.state = "done";
     return outcome;
 }
 
@@ -363,6 +386,8 @@ Result<Synthesis> synthesize(const Request &request, const Listener &listener,
                             "--model, or take it out of [compose] sources");
     if (!request.against.empty())
         CUDA_AGENT_TRY(checkBenchmark(request.against));
+    if (request.draft)
+        return asDraft(request);
     if (!request.difficulty.empty())
         return withDifficulty(request, listener, std::move(stop));
     CUDA_AGENT_ASSIGN(devices, devicesOf(request));

@@ -21,6 +21,9 @@ struct Request {
     double seconds = 0; ///< nothing is begun after that time; 0: no limit
     /// Stop after proposing, which needs no device.
     bool proposeOnly = false;
+    /// Write draft.jsonl.gz of what has passed eager timing so far and failed nothing since, and
+    /// run nothing; needs no device.
+    bool draft = false;
     /// Folder of a benchmark's tasks that the set has to be unlike; empty: KernelBench, by its
     /// fingerprints.
     std::filesystem::path against;

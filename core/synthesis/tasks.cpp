@@ -114,7 +114,7 @@ Json SetTask::toJson() const {
               {"dtype", candidate->dtype},
               {"backward", candidate->backward},
               {"seconds", timed->seconds},
-              {"compile_seconds", compiled->seconds}};
+              {"compile_seconds", compiled ? Json(compiled->seconds) : Json()}};
     for (const auto *key : {"memory_bytes", "operations", "counted_bytes", "graph", "graph_hash"})
         json[key] = figures.value(key, Json());
     json["difficulty"] = difficulty;
@@ -122,17 +122,17 @@ Json SetTask::toJson() const {
 }
 
 TaskSet assemble(const Recipe &recipe, const std::vector<Entry> &entries,
-                 const std::map<std::string, Json> &difficulty) {
+                 const std::map<std::string, Json> &difficulty, Stage last) {
     TaskSet set;
     std::set<std::string> graphs;
     for (const auto &entry : entries) {
         if (set.tasks.size() == recipe.tasks)
             break;
-        const auto passed = [](const Checked *stage) {
-            return stage && stage->outcome == Outcome::passed;
+        const auto passed = [&](Stage stage, const Checked *outcome) {
+            return outcome ? outcome->outcome == Outcome::passed : stage > last;
         };
-        if (!passed(entry.checked) || !passed(entry.timed) || !passed(entry.compiled) ||
-            !passed(entry.again))
+        if (!passed(Stage::check, entry.checked) || !passed(Stage::time, entry.timed) ||
+            !passed(Stage::compile, entry.compiled) || !passed(Stage::again, entry.again))
             continue;
         const auto graph = entry.checked->figures.value("graph_hash", std::string());
         if (!graph.empty() && !graphs.insert(graph).second) {
@@ -162,6 +162,13 @@ TaskSet assemble(const Recipe &recipe, const std::vector<Entry> &entries,
                 std::stoull(key.substr(0, 8), nullptr, 16) < limit ? "validation" : "train";
         }
     return set;
+}
+
+std::string linesOf(const TaskSet &set) {
+    std::string text;
+    for (const auto &task : set.tasks)
+        text += task.toJson().dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return text;
 }
 
 } // namespace cuda_agent::synthesis

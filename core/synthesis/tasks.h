@@ -11,8 +11,9 @@ namespace cuda_agent::synthesis {
 /// A task of the set.
 struct SetTask {
     const Candidate *candidate = nullptr;
-    const Checked *checked = nullptr, *timed = nullptr, *compiled = nullptr;
-    std::string name; ///< "00042_linear_gelu"
+    const Checked *checked = nullptr, *timed = nullptr;
+    const Checked *compiled = nullptr; ///< null in a draft, where that was not tried yet
+    std::string name;                  ///< "00042_linear_gelu"
     int level = 1;
     std::string split; ///< "train", "validation", "held_out", "outer"
     Json difficulty;   ///< measured {"reward", "turns"}, or null
@@ -31,11 +32,14 @@ struct Entry {
     const Checked *checked = nullptr, *timed = nullptr, *compiled = nullptr, *again = nullptr;
 };
 
-/// The first `recipe.tasks` of those that passed everything, in the order of `entries`, without
-/// those whose operator graph is an earlier one's, with levels and splits. `difficulty`: measured
-/// figures by id of candidate. Borrows everything.
+/// The first `recipe.tasks` of those that passed everything up to `last`, at least to
+/// Stage::time, and failed nothing behind it, in the order of `entries`, without those whose
+/// operator graph is an earlier one's, with levels and splits. `difficulty`: measured figures by id
+/// of candidate. Borrows everything.
 TaskSet assemble(const Recipe &recipe, const std::vector<Entry> &entries,
-                 const std::map<std::string, Json> &difficulty);
+                 const std::map<std::string, Json> &difficulty, Stage last = Stage::again);
+/// A task a line, as set.jsonl.gz has them.
+std::string linesOf(const TaskSet &set);
 
 /// 1 to 3: by the number of operators, the size of the graph, and, where it was measured, by how
 /// hard the task was for the planner.

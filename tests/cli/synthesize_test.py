@@ -265,6 +265,7 @@ class SynthesizeStops(Folder):
         self.assertEqual(proposed.count(b"\n"), 16)
         self.assertEqual(self.checked(), 0)
         self.assertFalse((self.out / "set.jsonl.gz").exists())
+        self.expect(run(*self.command("--draft")), 2, "nothing in", "has been timed yet")
         start = time.monotonic()
         self.expect(run(*self.command("--seconds", 1)), 1, "the same command goes on")
         self.assertLess(time.monotonic() - start, 15)
@@ -272,6 +273,18 @@ class SynthesizeStops(Folder):
         self.expect(run(*self.command("--tasks", 2)), 0, "2 of 2 tasks")
         self.assertEqual((self.out / "candidates.jsonl").read_bytes(), proposed)
         self.expect_set(2)
+
+        timed = {line["index"] for line in lines(self.out / "checked.jsonl")
+                 if line["stage"] == "time" and line["outcome"] == "passed"}
+        self.expect(run(*self.command("--draft", "--tasks", 16)), 0, "draft.jsonl.gz")
+        with gzip.open(self.out / "draft.jsonl.gz", "rt") as file:
+            draft = [json.loads(line) for line in file]
+        self.assertGreater(len(draft), 2)
+        self.assertLessEqual({int(task["name"][:6]) for task in draft}, timed)
+        self.expect(run(*self.command("--draft", "--propose-only")), 2, "--propose-only")
+        self.out = self.folder / "nowhere"
+        self.expect(run(*self.command("--draft")), 2, "there is no synthesis in")
+        self.assertFalse(self.out.exists())
 
 
 def task(forward, inputs="[torch.randn(8, 256), torch.randn(8, 256)]", before=""):

@@ -215,6 +215,21 @@ TEST_F(Folders, LookAgainAtWhatIsLeft) {
     EXPECT_EQ(todo(folder, Stage::again), Indices{2});
 }
 
+TEST_F(Folders, AGraphIsPromisingWhileOneOfItsCandidatesIs) {
+    auto folder = open();
+    propose(folder, 2);
+    for (std::size_t i = 0; i < 2; ++i)
+        for (const auto stage : {Stage::check, Stage::time, Stage::compile})
+            pass(folder, i, stage, stage == Stage::check ? "same" : "");
+    EXPECT_EQ(folder.promising(), 1u);
+    ASSERT_TRUE(folder.add(refused(0, Stage::again, "unused")));
+    EXPECT_EQ(folder.promising(), 1u);
+    ASSERT_TRUE(folder.add(refused(1, Stage::again, "unused")));
+    EXPECT_EQ(folder.promising(), 0u);
+    ASSERT_TRUE(folder.add(refused(1, Stage::again, "unused")));
+    EXPECT_EQ(folder.promising(), 0u);
+}
+
 TEST_F(Folders, CountEachGraphOnce) {
     const std::vector<std::string> graphs{"one", "two", "one", "three"};
     {

@@ -42,6 +42,29 @@ TEST(Assemble, TakesTheFirstThatPassedEverything) {
     }
 }
 
+TEST(Assemble, TakesWhatFailedNothingForADraft) {
+    Passed passed;
+    for (std::size_t i = 0; i < 6; ++i)
+        passed.add(candidateOf(i));
+    passed.entries[0].compiled = passed.entries[0].again = nullptr;
+    passed.entries[1].timed = passed.entries[1].compiled = passed.entries[1].again = nullptr;
+    passed.last(Stage::again).outcome = Outcome::rejected;
+    auto slow = checkedOf(*passed.entries[2].candidate, Stage::time);
+    slow.outcome = Outcome::rejected;
+    passed.entries[2].timed = &slow;
+    auto differs = checkedOf(*passed.entries[3].candidate, Stage::compile);
+    differs.outcome = Outcome::rejected;
+    passed.entries[3].compiled = &differs;
+    const auto draft = assemble({}, passed.entries, {}, Stage::time);
+    EXPECT_EQ(indicesOf(draft), (Indices{0, 4}));
+    EXPECT_EQ(draft.tasks[0].toJson()["compile_seconds"], nullptr);
+    EXPECT_EQ(draft.tasks[1].toJson()["compile_seconds"], 1e-3);
+    EXPECT_EQ(indicesOf(assemble({}, passed.entries, {}, Stage::compile)), Indices{4});
+    const auto lines = linesOf(draft);
+    EXPECT_EQ(std::ranges::count(lines, '\n'), 2);
+    EXPECT_TRUE(lines.starts_with(draft.tasks[0].toJson().dump() + "\n"));
+}
+
 TEST(Assemble, TakesEachGraphOnce) {
     Passed passed;
     passed.add(candidateOf(0), "one");
