@@ -3,7 +3,6 @@
 #include "core/learn/corpus/document.h"
 
 #include "core/learn/corpus/slim.h"
-#include "core/tools/judge_summary.h"
 
 #include <fmt/ranges.h>
 
@@ -15,13 +14,6 @@ namespace {
 
 constexpr std::size_t mostParts = 4;      ///< that a thought tells of
 constexpr std::size_t mostOperations = 6; ///< of each
-
-std::string bytesText(double bytes) {
-    if (bytes >= 1e9)
-        return fmt::format("{:.2f} GB", bytes / 1e9);
-    return bytes >= 1e6 ? fmt::format("{:.2f} MB", bytes / 1e6)
-                        : fmt::format("{:.1f} kB", bytes / 1e3);
-}
 
 /// "mul, add" of "reads ...; mul, add; writes ...".
 std::string operationsOf(const std::string &work) {
@@ -221,9 +213,9 @@ std::string thoughtOf(const policy::SearchSpace &space, const std::string &name,
     }
     if (parts.size() > mostParts)
         text += fmt::format("{} more kernels. ", parts.size() - mostParts);
-    return text + fmt::format("I expect {} for {}.",
-                              tools::formatSeconds(space.expectedSeconds(name)),
-                              bytesText(space.expectedBytes(name)));
+    if (!text.empty())
+        text.pop_back();
+    return text;
 }
 
 Result<chat::Segment> turnOf(const std::string &thought, const CandidateText &candidate) {

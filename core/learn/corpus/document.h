@@ -60,7 +60,8 @@ Result<Document> documentFromJson(const Json &json);
 Result<CandidateText> candidateText(const policy::SearchSpace &space, const std::string &name,
                                     device::Kind kind);
 
-/// What is done, in which schedule, and what is expected of it, in a few sentences.
+/// What is done, and in which schedule, in a few sentences. What the planner expects of it is not
+/// there: a model that cannot compute it would make it up.
 std::string thoughtOf(const policy::SearchSpace &space, const std::string &name, const Json &plan);
 
 /// The turn that writes that candidate and has it verified. Errors: request (a text that the

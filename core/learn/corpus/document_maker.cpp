@@ -4,6 +4,7 @@
 
 #include "core/base/hash.h"
 #include "core/judge/candidate.h"
+#include "core/learn/corpus/spelling.h"
 #include "core/plan/make_program.h"
 
 #include <set>
@@ -110,7 +111,7 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
         if (!options_.judge && !seen.insert(draft.name).second)
             continue;
         CUDA_AGENT_ASSIGN(sound, candidateText(space, draft.name, kind));
-        draft.sound = std::move(sound);
+        draft.sound = SizeSpelling(context.task, prompt.text, draft.name).spelled(std::move(sound));
         if (auto checked = checkPlan(draft.sound.plan, signature, context.device); !checked) {
             made.reason = "no plan for it: " + checked.error().message;
             continue;

@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/corpus/spelling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+namespace cuda_agent::learn {
+
+namespace {
+
+constexpr std::int64_t leastSpelled = 10;
+constexpr std::int64_t mostOfASchedule = 16384; ///< powers of two up to it are threads, tiles, ...
+/// Multiples of sizes that are spelled, and of which sizes: others are chance.
+constexpr std::int64_t mostTimes = 64, leastOfAMultiple = 16;
+constexpr std::int64_t leastMultiple = 100;
+
+bool isWordPart(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+bool isDigit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// A decimal number as a token of C++ or of a plan's expression.
+struct Number {
+    std::size_t at = 0, end = 0; ///< with its suffix
+    std::int64_t value = 0;
+    std::string_view suffix; ///< "", "u", "LL", or ".0f" of a float that is an integer
+};
+
+/// The next one from `from` on; digits of names and of other numbers are none.
+std::optional<Number> nextNumber(std::string_view text, std::size_t from) {
+    for (auto at = from; at < text.size(); ++at) {
+        if (!isDigit(text[at]))
+            continue;
+        auto end = at;
+        while (end < text.size() && isDigit(text[end]))
+            ++end;
+        auto tail = end;
+        while (tail < text.size() && (isWordPart(text[tail]) || text[tail] == '.'))
+            ++tail;
+        const auto suffix = text.substr(end, tail - end);
+        const bool inWord = at > 0 && (isWordPart(text[at - 1]) || text[at - 1] == '.');
+        Number number{at, tail, 0, suffix};
+        const auto [stop, error] =
+            std::from_chars(text.data() + at, text.data() + end, number.value);
+        if (!inWord && error == std::errc() && text[at] != '0' &&
+            (suffix.empty() || suffix == "u" || suffix == "LL" || suffix == ".0f"))
+            return number;
+        at = tail - 1;
+    }
+    return std::nullopt;
+}
+
+/// Nothing where it does not fit.
+std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
+    std::int64_t result = 0;
+    if (__builtin_mul_overflow(a, b, &result))
+        return std::nullopt;
+    return result;
+}
+
+} // namespace
+
+SizeSpelling::SizeSpelling(const task::Description &task, std::string_view prompt,
+                           std::string_view schedule) {
+    for (auto number = nextNumber(prompt, 0); number; number = nextNumber(prompt, number->end))
+        shown_.insert(number->value);
+    std::int64_t digits = 0; // of "row-t512-v1-u24"
+    for (const char c : schedule) {
+        digits = isDigit(c) && digits < mostOfASchedule * 10 ? digits * 10 + (c - '0') : 0;
+        if (digits > 0)
+            shown_.insert(digits);
+    }
+    for (const auto &node : task.graph.nodes)
+        for (const auto &type : node.outputs)
+            addShape(type.shape);
+}
+
+void SizeSpelling::addShape(const std::vector<std::int64_t> &shape) {
+    std::vector<std::int64_t> sides;
+    for (const auto side : shape)
+        if (side > 1)
+            sides.push_back(side);
+    for (std::size_t first = 0; first < sides.size(); ++first) {
+        Product whole{{sides[first]}, false}, less{{sides[first] - 1}, true};
+        std::optional<std::int64_t> size = sides[first], lessSize = sides[first] - 1;
+        sizes_.insert(*size);
+        for (auto next = first + 1; next < sides.size() && size; ++next) {
+            whole.factors.push_back(sides[next]);
+            less.factors.push_back(sides[next]);
+            size = product(*size, sides[next]);
+            if (!size)
+                break;
+            products_.try_emplace(*size, whole);
+            sizes_.insert(*size);
+            lessSize = *lessSize * sides[next]; // less than what fits
+            if (sides[first] > 2)
+                products_.try_emplace(*lessSize, less);
+        }
+    }
+}
+
+bool SizeSpelling::stays(std::int64_t number) const {
+    return number < leastSpelled || shown_.contains(number) ||
+           (number <= mostOfASchedule && std::has_single_bit(static_cast<std::uint64_t>(number)));
+}
+
+std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
+                                   const Roundings &roundings) const {
+    if (stays(number))
+        return {};
+    // What does not fit an int has to be computed as more.
+    const auto wide = number > std::numeric_limits<int>::max() && suffix.empty() ? "LL" : suffix;
+    const auto factors = [&](const Product &of) {
+        std::string text;
+        for (std::size_t i = 0; i < of.factors.size(); ++i)
+            text += i == 0 && of.lessOne
+                        ? fmt::format("({}{} - 1)", of.factors[0] + 1, wide)
+                        : fmt::format("{}{}{}", i > 0 ? " * " : "", of.factors[i], wide);
+        return text;
+    };
+    if (const auto found = products_.find(number); found != products_.end())
+        return fmt::format("({})", factors(found->second));
+    if (const auto found = roundings.find(number); found != roundings.end() && suffix.empty()) {
+        const auto &[of, by] = found->second;
+        const auto inner = spelling(of, "", {});
+        return fmt::format("(({} - 1) / {} + 1)", inner.empty() ? fmt::to_string(of) : inner, by);
+    }
+    if (number < leastMultiple || std::has_single_bit(static_cast<std::uint64_t>(number)))
+        return {};
+    for (const auto size : sizes_) {
+        if (size >= number)
+            continue;
+        if (size < leastOfAMultiple || number / size > mostTimes)
+            break;
+        if (number % size != 0)
+            continue;
+        const auto found = products_.find(size);
+        return fmt::format("({}{} * {})", number / size, wide,
+                           found == products_.end() ? fmt::format("{}{}", size, wide)
+                                                    : factors(found->second));
+    }
+    return {};
+}
+
+std::string SizeSpelling::kernels(const std::string &text, const Roundings &roundings) const {
+    std::string result;
+    std::size_t done = 0;
+    for (auto number = nextNumber(text, 0); number; number = nextNumber(text, number->end)) {
+        const auto line = text.rfind('\n', number->at) + 1; // of npos: 0
+        const bool directive = text.find_first_not_of(' ', line) == text.find('#', line);
+        const bool whole = number->suffix == ".0f";
+        auto spelled = spelling(number->value, whole ? "" : number->suffix, roundings);
+        if (directive || spelled.empty())
+            continue;
+        result.append(text, done, number->at - done);
+        result += (whole ? "(float)" : "") + spelled;
+        done = number->end;
+    }
+    return result.append(text, done);
+}
+
+std::string SizeSpelling::expression(const std::string &text) const {
+    std::string result;
+    std::size_t done = 0;
+    for (auto number = nextNumber(text, 0); number; number = nextNumber(text, number->end)) {
+        const auto spelled = spelling(number->value, "u", {}); // its numbers have 64 bits
+        if (!number->suffix.empty() || spelled.empty())
+            continue;
+        result.append(text, done, number->at - done);
+        std::ranges::copy_if(spelled, std::back_inserter(result), [](char c) { return c != 'u'; });
+        done = number->end;
+    }
+    return result.append(text, done);
+}
+
+void SizeSpelling::expressions(Json &plan) const {
+    constexpr std::array names{"name", "source", "entry", "dtype", "buffer", "kind", "role"};
+    for (auto &[key, value] : plan.items()) {
+        if (value.is_structured())
+            expressions(value);
+        else if (value.is_string() &&
+                 (plan.is_array() || std::ranges::find(names, key) == names.end()))
+            value = expression(value.get<std::string>());
+    }
+}
+
+CandidateText SizeSpelling::spelled(CandidateText candidate) const {
+    Roundings roundings;
+    const auto plan = candidate.plan.dump();
+    constexpr std::string_view call = "cdiv(";
+    for (auto at = plan.find(call); at != plan.npos; at = plan.find(call, at + 1)) {
+        const auto of = nextNumber(plan, at + call.size());
+        if (!of || of->at != at + call.size() || plan.compare(of->end, 2, ", ") != 0)
+            continue;
+        const auto by = nextNumber(plan, of->end + 2);
+        if (by && by->at == of->end + 2 && plan.compare(by->end, 1, ")") == 0)
+            roundings.try_emplace((of->value - 1) / by->value + 1, Rounded{of->value, by->value});
+    }
+    candidate.kernels = kernels(candidate.kernels, roundings);
+    expressions(candidate.plan);
+    return candidate;
+}
+
+} // namespace cuda_agent::learn

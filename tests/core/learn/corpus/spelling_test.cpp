@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/corpus/spelling.h"
+
+#include "core/plan/expression.h"
+
+#include <gtest/gtest.h>
+
+namespace cuda_agent::learn {
+namespace {
+
+task::Description taskOf(const std::vector<std::vector<std::int64_t>> &shapes) {
+    task::Description task;
+    for (const auto &shape : shapes) {
+        task::Node node;
+        node.outputs.push_back({DType::float32, shape, {}});
+        task.graph.nodes.push_back(std::move(node));
+    }
+    return task;
+}
+
+/// Of a task with f32[1024, 856, 181] and a padded f32[320, 1, 514, 1069].
+std::string spelled(const std::string &kernels, Json plan = Json::object(),
+                    const std::string &schedule = "0|row-t512-v1-u24") {
+    const SizeSpelling spelling(taskOf({{1024, 856, 181}, {320, 1, 514, 1069}}),
+                                "in0: input f32[1024, 856, 181]\nx - 0.77 + 99", schedule);
+    return spelling.spelled({kernels, std::move(plan)}).kernels;
+}
+
+TEST(CorpusSpelling, WritesProductsOfNeighbouringDimensions) {
+    EXPECT_EQ(spelled("in0 + row * 154936;"), "in0 + row * (856 * 181);");
+    EXPECT_EQ(spelled("i % 876544u"), "i % (1024u * 856u)");
+    EXPECT_EQ(spelled("(int)x / 549466LL;"), "(int)x / (514LL * 1069LL);");
+    EXPECT_EQ(spelled("sum / 154936.0f"), "sum / (float)(856 * 181)");
+    EXPECT_EQ(spelled("tmp0 + 548397"), "tmp0 + ((514 - 1) * 1069)");
+    EXPECT_EQ(spelled("tmp0 + 309872"), "tmp0 + (2 * 856 * 181)") << "a multiple";
+    EXPECT_EQ(spelled("tmp0 + 5130"), "tmp0 + 5130") << "of nothing: 5130 = 5 * 1026";
+}
+
+TEST(CorpusSpelling, ComputesAsManyBitsAsTheNumberHas) {
+    const SizeSpelling spelling(taskOf({{70000, 65521}}), "", "");
+    EXPECT_EQ(spelling.spelled({"x / 4586470000", {}}).kernels, "x / (70000LL * 65521LL)");
+    EXPECT_EQ(spelling.spelled({"x / 4586470000", {{"grid", {"4586470000"}}}}).plan["grid"][0],
+              "(70000 * 65521)");
+}
+
+TEST(CorpusSpelling, LeavesWhatTheModelSeesOrChooses) {
+    for (const auto *text :
+         {"856 + 181 + 99", "part * 2048 + 512", "16384 * 4096", "x0[24]", "#pragma unroll 154936",
+          "#if N == 154936", "t154936", "154936.5f", "0.154936f", "1e154936", "0x154936",
+          "154936ull", "154936f", "x.154936", "99999999999999999999999", "7 + 9", ""})
+        EXPECT_EQ(spelled(text), text);
+    EXPECT_EQ(spelled("32768 * 5"), "32768 * 5");
+    EXPECT_EQ(spelled("a\n  # pragma 154936\nb 154936"), "a\n  # pragma 154936\nb (856 * 181)");
+}
+
+TEST(CorpusSpelling, WritesWhatThePlanRoundsUp) {
+    const Json plan{{"steps",
+                     {{{"entry", "map0154936"},
+                       {"grid", {"in2.shape[0] * cdiv(154936, 2048)", 7}},
+                       {"args", {{{"buffer", "in0"}}, {{"int64", "167 * 154936"}}}},
+                       {"block", {512}}}}},
+                    {"requires", {"in0.shape[1] == 856", "in0.numel == 154936"}}};
+    EXPECT_EQ(spelled("blockIdx.x % 76 + 154936", plan),
+              "blockIdx.x % (((856 * 181) - 1) / 2048 + 1) + (856 * 181)");
+    const SizeSpelling spelling(taskOf({{1024, 856, 181}}), "856, 181, 1024", "");
+    const auto steps = spelling.spelled({"", plan}).plan;
+    EXPECT_EQ(steps["steps"][0]["grid"], Json({"in2.shape[0] * cdiv((856 * 181), 2048)", 7}));
+    EXPECT_EQ(steps["steps"][0]["args"][1]["int64"], "167 * (856 * 181)");
+    EXPECT_EQ(steps["steps"][0]["entry"], "map0154936");
+    EXPECT_EQ(steps["requires"], Json({"in0.shape[1] == 856", "in0.numel == (856 * 181)"}));
+    const auto grid = plan::Expression::parse("cdiv((856 * 181), 2048)");
+    ASSERT_TRUE(grid);
+    EXPECT_EQ(grid->evaluate({}), 76);
+}
+
+} // namespace
+} // namespace cuda_agent::learn
