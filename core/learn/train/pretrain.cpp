@@ -17,27 +17,36 @@ namespace {
 /// Sequences as tensors on the device, all [batch, context].
 struct Batch {
     at::Tensor inputs, targets; ///< int64
-    at::Tensor weights;         ///< float, of the targets
+    at::Tensor weights;         ///< float, of the targets; 0 where a sequence is empty
     at::Tensor byPolicy;        ///< float, 1 where the policy writes the target
 };
 
-/// `read(i)` are the first tokens' places, i from 0 to count - 1.
-template <typename Begin>
-Batch batchOf(const TokenSet &set, std::int64_t context, std::int64_t count, double contextWeight,
-              at::Device device, const Begin &begin) {
-    auto tokens = at::empty({count, context + 1}, at::kInt);
-    auto policy = at::empty({count, context}, at::kFloat);
+/// `count` sequences from place `from` on.
+Batch batchOf(const TokenSet &set, Sequences &sequences, std::int64_t from, std::int64_t count,
+              double contextWeight, at::Device device) {
+    const auto length = sequences.context() + 1;
+    auto tokens = at::full({count, length}, set.tokens.back(), at::kInt); // an end of text
+    auto weights = at::zeros({count, length}, at::kFloat);
+    auto policy = at::zeros({count, length}, at::kFloat);
     for (std::int64_t i = 0; i < count; ++i) {
-        const auto from = begin(i);
-        std::copy_n(set.tokens.data() + from, context + 1,
-                    tokens.data_ptr<std::int32_t>() + i * (context + 1));
-        std::copy_n(set.byPolicy.data() + from + 1, context,
-                    policy.data_ptr<float>() + i * context);
+        auto place = i * length;
+        for (const auto &[begin, size] : sequences.at(from + i)) {
+            std::copy_n(set.tokens.data() + begin, size, tokens.data_ptr<std::int32_t>() + place);
+            for (std::int64_t j = 0; j < size; ++j) {
+                const float own = set.byPolicy[static_cast<std::size_t>(begin + j)] != 0 ? 1 : 0;
+                policy.data_ptr<float>()[place + j] = own;
+                weights.data_ptr<float>()[place + j] =
+                    own > 0 ? 1 : static_cast<float>(contextWeight);
+            }
+            place += size;
+        }
     }
     const auto all = tokens.to(device).to(at::kLong);
-    const auto byPolicy = policy.to(device);
-    return {all.narrow(1, 0, context).contiguous(), all.narrow(1, 1, context).contiguous(),
-            byPolicy * (1 - contextWeight) + contextWeight, byPolicy};
+    const auto targets = [&](const at::Tensor &of) {
+        return of.narrow(1, 1, length - 1).to(device).contiguous();
+    };
+    return {all.narrow(1, 0, length - 1).contiguous(), targets(all), targets(weights),
+            targets(policy)};
 }
 
 /// Of each token: [batch, length] of float.
@@ -64,8 +73,7 @@ class Pretraining : public Stage {
         const auto mine = options_.batch / processes.size(); // of this process
         const auto from = done_ * options_.batch + processes.rank() * mine;
         const auto batch =
-            batchOf(input_.train, sequences_.context(), mine, options_.contextWeight,
-                    actor.device(), [&](std::int64_t i) { return sequences_.begin(from + i); });
+            batchOf(input_.train, sequences_, from, mine, options_.contextWeight, actor.device());
         optimiser_.zeroGradients();
         const auto part = options_.microBatch > 0 ? std::min(options_.microBatch, mine) : mine;
         auto weight = batch.weights.sum();
@@ -102,26 +110,23 @@ class Pretraining : public Stage {
         const at::NoGradGuard noGradients;
         const auto &actor = input_.actor;
         const auto &set = input_.validation;
-        const auto context = sequences_.context();
-        const auto there = (static_cast<std::int64_t>(set.tokens.size()) - 1) / context;
-        const auto count = std::min(there, options_.validationSequences);
-        if (count <= 0 || !input_.run) // of several processes one is enough
+        if (set.begins.empty() || !input_.run) // of several processes one is enough
             return {};
+        Sequences sequences(set, sequences_.context(), 0); // the same ones every time
+        const auto count = std::min(sequences.size(), options_.validationSequences);
         const auto part = options_.microBatch > 0 ? options_.microBatch : options_.batch;
         double all = 0, tokens = 0, policy = 0, policyTokens = 0, right = 0;
         for (std::int64_t first = 0; first < count; first += part) {
             const auto batch =
-                batchOf(set, context, std::min(part, count - first), 1, actor.device(),
-                        // Spread over the whole set, the same ones every time.
-                        [&](std::int64_t i) { return (first + i) * there / count * context; });
+                batchOf(set, sequences, first, std::min(part, count - first), 1, actor.device());
             const auto logits = actor.logits(actor.hidden(batch.inputs));
             const auto losses = crossEntropy(logits, batch.targets);
-            all += losses.sum().item<double>();
+            all += (losses * batch.weights).sum().item<double>();
             policy += (losses * batch.byPolicy).sum().item<double>();
             right += ((logits.argmax(-1) == batch.targets).to(at::kFloat) * batch.byPolicy)
                          .sum()
                          .item<double>();
-            tokens += static_cast<double>(batch.targets.numel());
+            tokens += batch.weights.sum().item<double>();
             policyTokens += batch.byPolicy.sum().item<double>();
         }
         Metrics metrics{{"val/loss", all / tokens}};

@@ -28,7 +28,7 @@ double learningRate(const OptimiserOptions &options, std::int64_t step, std::int
 /// The stage `pretrain`: a language model over documents of tasks, kernels, plans and tool calls.
 struct PretrainOptions {
     std::int64_t steps = 1000;
-    std::int64_t batch = 32;     ///< sequences a step
+    std::int64_t batch = 32;     ///< sequences a step, each of whole documents (token_set.h)
     std::int64_t microBatch = 0; ///< sequences that go through the model at once; 0: all
     double contextWeight = 1;    ///< of a token that the policy does not write itself, in the loss
     OptimiserOptions optimiser;

@@ -6,6 +6,7 @@
 #include "core/learn/tokenizer/tokenizer.h"
 
 #include <stop_token>
+#include <vector>
 
 namespace cuda_agent::learn {
 
@@ -22,27 +23,40 @@ Result<TokenSet> tokensOf(const std::vector<Document> &documents, const std::str
                           const Tokenizer &tokenizer, std::int32_t end,
                           const std::stop_token &stop);
 
-/// Sequences of `context` tokens and the ones that follow each, cut from a token set that is read
-/// round and round. Sequence i of epoch e is a function of the seed, i and e alone, so that a
-/// resumed run sees what the killed one would have.
+/// A document as far as it goes into one sequence, in places of the token set.
+struct Stretch {
+    std::int64_t begin = 0, size = 0;
+};
+
+/// Sequences of up to `context` tokens and the one that follows each, for a token set that is read
+/// round and round. A sequence is filled with whole documents that chance has put together, each
+/// from its beginning, so that every answer is learned behind its own prompt and not behind another
+/// answer to the same task. A document that is longer than a sequence is cut into stretches that
+/// share their last and first token. What is left at a sequence's end stays empty: a few per cent,
+/// as shorter documents from further on are taken to fill it. What a sequence holds is a function
+/// of the seed and its place alone, so that a resumed run sees what the killed one would have.
 class Sequences {
   public:
-    /// Borrows `set`, which must hold more than `context` tokens.
+    /// Borrows `set`, which must not be empty.
     Sequences(const TokenSet &set, std::int64_t context, std::uint64_t seed);
 
-    std::int64_t size() const { return size_; } ///< of an epoch
-    /// First token of the sequence at position `at` of the whole run: epoch after epoch, each in an
-    /// order of its own, cut from an offset of its own.
-    std::int64_t begin(std::int64_t at);
-
+    /// The stretches of the sequence at place `at` of the whole run, epoch after epoch; together at
+    /// most context + 1 tokens. Valid until the next call.
+    const std::vector<Stretch> &at(std::int64_t at);
+    /// Of the first epoch; others have some more or less.
+    std::int64_t size();
     std::int64_t context() const { return context_; }
 
   private:
+    void pack(std::int64_t epoch);
+
     const TokenSet &set_;
-    std::int64_t context_, size_;
+    std::int64_t context_;
     std::uint64_t seed_;
-    std::int64_t epoch_ = -1, offset_ = 0;
-    std::vector<std::int64_t> order_; ///< of `epoch_`
+    std::vector<Stretch> stretches_;
+    std::int64_t epoch_ = -1;                     ///< whose sequences are there
+    std::vector<std::vector<Stretch>> sequences_; ///< of it
+    std::vector<std::int64_t> ends_;              ///< of the epochs known so far: places
 };
 
 } // namespace cuda_agent::learn

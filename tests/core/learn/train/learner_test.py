@@ -115,7 +115,11 @@ class LearnerTest(unittest.TestCase):
             attn_implementation="sdpa")
         told = subprocess.run([TOOL, str(recipe), str(self.folder / "run/tokenizer.json"), "50"],
                               capture_output=True, text=True, timeout=60, check=True)
-        batches = torch.tensor(json.loads(told.stdout))
+        batches = [[torch.tensor(tokens) for tokens in batch] for batch in json.loads(told.stdout)]
+
+        def padded(sequences, value):
+            return torch.nn.utils.rnn.pad_sequence(sequences, batch_first=True, padding_value=value)
+
         decaying = [p for p in model.parameters() if p.dim() > 1]
         others = [p for p in model.parameters() if p.dim() == 1]
         optimiser = torch.optim.AdamW(
@@ -129,8 +133,9 @@ class LearnerTest(unittest.TestCase):
             for group in optimiser.param_groups:
                 group["lr"] = rate
             optimiser.zero_grad()
-            logits = model(batches[step][:, :-1]).logits
-            loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), batches[step][:, 1:].flatten())
+            logits = model(padded([tokens[:-1] for tokens in batches[step]], 0)).logits
+            targets = padded([tokens[1:] for tokens in batches[step]], -100)  # which counts for nothing
+            loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()

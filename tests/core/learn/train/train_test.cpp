@@ -9,7 +9,9 @@
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace cuda_agent::learn {
@@ -53,29 +55,74 @@ TEST(LearningRate, RisesThenFallsByACosine) {
     EXPECT_DOUBLE_EQ(learningRate(options, 0, 1), 2);
 }
 
-TEST(Sequences, EveryEpochHasEachStretchOnceInAnotherOrder) {
+/// Documents of those sizes, one behind the other.
+TokenSet setOf(const std::vector<std::int64_t> &sizes) {
     TokenSet set;
-    set.tokens.resize(1007);
-    Sequences sequences(set, 10, 3), again(set, 10, 3), other(set, 10, 4);
-    ASSERT_EQ(sequences.size(), 100);
-    std::vector<std::int64_t> first, second, stranger;
-    for (std::int64_t i = 0; i < 100; ++i)
-        first.push_back(sequences.begin(i));
-    for (std::int64_t i = 100; i < 200; ++i)
-        second.push_back(sequences.begin(i));
-    for (std::int64_t i = 0; i < 100; ++i)
-        stranger.push_back(other.begin(i));
-    EXPECT_NE(first, second);
-    EXPECT_NE(first, stranger);
-    for (const auto &epoch : {first, second}) {
-        const std::set<std::int64_t> begins(epoch.begin(), epoch.end());
-        EXPECT_EQ(begins.size(), 100u);
-        EXPECT_EQ(*begins.rbegin() - *begins.begin(), 990);
-        EXPECT_GE(*begins.begin(), 0);
-        EXPECT_LE(*begins.rbegin() + 10, 1006) << "the token behind it is there";
+    for (const auto size : sizes) {
+        set.begins.push_back(static_cast<std::int64_t>(set.tokens.size()));
+        set.tokens.resize(set.tokens.size() + static_cast<std::size_t>(size));
     }
-    EXPECT_EQ(again.begin(150), second[50]) << "from anywhere, as after a resume";
-    EXPECT_EQ(again.begin(20), first[20]);
+    return set;
+}
+
+std::vector<std::vector<Stretch>> sequencesOf(Sequences &sequences, std::int64_t from,
+                                              std::int64_t to) {
+    std::vector<std::vector<Stretch>> all;
+    for (auto at = from; at < to; ++at)
+        all.push_back(sequences.at(at));
+    return all;
+}
+
+TEST(Sequences, EveryEpochHasEachDocumentOnceInOtherCompany) {
+    std::vector<std::int64_t> sizes;
+    for (std::int64_t i = 0; i < 500; ++i)
+        sizes.push_back(2 + i * 7 % 61);
+    const auto set = setOf(sizes);
+    Sequences sequences(set, 99, 3), again(set, 99, 3), other(set, 99, 4);
+    const auto size = sequences.size();
+    const auto first = sequencesOf(sequences, 0, size);
+    std::vector<std::int64_t> begins;
+    std::int64_t filled = 0;
+    for (const auto &sequence : first) {
+        std::int64_t sum = 0;
+        for (const auto &[begin, length] : sequence) {
+            begins.push_back(begin);
+            sum += length;
+        }
+        EXPECT_LE(sum, 100);
+        filled += sum;
+    }
+    EXPECT_EQ(filled, static_cast<std::int64_t>(set.tokens.size()));
+    EXPECT_GT(filled, size * 95) << "sequences are nearly full";
+    EXPECT_NE(begins, set.begins);
+    std::ranges::sort(begins);
+    EXPECT_EQ(begins, set.begins) << "whole documents alone";
+    const auto beginOf = [](Sequences &of, std::int64_t at) { return of.at(at).front().begin; };
+    std::size_t same = 0;
+    for (std::int64_t at = 0; at < size - 2; ++at) {
+        same += beginOf(other, at) == first[static_cast<std::size_t>(at)].front().begin;
+        same += beginOf(sequences, size + at) == first[static_cast<std::size_t>(at)].front().begin;
+    }
+    EXPECT_LT(same, 20u) << "by seed and by epoch";
+    const auto later = beginOf(sequences, 3 * size + 5);
+    EXPECT_EQ(beginOf(again, 3 * size + 5), later) << "from anywhere, as after a resume";
+    EXPECT_EQ(beginOf(again, 2), first[2].front().begin) << "and back";
+}
+
+TEST(Sequences, LongDocumentsAreCutWhereTheyMeet) {
+    const auto set = setOf({25, 1, 11, 10});
+    Sequences sequences(set, 10, 1);
+    std::map<std::int64_t, std::int64_t> stretches;
+    std::set<std::int64_t> targets;
+    for (const auto &sequence : sequencesOf(sequences, 0, sequences.size()))
+        for (const auto &[begin, size] : sequence) {
+            stretches[begin] = size;
+            for (auto at = begin + 1; at < begin + size; ++at)
+                EXPECT_TRUE(targets.insert(at).second) << at;
+        }
+    EXPECT_EQ(stretches, (std::map<std::int64_t, std::int64_t>{
+                             {0, 11}, {10, 11}, {20, 5}, {26, 11}, {37, 10}}));
+    EXPECT_EQ(targets.size(), 24u + 10 + 9) << "what one token alone would predict is not there";
 }
 
 TEST(AdamW, MovesAsItsPaperSays) {
