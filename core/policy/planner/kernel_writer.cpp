@@ -194,8 +194,9 @@ std::string KernelWriter::literal(double number, DType type) const {
         return "NAN";
     if (std::isinf(number))
         return number > 0 ? "INFINITY" : "(-INFINITY)";
-    std::string text = kind == "double" ? fmt::format("{:.17g}", number)
-                                        : fmt::format("{:.9g}", static_cast<float>(number));
+    // The shortest text that is read as this number again: "0.1f".
+    std::string text = kind == "double" ? fmt::format("{}", number)
+                                        : fmt::format("{}", static_cast<float>(number));
     if (text.find_first_of(".e") == std::string::npos)
         text += ".0";
     text += kind == "double" ? "" : "f";
