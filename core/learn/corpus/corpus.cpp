@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Tasks whose documents are made, then written as one gzip member.
 constexpr std::size_t tasksAtOnce = 64;
-constexpr auto saveEvery = std::chrono::minutes(1); ///< verdicts, while tasks are under way
+constexpr auto saveEvery = std::chrono::minutes(1); ///< what is known, while tasks are under way
 constexpr int judgesPerGpu = 3;                     ///< one measures while others prepare
 
 /// The device that candidates of a judged corpus run on, and how many of its kind there are.
@@ -131,7 +131,7 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
     Observations observations(options.judge ? kept("verdicts") : fs::path());
     std::mutex mutex;
     CorpusProgress state{0, tasks.size(), 0, 0};
-    auto saved = Clock::now();
+    auto saved = Clock::now(), described = saved;
     const auto judged = [&] {
         const std::lock_guard lock(mutex);
         ++state.verdicts;
@@ -166,6 +166,8 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
                 return result;
             });
         CUDA_AGENT_TRY(observations.save());
+        if (Clock::now() - described > saveEvery && descriptions.save())
+            described = Clock::now();
         if (!made) {
             CUDA_AGENT_TRY(descriptions.save());
             out.close();

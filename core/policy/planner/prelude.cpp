@@ -72,7 +72,7 @@ __device__ __forceinline__ void loadVector(S (&to)[count], const T *from) {
 )cuda";
 
 constexpr const char *storeVector =
-    R"cuda(// As one access: compilers take a struct of numbers apart.
+    R"cuda(// Into global memory, as one access: compilers take a struct of numbers apart.
 template <class T, int count>
 __device__ __forceinline__ void storeVector(T *to, const T (&from)[count]) {
     Vector<T, count> v;

@@ -11,6 +11,26 @@ namespace cuda_agent::policy {
 
 namespace {
 
+// storeVector() is for global memory alone: its store names that space.
+constexpr const char *storeTile = R"cuda(// Into shared memory.
+template <int count>
+__device__ __forceinline__ void storeTile(float *to, const float (&from)[count]) {
+    if constexpr (count % 4 == 0) {
+#pragma unroll
+        for (int e = 0; e < count; e += 4)
+            *reinterpret_cast<float4 *>(to + e) =
+                float4{from[e], from[e + 1], from[e + 2], from[e + 3]};
+    } else if constexpr (count == 2) {
+        *reinterpret_cast<float2 *>(to) = float2{from[0], from[1]};
+    } else {
+#pragma unroll
+        for (int e = 0; e < count; ++e)
+            to[e] = from[e];
+    }
+}
+
+)cuda";
+
 constexpr const char *threadProduct =
     R"cuda(// A slice of an operand on its way to shared memory, where it lies as [depth][rows + 4].
 template <class T, int rows, int depth, int threads, bool alongK, int vector, long long pitch>
@@ -47,7 +67,7 @@ struct Slice {
                 for (int e = 0; e < vector; ++e)
                     tile[(along + e) * (rows + 4) + line] = held[c][e];
             } else {
-                storeVector(tile + line * (rows + 4) + along, held[c]);
+                storeTile(tile + line * (rows + 4) + along, held[c]);
             }
         }
     }
@@ -374,9 +394,9 @@ struct TensorProduct {
 #pragma unroll
                 for (int j = 0; j < wide; ++j) {
                     const float pair[2] = {sums[i][j][h * 2], sums[i][j][h * 2 + 1]};
-                    storeVector(tile + (warpTop + i * 16 + h * 8 + lane / 4) * line + warpLeft +
-                                    j * 8 + lane % 4 * 2,
-                                pair);
+                    storeTile(tile + (warpTop + i * 16 + h * 8 + lane / 4) * line + warpLeft +
+                                  j * 8 + lane % 4 * 2,
+                              pair);
                 }
         __syncthreads();
 #pragma unroll 2
@@ -558,6 +578,8 @@ struct LoopProduct {
 
 std::string productPrelude(const std::set<std::string> &helpers) {
     std::string text;
+    if (helpers.contains("product") || helpers.contains("tensor"))
+        text += storeTile;
     if (helpers.contains("product"))
         text += threadProduct;
     if (helpers.contains("tensor")) {

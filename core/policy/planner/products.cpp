@@ -191,7 +191,10 @@ Fused withOwnProducts(Fused fused, const std::set<int> &steps) {
             dims.back().push_back(axis);
             group.rows.insert(axis);
         }
-        group.stores.push_back({program.load(step.writes, dims), dims, step.writes});
+        const int load = program.load(step.writes, dims);
+        if (!productSides(program, load, *step.product))
+            continue; // of no layout that tiles are written in: the library's
+        group.stores.push_back({load, dims, step.writes});
         fused.units[u] = {std::move(group), -1};
     }
     return fused;

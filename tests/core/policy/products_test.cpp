@@ -3,6 +3,7 @@
 #include "core/policy/planner/nest.h"
 #include "core/policy/planner/products.h"
 #include "core/policy/planner/search.h"
+#include "core/toolchain/listing_of.h"
 #include "tests/core/policy/planner_graphs.h"
 
 #include <gtest/gtest.h>
@@ -155,6 +156,18 @@ TEST(Products, AnotherShapeIsWrittenAtOnceAndAnotherOrderIsNot) {
         (Strings{"library", "map"}));
 }
 
+TEST(Products, RowsAndColumnsOfOneDimensionStayWithTheLibrary) {
+    GraphWriter g;
+    const Json x = g.input(f32({6, 8})), w = g.input(f32({8, 4}));
+    const Json y = g.op("mm.default", f32({6, 4}), x, w);
+    Fused fused =
+        withoutCopies(fusedOf(g.returning({g.op("view.default", f32({24}), y, Json{24})})));
+    ASSERT_EQ(unitsOf(fused), Strings{"library"});
+    const auto products = productsOf(fused);
+    fused = withOwnProducts(std::move(fused), {products.begin(), products.end()});
+    EXPECT_EQ(unitsOf(fused), Strings{"library"});
+}
+
 // --- tiles -----------------------------------------------------------------------------------
 
 SearchSpace spaceOf(const task::Description &task, task::Numerics numerics,
@@ -229,6 +242,33 @@ TEST(ProductTiles, SharedMemorySuffices) {
         s.stages = 3;
         EXPECT_EQ(sharedBytes(s, product), 3 * 2 * (along ? 128 * (32 + 4) : 32 * (128 + 8)) * 4);
         EXPECT_LE(sharedBytes(s, product), hopper);
+    }
+}
+
+TEST(ProductTiles, WhatGoesIntoSharedMemoryIsStoredThere) {
+    // Of an odd width, so that results leave one by one, and a store that names another space is
+    // none of theirs.
+    const auto space = spaceOf(geluOf(130, 64, 65), task::Numerics::standard);
+    for (const std::string form : {"|tensor", "|product"}) {
+        const auto names = space.allSingleChanges();
+        const auto name = std::ranges::find_if(
+            names, [&](const std::string &each) { return each.find(form) != each.npos; });
+        ASSERT_NE(name, names.end()) << form;
+        const auto files = space.write(*name, {});
+        ASSERT_TRUE(files) << files.error().message;
+        const auto made = toolchain::listingOf(
+            {"kernels/planner.cu", files->files.at("kernels/planner.cu"), {}, {}}, "sm_90",
+            toolchain::Code::ptx);
+        ASSERT_TRUE(made) << made.error().message;
+        const auto *listing = std::get_if<toolchain::Listing>(&*made);
+        ASSERT_TRUE(listing) << *name;
+        std::size_t shared = 0;
+        for (const auto &function : listing->functions)
+            for (const auto &instruction : function.instructions) {
+                shared += instruction.text.starts_with("st.shared");
+                EXPECT_FALSE(instruction.text.starts_with("st.global.wb")) << instruction.text;
+            }
+        EXPECT_GT(shared, 0u) << *name;
     }
 }
 
