@@ -18,7 +18,8 @@ struct Target {
 };
 /// One NVIDIA H200, with the copy rate measured on one.
 Target h200Target();
-/// A CPU of two threads, as small test machines are. Its copy rate only scales expected times.
+/// A CPU of two threads, as small test machines are; documents that are not judged tell of many
+/// numbers of threads. Its copy rate only scales expected times.
 Target cpuTarget();
 
 struct CorpusOptions {

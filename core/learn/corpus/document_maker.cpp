@@ -7,6 +7,7 @@
 #include "core/learn/corpus/spelling.h"
 #include "core/plan/make_program.h"
 
+#include <array>
 #include <set>
 
 namespace cuda_agent::learn {
@@ -14,6 +15,8 @@ namespace cuda_agent::learn {
 namespace {
 
 constexpr std::size_t drawsPerDocument = 12;
+/// What prompts of CPUs tell. A model that has seen one would know it by heart.
+constexpr std::array threadCounts{1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 
 std::mt19937_64 generatorOf(std::uint64_t seed, const std::string &task) {
     const auto hash = sha256Hex(fmt::format("{} {}", seed, task));
@@ -71,7 +74,10 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
         return made;
     }
     context.task = std::move(*description);
+    auto generator = generatorOf(options_.seed, task.id);
     context.device = options_.target.info;
+    if (context.device.kind == device::Kind::cpu && !options_.judge)
+        context.device.multiprocessors = threadCounts[generator() % threadCounts.size()];
     context.ceilings = options_.target.ceilings;
     context.numerics = options_.numerics;
     const auto space =
@@ -81,7 +87,6 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
         return made;
     }
     made.planned = true;
-    auto generator = generatorOf(options_.seed, task.id);
     const auto prompt = chat::promptOf(context, code);
     CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator, stop));
     const Document head{task.id, task.split, task.level, {}, {}, {prompt}, {}};
