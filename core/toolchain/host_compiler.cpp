@@ -118,7 +118,9 @@ std::vector<std::string> compileOptions(const Tool &tool, Product product) {
         for (const char *option :
              {"-fveclib=libmvec", "-fno-caret-diagnostics", "-fno-color-diagnostics",
               "-fmacro-backtrace-limit=1", "-ferror-limit=20", "-Wno-unknown-pragmas",
-              "-Wno-pass-failed", "-Wno-unused-command-line-argument"})
+              "-Wno-pass-failed", "-Wno-unused-command-line-argument",
+              // What the driver says of -march=native on some processors is not the source's.
+              "-Wno-unknown-warning-option", "-Wno-invalid-feature-combination"})
             options.emplace_back(option);
     } else {
         for (const char *option : {"-fno-diagnostics-show-caret", "-fdiagnostics-color=never",

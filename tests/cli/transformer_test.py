@@ -184,9 +184,9 @@ class Transformer(Case):
         self.assertTrue(all(finding["ok"] for finding in found.values()), found)
         config = json.loads((pathlib.Path(__file__).resolve().parents[2] / "training/weights/config.json").read_text())
         self.assertIn(f"a vocabulary of {config['vocab_size']} tokens", found["weights"]["detail"])
-        self.assertIn("1.3 MB", found["weights"]["detail"])
+        self.assertIn("31.5 MB", found["weights"]["detail"])
         self.assertIn("cuda-agent-learn", found["program"]["detail"])
-        self.assertRegex(found["model"]["detail"], r"loads in \d+\.\d s on (cpu|cuda): 0\.67 million parameters")
+        self.assertRegex(found["model"]["detail"], r"loads in \d+\.\d s on (cpu|cuda): 15\.7\d? million parameters")
         self.assertIn("step-2", self.doctor(CUDA_AGENT_WEIGHTS=str(self.weights))["weights"]["detail"])
         # No weights: where they would be, and what to do.
         found = self.doctor(CUDA_AGENT_WEIGHTS=str(self.folder / "none"))

@@ -14,7 +14,7 @@ namespace {
 /// That of the weights that come with the program.
 const Tokenizer &tokenizer() {
     static const auto loaded = Tokenizer::load(std::filesystem::path(CUDA_AGENT_SOURCE_DIR) /
-                                               "training/weights/tokenizer.json");
+                                               "training/results/policy-tiny/actor/tokenizer.json");
     EXPECT_TRUE(loaded) << loaded.error().message;
     return *loaded;
 }

@@ -16,7 +16,7 @@ constexpr std::int64_t context = 192, longestTurn = 60;
 
 const Tokenizer &tokenizer() {
     static const auto loaded = Tokenizer::load(std::filesystem::path(CUDA_AGENT_SOURCE_DIR) /
-                                               "training/weights/tokenizer.json");
+                                               "training/results/policy-tiny/actor/tokenizer.json");
     EXPECT_TRUE(loaded) << loaded.error().message;
     return *loaded;
 }

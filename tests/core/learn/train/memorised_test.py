@@ -24,7 +24,7 @@ seed = 3
 device = "cpu"
 stages = ["value-pretrain"]
 [model]
-actor = "{source}/training/weights"
+actor = "{source}/training/results/policy-tiny/actor"
 [data]
 corpus = "{source}/training/data/tasks-tiny/corpus.jsonl.gz"
 context = 1280
