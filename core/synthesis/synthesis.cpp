@@ -36,6 +36,14 @@ double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// What the stages have done and refused so far.
+void countStages(Progress &progress, const Folder &folder) {
+    progress.checked = folder.done(Stage::check);
+    progress.timed = folder.done(Stage::time);
+    progress.compiled = folder.done(Stage::compile);
+    progress.rejected = folder.rejected();
+}
+
 class Synthesizer {
   public:
     Synthesizer(const Request &request, const Listener &listener, Folder &folder, fs::path scratch,
@@ -218,11 +226,8 @@ class Synthesizer {
     }
 
     void count() {
-        progress_.checked = folder_.done(Stage::check);
-        progress_.timed = folder_.done(Stage::time);
-        progress_.compiled = folder_.done(Stage::compile);
+        countStages(progress_, folder_);
         progress_.accepted = std::min(folder_.promising(), recipe_.tasks);
-        progress_.rejected = folder_.rejected();
     }
 
     void enter(const std::string &stage) {
@@ -288,11 +293,8 @@ Progress progressOf(const Recipe &recipe, const Folder &folder, const TaskSet &s
     progress.stage = "write";
     progress.wanted = recipe.tasks;
     progress.proposed = folder.candidates().size();
-    progress.checked = folder.done(Stage::check);
-    progress.timed = folder.done(Stage::time);
-    progress.compiled = folder.done(Stage::compile);
     progress.accepted = set.tasks.size();
-    progress.rejected = folder.rejected();
+    countStages(progress, folder);
     return progress;
 }
 

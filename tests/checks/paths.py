@@ -7,7 +7,7 @@ import re
 import common
 
 LIMIT = 2_000_000
-WEIGHTS = "training/weights/model.safetensors", 40_000_000  # the one large file that comes along
+LARGE = {"training/weights/model.safetensors": 40_000_000}  # comes along
 # Home folders of people and checkouts. Folders that the sandbox makes for itself (a bare /root,
 # /home/user) are no machine's.
 MACHINE = re.compile(r"(?<![\w.$}])/(?:home/(?!user\b)[a-z]\w*|Users/\w+|root/\w+|wor[k]/(?:main|shared))\b")
@@ -18,7 +18,7 @@ def problems(root, files):
     found = []
     for name in files:
         size = (root / name).stat().st_size
-        limit = WEIGHTS[1] if name == WEIGHTS[0] else LIMIT
+        limit = LARGE.get(name, LIMIT)
         if size > limit:
             found.append(f"{name}: {size} bytes, more than {limit}")
             continue

@@ -59,6 +59,27 @@ std::optional<Number> nextNumber(std::string_view text, std::size_t from) {
     return std::nullopt;
 }
 
+/// Of the factors of a literal that has none: what does not fit an int is computed as more.
+std::string_view suffixOf(std::int64_t number) {
+    return number > std::numeric_limits<int>::max() ? "LL" : "";
+}
+
+/// With each number as `become` writes it; where that is empty, as it is.
+template <typename Become>
+std::string replaced(const std::string &text, const Become &become) {
+    std::string result;
+    std::size_t done = 0;
+    for (auto number = nextNumber(text, 0); number; number = nextNumber(text, number->end)) {
+        const std::string other = become(*number);
+        if (other.empty())
+            continue;
+        result.append(text, done, number->at - done);
+        result += other;
+        done = number->end;
+    }
+    return result.append(text, done);
+}
+
 /// Nothing where it does not fit.
 std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
     std::int64_t result = 0;
@@ -117,21 +138,19 @@ std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
                                    const Roundings &roundings) const {
     if (stays(number))
         return {};
-    // What does not fit an int has to be computed as more.
-    const auto wide = number > std::numeric_limits<int>::max() && suffix.empty() ? "LL" : suffix;
     const auto factors = [&](const Product &of) {
         std::string text;
         for (std::size_t i = 0; i < of.factors.size(); ++i)
             text += i == 0 && of.lessOne
-                        ? fmt::format("({}{} - 1)", of.factors[0] + 1, wide)
-                        : fmt::format("{}{}{}", i > 0 ? " * " : "", of.factors[i], wide);
+                        ? fmt::format("({}{} - 1)", of.factors[0] + 1, suffix)
+                        : fmt::format("{}{}{}", i > 0 ? " * " : "", of.factors[i], suffix);
         return text;
     };
     if (const auto found = products_.find(number); found != products_.end())
         return fmt::format("({})", factors(found->second));
     if (const auto found = roundings.find(number); found != roundings.end() && suffix.empty()) {
         const auto &[of, by] = found->second;
-        const auto inner = spelling(of, "", {});
+        const auto inner = spelling(of, suffixOf(of), {});
         return fmt::format("(({} - 1) / {} + 1)", inner.empty() ? fmt::to_string(of) : inner, by);
     }
     if (number < leastMultiple || std::has_single_bit(static_cast<std::uint64_t>(number)))
@@ -144,42 +163,29 @@ std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
         if (number % size != 0)
             continue;
         const auto found = products_.find(size);
-        return fmt::format("({}{} * {})", number / size, wide,
-                           found == products_.end() ? fmt::format("{}{}", size, wide)
+        return fmt::format("({}{} * {})", number / size, suffix,
+                           found == products_.end() ? fmt::format("{}{}", size, suffix)
                                                     : factors(found->second));
     }
     return {};
 }
 
 std::string SizeSpelling::kernels(const std::string &text, const Roundings &roundings) const {
-    std::string result;
-    std::size_t done = 0;
-    for (auto number = nextNumber(text, 0); number; number = nextNumber(text, number->end)) {
-        const auto line = text.rfind('\n', number->at) + 1; // of npos: 0
-        const bool directive = text.find_first_not_of(' ', line) == text.find('#', line);
-        const bool whole = number->suffix == ".0f";
-        auto spelled = spelling(number->value, whole ? "" : number->suffix, roundings);
-        if (directive || spelled.empty())
-            continue;
-        result.append(text, done, number->at - done);
-        result += (whole ? "(float)" : "") + spelled;
-        done = number->end;
-    }
-    return result.append(text, done);
+    return replaced(text, [&](const Number &number) -> std::string {
+        const auto line = text.rfind('\n', number.at) + 1; // of npos: 0
+        if (text.find_first_not_of(' ', line) == text.find('#', line))
+            return {}; // a directive's
+        const bool whole = number.suffix == ".0f";
+        const auto suffix = whole || number.suffix.empty() ? suffixOf(number.value) : number.suffix;
+        const auto spelled = spelling(number.value, suffix, roundings);
+        return whole && !spelled.empty() ? "(float)" + spelled : spelled;
+    });
 }
 
 std::string SizeSpelling::expression(const std::string &text) const {
-    std::string result;
-    std::size_t done = 0;
-    for (auto number = nextNumber(text, 0); number; number = nextNumber(text, number->end)) {
-        const auto spelled = spelling(number->value, "u", {}); // its numbers have 64 bits
-        if (!number->suffix.empty() || spelled.empty())
-            continue;
-        result.append(text, done, number->at - done);
-        std::ranges::copy_if(spelled, std::back_inserter(result), [](char c) { return c != 'u'; });
-        done = number->end;
-    }
-    return result.append(text, done);
+    return replaced(text, [&](const Number &number) { // which has 64 bits there
+        return number.suffix.empty() ? spelling(number.value, "", {}) : std::string();
+    });
 }
 
 void SizeSpelling::expressions(Json &plan) const {

@@ -105,7 +105,8 @@ void SetPageTest::manyTasks() {
         ->sortByColumn(page.model().columnOf(QStringLiteral("seconds")), Qt::DescendingOrder);
     watch.wait(100);
     qInfo("with filter and sort %.1f ms", watch.longest);
-    QVERIFY2(watch.longest < 250, qPrintable(QString::number(watch.longest)));
+    // 50 on a machine that has nothing else to do
+    QVERIFY2(watch.longest < 150, qPrintable(QString::number(watch.longest)));
 }
 
 void SetPageTest::filtersOnThePage() {

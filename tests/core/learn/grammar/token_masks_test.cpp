@@ -11,7 +11,7 @@
 namespace cuda_agent::learn {
 namespace {
 
-/// That of the weights that come with the program.
+/// A small one, of weights that are kept.
 const Tokenizer &tokenizer() {
     static const auto loaded = Tokenizer::load(std::filesystem::path(CUDA_AGENT_SOURCE_DIR) /
                                                "training/results/policy-tiny/actor/tokenizer.json");

@@ -34,7 +34,7 @@ checkpoint_every = 4
 rounds = 2
 steps = 12
 batch = 4
-learning_rate = 0.003
+learning_rate = 0.006
 warm_up = 0
 [value-pretrain]
 rounds = 2
@@ -100,7 +100,7 @@ class StagesTest(StageCase):
         self.assertLess(losses[-1], losses[0] - 0.3)
         self.assertEqual(rows[2]["metrics"]["rft/kept"], 0.5)
         self.assertGreater(self.odds(self.last("rft") / "actor"),
-                           self.odds(self.base) + 0.5)
+                           self.odds(self.base) + 1)
 
     def test_fine_tuning_on_nothing_is_an_error(self):
         recipe = self.folder / self.recipe("none.toml", ["rft"])
