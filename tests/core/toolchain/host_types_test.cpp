@@ -7,7 +7,9 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numbers>
 
 using namespace cuda_agent;
 using namespace cuda_agent::toolchain;
@@ -212,4 +214,52 @@ extern "C" __global__ void k_pow(const float *x, float *y) { int i = blockIdx.x 
     for (std::size_t i = 0; i < x.size(); ++i)
         worst = std::max(worst, ulps(y[i], std::pow(double(x[i]), double(x[i ^ 1]))));
     EXPECT_LE(worst, 0.6) << "powf";
+}
+
+TEST(HostTypes, FunctionsOfPhysicsRoundOnce) {
+    const char *names[] = {"erfinvf", "cyl_bessel_i0f", "cyl_bessel_i1f", "j0f", "j1f", "y0f",
+                           "y1f"};
+    std::string source;
+    for (const char *name : names)
+        source +=
+            fmt::format("extern \"C\" __global__ void k_{0}(const float *x, float *y) {{ int i = "
+                        "blockIdx.x * blockDim.x + threadIdx.x; y[i] = {0}(x[i]); }}\n",
+                        name);
+    Kernels kernels(source.c_str());
+    std::vector<float> wide, unit;
+    for (int i = 0; i < 4096; ++i) {
+        wide.push_back(0.021f * static_cast<float>(i - 2048));
+        unit.push_back(static_cast<float>(i - 2048) / 2048.0f);
+    }
+    const auto run = [&](const char *name, const std::vector<float> &x) {
+        std::vector<float> y(x.size());
+        EXPECT_EQ(
+            kernels.run(fmt::format("k_{}", name).c_str(), shape(16, 256), x.data(), y.data()), "");
+        return y;
+    };
+    const auto bessel = [](int order) {
+        return [order](double x) {
+            const double size = std::cyl_bessel_i(static_cast<double>(order), std::fabs(x));
+            return order == 1 && x < 0 ? -size : size;
+        };
+    };
+    const std::pair<const char *, std::function<double(double)>> cases[] = {
+        {"cyl_bessel_i0f", bessel(0)},
+        {"cyl_bessel_i1f", bessel(1)},
+        {"j0f", ::j0},
+        {"j1f", ::j1},
+        {"y0f", ::y0},
+        {"y1f", ::y1}};
+    for (const auto &[name, exact] : cases) {
+        const auto y = run(name, wide);
+        for (std::size_t i = 0; i < y.size(); ++i)
+            ASSERT_LE(ulps(y[i], exact(wide[i])), 0.51) << name << " of " << wide[i];
+    }
+    const auto y = run("erfinvf", unit); // held by going back
+    EXPECT_EQ(y[0], -INFINITY);
+    for (std::size_t i = 1; i < y.size(); ++i) {
+        const double slope = 2 / std::sqrt(std::numbers::pi) * std::exp(-double(y[i]) * y[i]);
+        const double error = (std::erf(double(y[i])) - unit[i]) / slope;
+        ASSERT_LE(std::fabs(error), 0.51 * std::ldexp(std::fabs(y[i]) + 1e-30, -23)) << unit[i];
+    }
 }
