@@ -90,9 +90,13 @@ class Describer:
         }
 
     def _export(self, arguments):
+        from .forward import FORMULAS
+
         try:
             program = torch.export.export(self.task.model, tuple(arguments), strict=False)
-            program = program.run_decompositions()
+            table = torch.export.default_decompositions()
+            table.update(FORMULAS)
+            program = program.run_decompositions(table)
         finally:
             torch.set_grad_enabled(False)
         from torch.export.graph_signature import InputKind, OutputKind
@@ -161,7 +165,10 @@ class Describer:
         from torch.fx.experimental.proxy_tensor import make_fx
 
         from .backward import core_table
+        from .forward import FORMULAS
         from .functional import changes_in_place, functional
+
+        table = core_table() | FORMULAS
 
         positions = [i for i, value in enumerate(arguments) if isinstance(value, torch.Tensor)]
 
@@ -172,7 +179,7 @@ class Describer:
             return tuple(flatten(self.task.model(*values))[0])
 
         try:
-            traced = make_fx(forward, decomposition_table=core_table(),
+            traced = make_fx(forward, decomposition_table=table,
                              tracing_mode="fake", _allow_non_fake_inputs=True)(
                                  *[arguments[i] for i in positions])
             torch.set_grad_enabled(False)
@@ -185,7 +192,7 @@ class Describer:
             if changes_in_place(traced):
                 try:
                     traced, lifted = functional(traced, [arguments[i] for i in positions],
-                                                core_table())
+                                                table)
                 except ValueError as error:
                     raise Unsupported(str(error))
         finally:

@@ -46,18 +46,30 @@ class Disturbance:
 
     def result(self, func, args, result):
         """Disturbs what an operator has returned, where it is a sum."""
-        terms = min(terms_of(func, args, result), MOST_TERMS)
-        if terms > 1:
-            for tensor in result if isinstance(result, (tuple, list)) else (result,):
-                # A task on a GPU may compute with scalars on the CPU, too: few, and left alone.
-                if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and \
-                        tensor.device.type == self.generator.device.type:
-                    disturb(tensor, min(self.roundoff, SUM_ROUNDOFF) * math.sqrt(terms),
-                            self.generator)
+        results = result if isinstance(result, (tuple, list)) else (result,)
+        for tensor, terms in zip(results, terms_of_each(func, args, result)):
+            # A task on a GPU may compute with scalars on the CPU, too: few, and left alone.
+            if terms > 1 and isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and \
+                    tensor.device.type == self.generator.device.type:
+                disturb(tensor,
+                        min(self.roundoff, SUM_ROUNDOFF) * math.sqrt(min(terms, MOST_TERMS)),
+                        self.generator)
+
+
+def terms_of_each(func, args, result):
+    """How many terms an element of each result is a sum of; 1 where it is none."""
+    if func is torch.ops.aten.convolution_backward.default:
+        grad, x, weight, transposed = args[0], args[1], args[2], args[7]
+        places = grad.numel() // max(1, grad.shape[1])
+        filters = (x.numel() // max(1, x.shape[1])) if transposed else places
+        return weight.numel() // max(1, x.shape[1]), filters, places
+    count = len(result) if isinstance(result, (tuple, list)) else 1
+    return (terms_of(func, args, result),) * count
 
 
 def terms_of(func, args, result):
-    """How many terms an element of the result is a sum of; 1 where it is none."""
+    """How many terms an element of the result is a sum of, or of all results where there are
+    several; 1 where it is none."""
     name = func._schema.name.split("::")[-1]
     source = args[0] if args and isinstance(args[0], torch.Tensor) else None
     if source is None or source.numel() == 0:

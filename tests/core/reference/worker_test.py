@@ -377,8 +377,7 @@ class DisturbanceTest(unittest.TestCase):
                 self.seen = []
 
             def result(self, func, args, result):
-                terms = oracle.terms_of(func, args, result)
-                self.seen += [terms] if terms > 1 else []
+                self.seen += [n for n in oracle.terms_of_each(func, args, result) if n > 1]
 
         listed = Listed()
         with oracle.InDouble(CPU, listed):
@@ -408,6 +407,16 @@ class DisturbanceTest(unittest.TestCase):
                               (24, lambda: functional.conv_transpose2d(x, w, groups=2)),
                               (24, lambda: functional.conv2d(x[0], w, groups=2))):
             self.assertEqual(self.terms(run), [expected])
+
+    def test_terms_of_gradients(self):
+        """Of the input, the filters and the bias."""
+        for transposed, data, weight, size, expected in (
+                (False, torch.randn(3, 4, 10, 10), torch.randn(8, 2, 2, 2), 5, [16, 75, 75]),
+                (True, torch.randn(3, 4, 3, 3), torch.randn(4, 4, 2, 2), 6, [16, 27, 108])):
+            grad = torch.randn(3, 8, size, size)
+            self.assertEqual(self.terms(lambda: torch.ops.aten.convolution_backward(
+                grad, data, weight, [8], [2, 2], [0, 0], [1, 1], transposed, [0, 0], 2,
+                [True] * 3)), expected)
 
     def moved(self, columns, dtype=2.0**-24):
         """How far, relatively, noise moves sums of ones."""

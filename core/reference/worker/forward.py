@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators of forward passes, outside core ATen or with a formula there, as the simpler operators
+that they stand for."""
+
+import math
+
+import torch
+from torch._decomp import decomposition_table
+
+aten = torch.ops.aten
+
+HIGHEST_DEGREE = 16  # of a polynomial that is written out
+
+
+def addmv(self, mat, vec, *, beta=1, alpha=1):
+    product = aten.mv(mat, vec)
+    if alpha != 1:
+        product = product * alpha
+    if beta == 0:  # then self may be anything
+        return product
+    return product + (self if beta == 1 else self * beta)
+
+
+def round_decimals(self, *, decimals):
+    factor = 10.0 ** abs(decimals)
+    return torch.round(self * factor) / factor if decimals > 0 else torch.round(
+        self / factor) * factor
+
+
+def lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
+    gates = input_gates + hidden_gates
+    if input_bias is not None:
+        gates = gates + input_bias + hidden_bias
+    enter, forget, cell, leave = gates.chunk(4, 1)
+    enter, forget, leave = (torch.sigmoid(each) for each in (enter, forget, leave))
+    cell = torch.tanh(cell)
+    cy = forget * cx + enter * cell
+    return leave * torch.tanh(cy), cy, torch.cat([enter, forget, cell, leave], 1)
+
+
+def gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_bias=None):
+    if input_bias is not None:
+        input_gates, hidden_gates = input_gates + input_bias, hidden_gates + hidden_bias
+    reset, update, new = input_gates.chunk(3, 1)
+    hidden_reset, hidden_update, hidden_new = hidden_gates.chunk(3, 1)
+    reset = torch.sigmoid(reset + hidden_reset)
+    update = torch.sigmoid(update + hidden_update)
+    new = torch.tanh(new + reset * hidden_new)
+    return (new + update * (hx - new),
+            torch.cat([reset, update, new, hx, hidden_new], 1))
+
+
+def cdist(x1, x2, p, compute_mode=None):
+    """Distances by their definition; PyTorch takes a product of matrices for large ones and p = 2."""
+    apart = (x1.unsqueeze(-2) - x2.unsqueeze(-3)).abs()
+    if p == 0:
+        return (apart != 0).to(x1.dtype).sum(-1)
+    if p == 1:
+        return apart.sum(-1)
+    if p == 2:
+        return (apart * apart).sum(-1).sqrt()
+    if p == float("inf"):
+        return apart.amax(-1)
+    return (apart**p).sum(-1) ** (1 / p)
+
+
+def scaled_bessel_i(order):
+    """exp(-|x|) I(x): beyond 60, where I leaves the range of float, its asymptotic series
+    (Abramowitz and Stegun 9.7.1)."""
+    bessel = (aten.i0, aten.special_i1)[order]
+    first, second, third = ((1 / 8, 9 / 128, 225 / 3072), (-3 / 8, -15 / 128, -315 / 3072))[order]
+
+    def formula(x):
+        size = x.abs()
+        small = torch.exp(-size) * bessel(torch.clamp(x, -60, 60))
+        inverse = 1 / size
+        series = 1 + inverse * (first + inverse * (second + inverse * third))
+        large = torch.rsqrt(2 * math.pi * size) * series
+        return torch.where(size > 60, large if order == 0 else large * torch.sign(x), small)
+
+    return formula
+
+
+def polynomial(first, step):
+    """Of a degree that is a number: PyTorch's recurrences. `first` gives degree 1, `step(x, k,
+    last, before)` degree k + 1."""
+
+    def formula(x, n):
+        if n != int(n) or n > HIGHEST_DEGREE:
+            return NotImplemented
+        if n <= 0:
+            return torch.zeros_like(x) if n < 0 else torch.ones_like(x)
+        before, last = torch.ones_like(x), first(x)
+        for k in range(1, int(n)):
+            before, last = last, step(x, k, last, before)
+        return last
+
+    return formula
+
+
+def _chebyshev(first):
+    return polynomial(first, lambda x, k, last, before: 2 * x * last - before)
+
+
+def _shifted(formula):
+    return lambda x, n: formula(x + x - 1, n)
+
+
+CHEBYSHEV = {"t": _chebyshev(lambda x: x), "u": _chebyshev(lambda x: 2 * x),
+             "v": _chebyshev(lambda x: 2 * x - 1), "w": _chebyshev(lambda x: 2 * x + 1)}
+
+FORMULAS = {
+    aten.addmv.default: addmv,
+    aten.round.decimals: round_decimals,
+    aten._thnn_fused_lstm_cell.default: lstm_cell,
+    aten._thnn_fused_gru_cell.default: gru_cell,
+    aten._cdist_forward.default: cdist,
+    aten.special_i0e.default: scaled_bessel_i(0),
+    aten.special_i1e.default: scaled_bessel_i(1),
+    aten.grid_sampler_2d.default: decomposition_table[aten.grid_sampler_2d.default],
+    aten.special_hermite_polynomial_h.n_scalar: polynomial(
+        lambda x: 2 * x, lambda x, k, last, before: 2 * x * last - 2 * k * before),
+    aten.special_hermite_polynomial_he.n_scalar: polynomial(
+        lambda x: x, lambda x, k, last, before: x * last - k * before),
+    aten.special_laguerre_polynomial_l.n_scalar: polynomial(
+        lambda x: 1 - x,
+        lambda x, k, last, before: ((2 * k + 1 - x) * last - k * before) / (k + 1)),
+    aten.special_legendre_polynomial_p.n_scalar: polynomial(
+        lambda x: x, lambda x, k, last, before: ((2 * k + 1) * x * last - k * before) / (k + 1)),
+} | {
+    getattr(aten, f"special_chebyshev_polynomial_{kind}").n_scalar: formula
+    for kind, formula in CHEBYSHEV.items()
+} | {
+    getattr(aten, f"special_shifted_chebyshev_polynomial_{kind}").n_scalar: _shifted(formula)
+    for kind, formula in CHEBYSHEV.items()
+}

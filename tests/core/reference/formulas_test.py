@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators as simpler ones, beside PyTorch's own. By hand: <python with torch> formulas_test.py"""
+
+import itertools
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "core" / "reference"))
+
+import torch  # noqa: E402
+
+from worker import backward, forward  # noqa: E402
+
+aten = torch.ops.aten
+
+
+def draw(*shape):
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+class FormulasTest(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)
+
+    def assert_same(self, got, want, message=""):
+        self.assertEqual(len(got), len(want))
+        for mine, theirs in zip(got, want):
+            torch.testing.assert_close(mine, theirs, msg=lambda text: f"{message}: {text}")
+
+    def test_convolution_backward(self):
+        for dims, transposed, groups, stride, padding, dilation in itertools.product(
+                (1, 2, 3), (False, True), (1, 2, 4), (1, 2), (0, 1), (1, 2)):
+            filters = (4, 8 // groups) if transposed else (8, 4 // groups)
+            x, weight = draw(2, 4, *[9] * dims), draw(*filters, *[3] * dims)
+            how = ([stride] * dims, [padding] * dims, [dilation] * dims, transposed,
+                   [1 if transposed and stride == 2 else 0] * dims, groups)
+            grad = torch.randn_like(aten.convolution(x, weight, None, *how))
+            arguments = (grad, x, weight, [8], *how, [True] * 3)
+            self.assert_same(backward.convolution_backward(*arguments),
+                             aten.convolution_backward(*arguments), how)
+
+    def test_attention_backward(self):
+        attend = torch.nn.functional.scaled_dot_product_attention
+        for causal, biased, scale in ((False, False, None), (True, False, 0.3), (False, True, None)):
+            q, k, v = (draw(2, 3, size, 8).requires_grad_() for size in (5, 7, 7))
+            bias = draw(1, 3, 5, 7).requires_grad_() if biased else None
+            out = attend(q, k, v, attn_mask=bias, is_causal=causal, scale=scale)
+            grad = torch.randn_like(out)
+            wanted = [each for each in (q, k, v, bias) if each is not None]
+            found = backward.attention_backward(grad, q, k, v, bias, causal, scale)
+            self.assert_same(found[:len(wanted)], torch.autograd.grad(out, wanted, grad))
+
+    def test_recurrent_cells(self):
+        """Forward and backward formulas belong to each other: theirs run on a GPU only."""
+        hidden = 4
+        for cell, gates in ((torch.nn.LSTMCell, 4), (torch.nn.GRUCell, 3)):
+            cell = cell(hidden, hidden, dtype=torch.float64)
+            x, hx, cx = (draw(3, hidden) for _ in range(3))
+            lstm = gates == 4
+            inputs = (x @ cell.weight_ih.T).detach().requires_grad_()
+            inner = (hx @ cell.weight_hh.T).detach().requires_grad_()
+            state = (cx if lstm else hx).requires_grad_()
+            formula = forward.lstm_cell if lstm else forward.gru_cell
+            made = formula(inputs, inner, state, cell.bias_ih, cell.bias_hh)
+            theirs = cell(x, (hx, cx)) if lstm else (cell(x, hx),)
+            self.assert_same(made[:len(theirs)], theirs)
+            grads = [torch.randn_like(each) for each in theirs]
+            wanted = [inputs, inner, state, cell.bias_ih, cell.bias_hh]
+            want = torch.autograd.grad(made[:len(theirs)], wanted, grads)
+            if lstm:
+                of_gates, of_cell, of_bias = backward.lstm_cell_backward(
+                    *grads, cx, made[1], made[2], True)
+                found = (of_gates, of_gates, of_cell, of_bias, of_bias)
+            else:
+                found = backward.gru_cell_backward(grads[0], made[1], True)
+            self.assert_same(found, want)
+
+    def test_polynomials(self):
+        x = draw(200) * 2
+        formulas = {op: formula for op, formula in forward.FORMULAS.items()
+                    if "polynomial" in str(op)}
+        self.assertEqual(len(formulas), 12)
+        for op, formula in formulas.items():
+            for degree in (-1, 0, 1, 2, 3, 5):
+                self.assert_same([formula(x, degree)], [op(x, degree)], f"{op} of degree {degree}")
+            self.assertIs(formula(x, forward.HIGHEST_DEGREE + 1), NotImplemented)
+
+    def test_distances(self):
+        x, y = draw(2, 5, 7), draw(2, 6, 7)
+        for p in (0, 1, 2, 3.0, float("inf")):
+            self.assert_same([forward.cdist(x, y, p)], [torch.cdist(x, y, p)], p)
+
+    def test_bessel_functions_beyond_the_range_of_float(self):
+        x = torch.cat([torch.randn(1000) * 40, torch.tensor([0.0, 60, -61, 300, 1e30, torch.inf])])
+        for order, theirs in enumerate((torch.special.i0e, torch.special.i1e)):
+            self.assert_same([forward.scaled_bessel_i(order)(x)], [theirs(x)])
+
+    def test_others(self):
+        x = draw(50) * 100
+        for decimals in (2, -1):
+            self.assert_same([forward.round_decimals(x, decimals=decimals)],
+                             [torch.round(x, decimals=decimals)])
+        matrix, vector, start = draw(4, 6), draw(6), draw(4)
+        self.assert_same([forward.addmv(start, matrix, vector, beta=0.5, alpha=2)],
+                         [torch.addmv(start, matrix, vector, beta=0.5, alpha=2)])
+        nothing = torch.full_like(start, torch.nan)
+        self.assert_same([forward.addmv(nothing, matrix, vector, beta=0)], [matrix @ vector])
+
+
+if __name__ == "__main__":
+    unittest.main()
