@@ -343,15 +343,23 @@ bool all(const std::vector<std::int64_t> &values, std::int64_t wanted) {
     return std::all_of(values.begin(), values.end(), [&](auto value) { return value == wanted; });
 }
 
+/// A list of a convolution's for each dimension of space; one number goes for all of them.
+std::vector<std::int64_t> perPlace(const Node &node, std::size_t position, const char *name) {
+    auto list = Lowering::integers(node, position, name);
+    if (list.size() == 1)
+        list.resize(node.outputs.at(0).shape.size() - 2, list.front());
+    return list;
+}
+
 /// One filter of its own for each channel: a short sum of products over a window, which moves no
 /// more than input and output. [N, C, 1, places...] * [C, multiplier, window...]
 View depthwise(Lowering &l, const View &x, const View &weight, const Node &node, DType type) {
     const DType wide = accumulated(type);
     const Shape &out = node.outputs.at(0).shape;
     const Shape in = l.shapeOf(x), filter = l.shapeOf(weight);
-    const auto stride = Lowering::integers(node, 3, "stride");
-    const auto padding = Lowering::integers(node, 4, "padding");
-    const auto dilation = Lowering::integers(node, 5, "dilation");
+    const auto stride = perPlace(node, 3, "stride");
+    const auto padding = perPlace(node, 4, "padding");
+    const auto dilation = perPlace(node, 5, "dilation");
     const std::size_t spatial = in.size() - 2;
     std::vector<Window> list;
     for (std::size_t d = 0; d < spatial; ++d)
@@ -417,17 +425,16 @@ Result<Views> convolution(Lowering &l, const Node &node) {
     if (!transposed && groups == in[1] && groups > 1 && filter[1] == 1 && taps <= mostTaps) {
         result = depthwise(l, x, weight, node, type);
     } else if (!transposed && groups == 1 && taps == 1 && filter[0] > 1 &&
-               all(Lowering::integers(node, 3, "stride"), 1) &&
-               all(Lowering::integers(node, 4, "padding"), 0)) {
+               all(perPlace(node, 3, "stride"), 1) && all(perPlace(node, 4, "padding"), 0)) {
         CUDA_AGENT_ASSIGN(product, pointwiseConvolution(l, x, weight, node, type));
         result = product;
     } else {
         LinearStep step;
         step.x = x, step.weight = weight, step.transposed = transposed;
-        step.stride = Lowering::integers(node, 3, "stride");
-        step.padding = Lowering::integers(node, 4, "padding");
-        step.dilation = Lowering::integers(node, 5, "dilation");
-        step.outputPadding = Lowering::integers(node, 7, "output_padding");
+        step.stride = perPlace(node, 3, "stride");
+        step.padding = perPlace(node, 4, "padding");
+        step.dilation = perPlace(node, 5, "dilation");
+        step.outputPadding = perPlace(node, 7, "output_padding");
         result = convolutionStep(l, std::move(step), groups, node.outputs.at(0).shape, type);
     }
     if (l.given(node, 2, "bias")) {

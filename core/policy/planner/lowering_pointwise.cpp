@@ -316,25 +316,6 @@ View clampBetween(Lowering &l, View x, double low, double high, DType t) {
     return l.apply("clampmax", {x, l.constant(high, t)}, t);
 }
 
-/// Of the second kind, by its recurrence, as PyTorch does up to the degree of 8.
-Result<Views> chebyshevU(Lowering &l, const Node &node) {
-    CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
-    const DType t = resultType(node);
-    const double degree = Lowering::number(node, 1, "n", 0);
-    if (degree > 8 || degree != std::floor(degree))
-        return failedError("of degree {}", degree);
-    if (degree <= 0)
-        return Views{l.constant(degree < 0 ? 0 : 1, t)};
-    const View twice = times(l, as(l, x, t), 2, t);
-    View before = l.constant(1, t), last = twice;
-    for (int i = 1; i < static_cast<int>(degree); ++i) {
-        const View next = l.apply("sub", {l.apply("mul", {twice, last}, t), before}, t);
-        before = last;
-        last = next;
-    }
-    return Views{last};
-}
-
 View logSigmoid(Lowering &l, const View &x, DType t) {
     // min(x, 0) - log1p(exp(-|x|))
     const View size = l.apply("abs", {x}, t);
@@ -350,11 +331,15 @@ void addPointwiseOperators(OperatorTable &table) {
             table[std::string("aten.") + name] = op;
     };
     for (const char *op :
-         {"exp",   "exp2",       "expm1",   "log",  "log1p", "log2", "log10", "sqrt",  "sin",
-          "cos",   "tan",        "asin",    "acos", "atan",  "sinh", "cosh",  "tanh",  "asinh",
-          "acosh", "atanh",      "erf",     "erfc", "floor", "ceil", "trunc", "round", "sign",
-          "rsqrt", "reciprocal", "sigmoid", "silu", "neg",   "relu"})
+         {"exp",   "exp2",       "expm1",   "log",  "log1p", "log2", "log10",  "sqrt",  "sin",
+          "cos",   "tan",        "asin",    "acos", "atan",  "sinh", "cosh",   "tanh",  "asinh",
+          "acosh", "atanh",      "erf",     "erfc", "floor", "ceil", "trunc",  "round", "sign",
+          "rsqrt", "reciprocal", "sigmoid", "silu", "neg",   "relu", "erfinv", "lgamma"})
         table[std::string("aten.") + op + ".default"] = unary(op);
+    put({"i0.default", "special_modified_bessel_i0.default"}, unary("bessel_i0"));
+    put({"special_i1.default", "special_modified_bessel_i1.default"}, unary("bessel_i1"));
+    for (const char *op : {"bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1"})
+        table[fmt::format("aten.special_{}.default", op)] = unary(op);
     put({"abs.default"}, [](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
         const DType type = resultType(node);
@@ -407,7 +392,6 @@ void addPointwiseOperators(OperatorTable &table) {
             return power(l, x, 2, t);
         }));
     put({"softshrink_backward.default"}, softshrinkBackward);
-    put({"special_chebyshev_polynomial_u.n_scalar"}, chebyshevU);
     put({"gelu.default"}, formula(gelu));
     put({"elu.default"}, formula(elu));
     put({"leaky_relu.default"}, formula(leakyRelu));
