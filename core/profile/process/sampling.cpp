@@ -4,7 +4,9 @@
 
 #include "core/profile/process/warm_up.h"
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 namespace cuda_agent::profile::process {
 
@@ -15,6 +17,8 @@ namespace fs = std::filesystem;
 /// Where the sandbox shows the candidate's compiled kernels (core/plan/runner_process.cpp).
 constexpr const char *kernelFolder = "/candidate/kernels";
 constexpr std::size_t instructionsAtOnce = 4096;
+/// CUPTI's own threads decode what the hardware wrote, and wake this often.
+constexpr std::chrono::milliseconds decodeEvery{20};
 constexpr std::size_t hardwareBufferBytes = 256u << 20;
 constexpr std::string_view reasonPrefix = "smsp__pcsamp_warps_issue_stalled_";
 constexpr std::string_view subset = "_not_issued"; ///< of the reason without it
@@ -41,13 +45,7 @@ struct Function {
 class Sampling {
   public:
     Sampling(const Cupti &cupti, CUcontext context) : cupti_(cupti), context_(context) {}
-    ~Sampling() {
-        if (!enabled_)
-            return;
-        auto parameters = sized<CUpti_PCSamplingDisableParams>(CUpti_PCSamplingDisableParamsSize);
-        parameters.ctx = context_;
-        cupti_.cuptiPCSamplingDisable(&parameters);
-    }
+    ~Sampling() { disable(); }
     Sampling(const Sampling &) = delete;
     Sampling &operator=(const Sampling &) = delete;
 
@@ -58,7 +56,8 @@ class Sampling {
             cupti_.check(cupti_.cuptiPCSamplingEnable(&parameters), "cuptiPCSamplingEnable"));
         enabled_ = true;
         CUDA_AGENT_TRY(readReasons());
-        makeBuffer();
+        taken_.make(std::max<std::size_t>(indices_.size(), 1));
+        rest_.make(std::max<std::size_t>(indices_.size(), 1));
         return configure(period);
     }
 
@@ -73,28 +72,70 @@ class Sampling {
         return cupti_.check(cupti_.cuptiPCSamplingStop(&parameters), "cuptiPCSamplingStop");
     }
 
-    /// What was sampled up to the last stop, added to `functions`.
+    /// What is decoded by now, added to `functions`.
     Outcome<void> collect(const Cubins &cubins, std::map<std::string, Function> &functions) {
         for (int round = 0; round < 1000; ++round) {
             auto parameters =
                 sized<CUpti_PCSamplingGetDataParams>(CUpti_PCSamplingGetDataParamsSize);
             parameters.ctx = context_;
-            parameters.pcSamplingData = &data_;
+            parameters.pcSamplingData = &taken_.data;
             CUDA_AGENT_TRY(
                 cupti_.check(cupti_.cuptiPCSamplingGetData(&parameters), "cuptiPCSamplingGetData"));
-            samples_ += data_.totalSamples;
-            dropped_ += data_.droppedSamples;
-            for (std::size_t i = 0; i < data_.totalNumPcs; ++i)
-                add(instructions_.at(i), cubins, functions);
-            if (data_.remainingNumPcs == 0)
+            add(taken_, cubins, functions);
+            if (taken_.data.remainingNumPcs == 0)
                 break;
         }
+        return {};
+    }
+
+    /// Ends the sampling and adds what was still under way.
+    Outcome<void> finish(const Cubins &cubins, std::map<std::string, Function> &functions) {
+        std::this_thread::sleep_for(2 * decodeEvery);
+        CUDA_AGENT_TRY(collect(cubins, functions));
+        CUDA_AGENT_TRY(cupti_.check(disable(), "cuptiPCSamplingDisable"));
+        add(rest_, cubins, functions);
         return {};
     }
     std::uint64_t samples() const { return samples_; }
     std::uint64_t dropped() const { return dropped_; }
 
   private:
+    /// Room for records of instructions. The text of a function belongs to all records that name
+    /// it, so it is left to the end of the process.
+    struct Buffer {
+        std::vector<CUpti_PCSamplingStallReason> stalls;
+        std::vector<CUpti_PCSamplingPCData> instructions;
+        CUpti_PCSamplingData data{};
+
+        void make(std::size_t reasons) {
+            stalls.resize(instructionsAtOnce * reasons);
+            instructions.resize(instructionsAtOnce);
+            for (std::size_t i = 0; i < instructionsAtOnce; ++i) {
+                instructions[i].size = sizeof(CUpti_PCSamplingPCData);
+                instructions[i].stallReason = &stalls[i * reasons];
+            }
+            data.size = sizeof(CUpti_PCSamplingData);
+            data.collectNumPcs = instructionsAtOnce;
+            data.pPcData = instructions.data();
+        }
+    };
+
+    CUptiResult disable() {
+        if (!enabled_)
+            return CUPTI_SUCCESS;
+        enabled_ = false;
+        auto parameters = sized<CUpti_PCSamplingDisableParams>(CUpti_PCSamplingDisableParamsSize);
+        parameters.ctx = context_;
+        return cupti_.cuptiPCSamplingDisable(&parameters);
+    }
+
+    void add(Buffer &buffer, const Cubins &cubins, std::map<std::string, Function> &functions) {
+        samples_ += buffer.data.totalSamples;
+        dropped_ += buffer.data.droppedSamples;
+        for (std::size_t i = 0; i < buffer.data.totalNumPcs; ++i)
+            add(buffer.instructions.at(i), cubins, functions);
+    }
+
     Outcome<void> readReasons() {
         std::size_t count = 0;
         auto number = sized<CUpti_PCSamplingGetNumStallReasonsParams>(
@@ -121,19 +162,6 @@ class Sampling {
         return {};
     }
 
-    void makeBuffer() {
-        const std::size_t reasons = std::max<std::size_t>(indices_.size(), 1);
-        stalls_.resize(instructionsAtOnce * reasons);
-        instructions_.resize(instructionsAtOnce);
-        for (std::size_t i = 0; i < instructionsAtOnce; ++i) {
-            instructions_[i].size = sizeof(CUpti_PCSamplingPCData);
-            instructions_[i].stallReason = &stalls_[i * reasons];
-        }
-        data_.size = sizeof(CUpti_PCSamplingData);
-        data_.collectNumPcs = instructionsAtOnce;
-        data_.pPcData = instructions_.data();
-    }
-
     Outcome<void> configure(int period) {
         std::vector<CUpti_PCSamplingConfigurationInfo> list;
         const auto add = [&](CUpti_PCSamplingConfigurationAttributeType type)
@@ -151,7 +179,10 @@ class Sampling {
         add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL)
             .enableStartStopControlData.enableStartStopControl = 1;
         add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)
-            .samplingDataBufferData.samplingDataBuffer = &data_;
+            .samplingDataBufferData.samplingDataBuffer = &rest_.data;
+        add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN)
+            .workerThreadPeriodicSleepSpanData.workerThreadPeriodicSleepSpan =
+            static_cast<std::uint32_t>(decodeEvery.count());
         auto &reasons = add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON);
         reasons.stallReasonData.stallReasonCount = indices_.size();
         reasons.stallReasonData.pStallReasonIndex = indices_.data();
@@ -166,7 +197,6 @@ class Sampling {
 
     void add(const CUpti_PCSamplingPCData &instruction, const Cubins &cubins,
              std::map<std::string, Function> &functions) {
-        // Records of one function share the text, so it is left to the end of the process.
         const std::string name =
             instruction.functionName != nullptr ? instruction.functionName : "";
         Function &function = functions[name];
@@ -191,9 +221,8 @@ class Sampling {
     bool enabled_ = false;
     std::vector<std::uint32_t> indices_;
     std::map<std::uint32_t, std::string> reasons_;
-    std::vector<CUpti_PCSamplingStallReason> stalls_;
-    std::vector<CUpti_PCSamplingPCData> instructions_;
-    CUpti_PCSamplingData data_{};
+    Buffer taken_; ///< what it is asked for
+    Buffer rest_;  ///< what CUPTI puts down by itself when it ends
     std::uint64_t samples_ = 0, dropped_ = 0;
 };
 
@@ -275,8 +304,9 @@ Outcome<Json> sampleCalls(const Cupti &cupti, plan::runner::Backend &backend, Ca
         CUDA_AGENT_TRY(sampling.start());
         CUDA_AGENT_TRY(outcomeOf(backend.call(request.set)));
         CUDA_AGENT_TRY(sampling.stop());
-        CUDA_AGENT_TRY(sampling.collect(cubins, functions)); // of this range
+        CUDA_AGENT_TRY(sampling.collect(cubins, functions)); // else instructions of two ranges mix
     }
+    CUDA_AGENT_TRY(sampling.finish(cubins, functions));
     return Json{{"functions", jsonOf(functions)},
                 {"samples", sampling.samples()},
                 {"dropped", sampling.dropped()}};
