@@ -11,7 +11,8 @@ install(TARGETS cuda-agent RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS cuda-agent-runner cuda-agent-profiler cuda-agent-nvrtc cuda-agent-probe
         RUNTIME DESTINATION ${workers})
 if(TARGET cuda-agent-checker)
-  install(TARGETS cuda-agent-checker RUNTIME DESTINATION ${workers})
+  install(TARGETS cuda-agent-checker cuda-agent-host-checked RUNTIME DESTINATION ${workers}
+                                                             LIBRARY DESTINATION ${workers})
 endif()
 install(TARGETS cuda-agent-host cuda-agent-launches LIBRARY DESTINATION ${workers})
 if(TARGET cuda-agent-onednn)

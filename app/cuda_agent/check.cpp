@@ -108,7 +108,7 @@ Result<Json> judgeOne(judge::Judge &judge, const std::string &path, const Option
     const auto read = [&]() -> Result<judge::Verdict> {
         CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(path));
         if (options.sanitize)
-            CUDA_AGENT_TRY(judge::canSanitize(candidate, judge.deviceInfo()));
+            CUDA_AGENT_TRY(judge::canSanitize(judge.deviceInfo()));
         return verdictOf(judge, candidate, options, printer, stop);
     };
     auto verdict = read();
@@ -176,7 +176,7 @@ Result<int> check(const Options &options, std::stop_token stop) {
         if (const auto *module = each ? std::get_if<modules::Candidate>(each) : nullptr)
             CUDA_AGENT_TRY(modules::checkForm(*module, request.judge.rules, device->info().kind));
     if (options.sanitize)
-        CUDA_AGENT_TRY(judge::canSanitize(candidate, device->info()));
+        CUDA_AGENT_TRY(judge::canSanitize(device->info()));
     request.judge.timing = !options.sanitize;
     Printer printer(options.task.json);
     const std::string name = request.spec.name();

@@ -6,9 +6,9 @@
 
 namespace cuda_agent::judge {
 
-/// Whether a checked run of this candidate is possible on that device, before a task is prepared
-/// for it. Errors: request (a module on the cpu), machine (what is missing).
-Result<void> canSanitize(const Candidate &candidate, const device::Info &device);
+/// Whether checked runs are possible on that device, before a task is prepared for one. Errors:
+/// machine (what is missing).
+Result<void> canSanitize(const device::Info &device);
 
 /// One call of the candidate on the first random case with its memory accesses looked at: by checks
 /// of our own on the cpu, by compute-sanitizer on cuda. The candidate compiles.

@@ -163,12 +163,14 @@ Result<std::map<std::string, std::string>> fixedFiles() {
 Builder::Builder(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Builder::~Builder() = default;
 
-Result<std::unique_ptr<Builder>> Builder::make(const device::Info &device, std::stop_token stop) {
+Result<std::unique_ptr<Builder>> Builder::make(const device::Info &device, std::stop_token stop,
+                                               bool checked) {
     auto state = std::make_unique<State>();
     CUDA_AGENT_ASSIGN(tools, Tools::find(device, stop));
     state->tools = std::move(tools);
+    state->tools.checked = checked;
     if (device.kind == device::Kind::cpu) {
-        CUDA_AGENT_ASSIGN(kernels, toolchain::makeHostObjectCompiler());
+        CUDA_AGENT_ASSIGN(kernels, toolchain::makeHostObjectCompiler(checked));
         state->hostKernels = std::move(kernels);
     }
     CUDA_AGENT_ASSIGN(fixed, fixedFiles());
@@ -365,7 +367,8 @@ Result<CompileOutcome> Builder::compile(const Candidate &candidate, std::stop_to
     if (candidate.form == Form::singleFile)
         return CompileOutcome(std::move(compiled));
 
-    const auto key = state.keyOf("extension", "cuda_extension", hashes, {});
+    const auto key = state.keyOf(state.tools.checked ? "checked extension" : "extension",
+                                 "cuda_extension", hashes, {});
     auto linked = state.cache.find(key);
     if (!linked) {
         std::vector<std::string> inside;

@@ -39,8 +39,10 @@ using CompileOutcome = std::variant<Compiled, toolchain::Rejection>;
 /// thread.
 class Builder {
   public:
+    /// `checked`: kernels tell of every access (ProcessOptions::checked); on the cpu alone.
     /// Errors: machine (no Python with PyTorch, no g++, no nvcc on cuda), stopped.
-    static Result<std::unique_ptr<Builder>> make(const device::Info &device, std::stop_token stop);
+    static Result<std::unique_ptr<Builder>> make(const device::Info &device, std::stop_token stop,
+                                                 bool checked = false);
     ~Builder();
 
     /// "g++ 12.2.0, torch 2.11.0+cu130, nvcc of /usr/local/cuda", for people.

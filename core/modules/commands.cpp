@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/paths.h"
 #include "core/reference/launch.h"
+#include "core/toolchain/compiler.h"
 
 #include <cstdlib>
 #include <sstream>
@@ -203,6 +204,9 @@ Command Tools::link(const std::vector<std::string> &objects) const {
     } else {
         command.emplace_back("-lmvec");
         command.emplace_back("-lm");
+        if (checked)
+            for (const auto &option : toolchain::checkedLinkOptions())
+                command.push_back(option);
     }
     return command;
 }

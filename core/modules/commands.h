@@ -29,6 +29,7 @@ struct Tools {
     std::filesystem::path toolkit;                     ///< of CUDA; empty on cpu
     std::string identity;                              ///< of compilers and headers, for cache keys
     std::string description;                           ///< the same for people
+    bool checked = false;                              ///< the kernels are
 
     /// Errors: machine, naming what is missing and how to get it; stopped.
     static Result<Tools> find(const device::Info &device, std::stop_token stop);

@@ -20,6 +20,7 @@ constexpr milliseconds auditTimeout{120'000}; ///< the first use of CUPTI takes 
 /// itself, some megabytes. Without an end a long run fills the disk.
 constexpr std::size_t mostOwnFolders = 512;
 constexpr const char *insideModel = "/candidate/model_new.py";
+constexpr const char *insideHostLayer = "/candidate/libcuda-agent-host.so";
 constexpr const char *insideLaunches = "/candidate/libcuda-agent-launches.so";
 
 /// Where a candidate's Python file lies on disk, and what it compiles itself. One folder for each
@@ -54,12 +55,14 @@ Result<sandbox::Policy> makePolicy(const Compiled &compiled, const task::Spec &s
     policy.mounts.push_back({model, insideModel});
     if (!compiled.extension.empty())
         policy.mounts.push_back({compiled.extension, "/candidate/cuda_extension.so"});
-    if (device.kind == device::Kind::cpu)
-        policy.mounts.push_back(
-            {workerDir() / "libcuda-agent-host.so", "/candidate/libcuda-agent-host.so"});
-    else if (std::error_code missing;
-             !compiled.extension.empty() &&
-             fs::exists(workerDir() / "libcuda-agent-launches.so", missing)) {
+    if (device.kind == device::Kind::cpu) {
+        CUDA_AGENT_ASSIGN(library, toolchain::hostLibrary(options.checked));
+        policy.mounts.push_back({library, insideHostLayer});
+        if (options.checked) // it sees what is allocated
+            policy.environment.emplace_back("LD_PRELOAD", insideHostLayer);
+    } else if (std::error_code missing;
+               !compiled.extension.empty() &&
+               fs::exists(workerDir() / "libcuda-agent-launches.so", missing)) {
         // Stands between the candidate's launches and the run time, for the knock-out, which says
         // that it was left out where this is not there.
         policy.mounts.push_back({workerDir() / "libcuda-agent-launches.so", insideLaunches});
@@ -148,8 +151,10 @@ Result<StartOutcome> start(const Compiled &compiled, const task::Spec &spec,
                              helloTimeout, "load"));
     Json load{
         {"op", "load"}, {"candidate", insideModel}, {"strict", options.rules == Rules::published}};
-    if (info.kind == device::Kind::cpu)
-        load["host_layer"] = "/candidate/libcuda-agent-host.so";
+    if (info.kind == device::Kind::cpu) {
+        load["host_layer"] = insideHostLayer;
+        load["checked"] = options.checked;
+    }
     CUDA_AGENT_ASSIGN(answer, link->ask(load, options.loadTimeout, "loading model_new.py"));
     if (const auto rejected = answer.find("rejected");
         rejected != answer.end() && rejected->is_object()) {

@@ -19,6 +19,7 @@ struct ProcessOptions {
     /// Starts Python in the sandbox, which comes after these; with folders of their own to show.
     std::vector<std::string> launcher = {};
     std::vector<sandbox::Mount> mounts = {};
+    bool checked = false; ///< the candidate was built so; answers `findings` then. cpu only
 };
 
 /// A candidate's worker with what loading it said.

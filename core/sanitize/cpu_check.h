@@ -4,6 +4,7 @@
 
 #include "core/plan/runner.h"
 #include "core/sanitize/report.h"
+#include "core/toolchain/compiler.h"
 
 namespace cuda_agent::sanitize {
 
@@ -22,5 +23,12 @@ struct Options {
 Result<Report> checkOnCpu(const plan::Candidate &candidate, const plan::Signature &signature,
                           device::Device &device, const plan::CallBuffers &buffers,
                           const Options &options, std::stop_token stop = {});
+
+/// The same for a process whose checked kernels are loaded and that answers `findings`: a module
+/// worker with ProcessOptions::checked. `sources`: the kernel files as their author wrote them.
+/// Errors: machine, stopped.
+Result<Report> checkStarted(plan::LinkedCandidate &process,
+                            const std::vector<toolchain::Source> &sources,
+                            const plan::CallBuffers &buffers);
 
 } // namespace cuda_agent::sanitize

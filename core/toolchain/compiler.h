@@ -77,11 +77,15 @@ Result<std::unique_ptr<Compiler>> makeCheckedHostCompiler();
 /// For whole `.cu` files of module candidates on the cpu device: host functions launch kernels with
 /// `<<<...>>>`, which run at once and to their end. `Source::entries` may be empty; `Binary::file`
 /// is a position-independent object, to be linked with hostLibrary() and hostLinkOptions().
-Result<std::unique_ptr<Compiler>> makeHostObjectCompiler();
-/// libcuda-agent-host.so (host/abi.h says what it exports). Errors: machine (not installed).
-Result<std::filesystem::path> hostLibrary();
+/// `checked`: instrumented as by makeCheckedHostCompiler(), to be linked with checkedLinkOptions().
+Result<std::unique_ptr<Compiler>> makeHostObjectCompiler(bool checked = false);
+/// libcuda-agent-host.so (host/abi.h says what it exports), or the library that stands in its place
+/// for checked objects. Errors: machine (not installed).
+Result<std::filesystem::path> hostLibrary(bool checked = false);
 /// What a link with such objects needs beside the library: "-lmvec", "-lm".
 std::vector<std::string> hostLinkOptions();
+/// What links of checked objects need: functions of the C library that are looked at, too.
+std::vector<std::string> checkedLinkOptions();
 /// NVRTC in a sandboxed compile worker; `architecture` like "sm_90" ("sm_90a" is used when the
 /// device is Hopper). Works without a GPU.
 Result<std::unique_ptr<Compiler>> makeCudaCompiler(std::string architecture);

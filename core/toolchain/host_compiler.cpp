@@ -78,12 +78,21 @@ std::vector<std::string> linkerOptions(const Tool &tool) {
 enum class Product {
     library, ///< a plan's kernels with their entries
     checked, ///< the same, instrumented for cuda-agent-checker
-    object   ///< a module candidate's file
+    object,  ///< a module candidate's file
+    checkedObject
 };
 
+bool isObject(Product product) {
+    return product == Product::object || product == Product::checkedObject;
+}
+bool isChecked(Product product) {
+    return product == Product::checked || product == Product::checkedObject;
+}
+
 /// Loads, stores and atomics become calls of `__tsan_...`, undefined behaviour calls of
-/// `__ubsan_handle_...`; cuda-agent-checker has functions of its own behind these names, so nothing
-/// of the compiler's run time is needed. Vectors would be too wide for those calls.
+/// `__ubsan_handle_...`; cuda-agent-checker, and for objects libcuda-agent-host-checked.so, have
+/// functions of their own behind these names, so nothing of the compiler's run time is needed.
+/// Vectors would be too wide for those calls.
 std::vector<std::string> checkedOptions() {
     std::vector<std::string> options = {
         "-O1",
@@ -101,8 +110,6 @@ std::vector<std::string> checkedOptions() {
         options.emplace_back("-mllvm");
         options.emplace_back(std::string("-tsan-") + setting);
     }
-    for (const char *name : {"memcpy", "memmove", "memset", "malloc", "free"})
-        options.emplace_back(std::string("-Wl,--wrap=") + name);
     return options;
 }
 
@@ -127,7 +134,7 @@ std::vector<std::string> compileOptions(const Tool &tool, Product product) {
                                    "-fmax-errors=20", "-Wno-unknown-pragmas"})
             options.emplace_back(option);
     }
-    if (product != Product::object) // with nothing of the C++ run time in it
+    if (!isObject(product)) // with nothing of the C++ run time in it
         for (const char *option : {"-shared", "-nostartfiles", "-nodefaultlibs", "-fno-exceptions",
                                    "-fno-rtti", "-fno-threadsafe-statics"})
             options.emplace_back(option);
@@ -138,11 +145,13 @@ std::vector<std::string> compileOptions(const Tool &tool, Product product) {
     // clang would stop at 256 bits; expf and its like gain half again from the full width.
     options.emplace_back("-mprefer-vector-width=512");
 #endif
-    if (product == Product::object)
+    if (isChecked(product))
+        std::ranges::copy(checkedOptions(), std::back_inserter(options));
+    if (isObject(product))
         return options;
     std::ranges::copy(linkerOptions(tool), std::back_inserter(options));
     if (product == Product::checked)
-        std::ranges::copy(checkedOptions(), std::back_inserter(options));
+        std::ranges::copy(checkedLinkOptions(), std::back_inserter(options));
     else
         options.emplace_back("-Wl,-z,defs");
     return options;
@@ -276,7 +285,7 @@ class HostCompiler : public Compiler {
         const auto &rewritten = std::get<host::RewrittenFiles>(files);
         auto outcome = build(source, rewritten, hash, stop);
         // A candidate may want of the vector types what only plain structs have.
-        if (product_ == Product::checked && outcome && std::holds_alternative<Rejection>(*outcome))
+        if (isChecked(product_) && outcome && std::holds_alternative<Rejection>(*outcome))
             return build(source, rewritten, hash, stop, {"-DCUDA_AGENT_HOST_PLAIN_VECTORS=1"});
         return outcome;
     }
@@ -284,7 +293,7 @@ class HostCompiler : public Compiler {
   private:
     std::variant<host::RewrittenFiles, std::vector<Diagnostic>>
     rewriteFiles(const Source &source) const {
-        if (product_ == Product::object)
+        if (isObject(product_))
             return host::rewriteObject(source);
         auto rewritten = host::rewrite(source);
         if (auto *problems = std::get_if<std::vector<Diagnostic>>(&rewritten))
@@ -294,7 +303,7 @@ class HostCompiler : public Compiler {
 
     std::string hashOf(const Source &source) const {
         Json key = {{"identity", identity_},
-                    {"headers", product_ == Product::object ? Json(source.headers) : Json()},
+                    {"headers", isObject(product_) ? Json(source.headers) : Json()},
                     {"path", source.path},
                     {"text", sha256Hex(source.text)},
                     {"entries", source.entries},
@@ -302,7 +311,7 @@ class HostCompiler : public Compiler {
         return sha256Hex(key.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
 
-    const char *product() const { return product_ == Product::object ? "kernel.o" : "kernel.so"; }
+    const char *product() const { return isObject(product_) ? "kernel.o" : "kernel.so"; }
 
     std::vector<std::string> arguments(const Source &source,
                                        const std::vector<std::string> &more) const {
@@ -318,11 +327,11 @@ class HostCompiler : public Compiler {
                 }))
                 argv.insert(argv.end(), {"-include", header});
         argv.insert(argv.end(), {"-include", "/defines/defines.h"});
-        if (product_ == Product::object)
+        if (isObject(product_))
             argv.insert(argv.end(), {"-iquote", "."});
         argv.push_back(source.path);
         argv.insert(argv.end(), {"-o", std::string("/out/") + product()});
-        if (product_ == Product::object)
+        if (isObject(product_))
             return argv;
         if (tool_.clang)
             argv.emplace_back("-lmvec");
@@ -349,7 +358,7 @@ class HostCompiler : public Compiler {
         std::error_code error;
         fs::create_directories(defines, error);
         fs::create_directories(out, error);
-        if (product_ == Product::object) // those that are not rewritten may be asked for, too
+        if (isObject(product_)) // those that are not rewritten may be asked for, too
             for (const auto &[path, text] : source.headers)
                 CUDA_AGENT_TRY(writeFile(in / path, text));
         for (const auto &[path, file] : rewritten)
@@ -461,7 +470,7 @@ class HostCompiler : public Compiler {
 
     /// Only a launch calls a kernel.
     bool isAboutKernel(const std::string &message, const host::RewrittenFiles &rewritten) const {
-        if (product_ != Product::object)
+        if (!isObject(product_))
             return false;
         for (const auto &[path, file] : rewritten)
             for (const auto &kernel : file.kernels)
@@ -482,7 +491,7 @@ Result<std::unique_ptr<Compiler>> makeFor(Product product) {
     if (!tool)
         return machineError("no host compiler: install clang-19 (apt install clang-19 lld-19), or "
                             "g++");
-    if (product == Product::checked && !tool->clang)
+    if (isChecked(product) && !tool->clang)
         return machineError("checking kernels on the cpu needs clang: install clang-19 and lld-19");
     const fs::path headers = shareDir() / "host-cuda";
     if (!isThere(headers / "cuda_agent_host.h"))
@@ -519,12 +528,20 @@ Result<std::unique_ptr<Compiler>> makeCheckedHostCompiler() {
     return makeFor(Product::checked);
 }
 
-Result<std::unique_ptr<Compiler>> makeHostObjectCompiler() {
-    return makeFor(Product::object);
+Result<std::unique_ptr<Compiler>> makeHostObjectCompiler(bool checked) {
+    return makeFor(checked ? Product::checkedObject : Product::object);
 }
 
-Result<fs::path> hostLibrary() {
-    const fs::path library = workerDir() / "libcuda-agent-host.so";
+std::vector<std::string> checkedLinkOptions() {
+    std::vector<std::string> options;
+    for (const char *name : {"memcpy", "memmove", "memset", "malloc", "free"})
+        options.emplace_back(std::string("-Wl,--wrap=") + name);
+    return options;
+}
+
+Result<fs::path> hostLibrary(bool checked) {
+    const fs::path library =
+        workerDir() / (checked ? "libcuda-agent-host-checked.so" : "libcuda-agent-host.so");
     if (!isThere(library))
         return machineError("{} is missing; build or install the program again", library.string());
     return library;

@@ -74,6 +74,9 @@ class Sanitize(Case):
         self.assertFalse(verdict["correct"])
         self.assertIn("race", [each["kind"] for each in verdict["sanitizer"]["findings"]])
 
+    def test_a_module(self):
+        self.expect(self.check(MODULE / "task.py", MODULE), 0, "no findings (cpu checks")
+
     def test_several_candidates(self):
         task, folder = self.scale("    if (i < n) y[i] = 2 * x[i];\n")
         wrong = self.folder / "wrong"
@@ -92,7 +95,7 @@ class Sanitize(Case):
         self.assertNotIn("sanitizer", json.loads(result.stdout))
 
     def test_wrong_requests_are_named_at_once(self):
-        self.expect(self.check(MODULE / "task.py", MODULE), 2, "plan candidates", "--device cuda")
+        self.expect(self.check(MODULE / "task.py", MODULE / "single_triton.py"), 2, "--rules kernelbench")
         self.expect(self.check(SOFTMAX / "task.py", SOFTMAX, "--against", str(SOFTMAX)), 2,
                     "--against", "--sanitize")
         stored = self.file("stored.json", "{}")

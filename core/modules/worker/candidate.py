@@ -194,6 +194,7 @@ def load_host_layer(path):
 
     global _host_layer
     _host_layer = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    return _host_layer
 
 
 class Launches:

@@ -42,6 +42,7 @@ class Session:
         self.fresh = []
         self.flush = None
         self.candidate = None
+        self.checks = None  # where kernels are checked
 
     # --- messages --------------------------------------------------------------------------
 
@@ -72,7 +73,11 @@ class Session:
         from modules.candidate import Candidate, Rejected, load_host_layer
 
         if request.get("host_layer"):
-            load_host_layer(request["host_layer"])
+            library = load_host_layer(request["host_layer"])
+            if request.get("checked"):
+                from modules.checks import Checks
+
+                self.checks = Checks(library)
         sys.path.insert(0, os.path.dirname(request["candidate"]))
         try:
             self.candidate = Candidate(request["candidate"], self.task, request["strict"])
@@ -103,6 +108,10 @@ class Session:
             arguments[position] = tensor
         after = inputs + len(self.names)
         lent = dict(zip(self.names, tensors[inputs:after]))
+        if self.checks:
+            names = [f"input {i}" for i in range(inputs)] + self.names
+            for name, tensor in zip(names, tensors):
+                self.checks.memory(name, tensor, written=False)
         self.sets[request["set"]] = Set(memories, arguments, tensors[after:],
                                         self.candidate.build(lent))
         return {}
@@ -117,7 +126,7 @@ class Session:
         return {}
 
     def call(self, request, _):
-        from modules.candidate import check_outputs, launches_of
+        from modules.candidate import Fault, check_outputs, launches_of
 
         entry = self.sets[request["set"]]
         self._poison(entry)
@@ -127,11 +136,22 @@ class Session:
             return {}
         if launches is not None:
             launches.leave_out(without)
-        results = self.candidate.call(entry.model, entry.arguments, "a call")
+        try:
+            results = self.candidate.call(entry.model, entry.arguments, "a call")
+        except Fault:
+            if self.checks and self.checks.stopped():
+                return {}  # the findings say what it was
+            raise
         check_outputs(results, entry.outputs)
+        if self.checks:
+            for i, result in enumerate(results):
+                self.checks.output(f"output {i}", result)
         entry.results = results
         self._publish(entry)
         return {} if launches is None else {"places": launches.end()}
+
+    def findings(self, request, _):
+        return self.checks.findings()
 
     def publish(self, request, _):
         self._publish(self.sets[request["set"]])
@@ -282,7 +302,8 @@ class Session:
         return samples
 
     HANDLERS = {"hello": hello, "load": load, "lend": lend, "bind": bind, "unbind": unbind,
-                "call": call, "publish": publish, "audit": audit, "time": time}
+                "call": call, "findings": findings, "publish": publish, "audit": audit,
+                "time": time}
 
 
 def warm_ups(request):

@@ -13,16 +13,8 @@ namespace cuda_agent::plan::runner::sanit {
 
 namespace {
 
-/// Beyond this many different findings only their number is kept.
-constexpr std::size_t mostFindings = 100;
 /// What lies at most this far above the running function's frame is its stack.
 constexpr std::uintptr_t stackWindow = 256u << 10;
-/// A wild address farther than this from every buffer has nothing to do with any.
-constexpr std::uintptr_t farAway = 64u << 20;
-
-std::string plural(std::uint64_t count, const char *what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 bool within(std::uintptr_t address, std::size_t bytes, std::uintptr_t begin, std::uintptr_t span) {
     return address >= begin && address - begin <= span && bytes <= span - (address - begin);
@@ -41,10 +33,6 @@ bool onMainStack(std::uintptr_t address, std::size_t bytes) {
         return std::pair{reinterpret_cast<std::uintptr_t>(bottom), size};
     }();
     return within(address, bytes, stack.first, stack.second);
-}
-
-const char *verb(Use use) {
-    return use.read && use.write ? "updates" : use.write ? "writes" : "reads";
 }
 
 } // namespace
@@ -84,6 +72,10 @@ void Checker::beginLaunch(const Image &image, const std::string &step) {
     last_ = nullptr;
     order_.beginLaunch();
     heap_.clear();
+    std::erase_if(adopted_, [this](const auto &each) { // others lie in their place
+        const auto block = host_->find(each.second.begin());
+        return !block || block->number != each.first;
+    });
 }
 
 /// The launch's error is news unless it is how this checker stopped it.
@@ -106,43 +98,6 @@ void Checker::endLaunch(const std::string &problem) {
         if (line > 0)
             finding.place = Place{step_.substr(0, step_.find(':')), line, 0};
     }
-}
-
-void Checker::expectWritten(const void *begin) {
-    for (auto &region : buffers_) {
-        if (region.begin() != reinterpret_cast<std::uintptr_t>(begin))
-            continue;
-        std::uint64_t first = 0;
-        const auto missing = region.countUnwritten(&first);
-        if (missing == 0)
-            continue;
-        auto &finding = findings_.emplace_back();
-        finding.kind = "unwritten";
-        finding.buffer = region.name();
-        finding.message = fmt::format("{} of {} {} never written, the first is element {}",
-                                      plural(missing, "element"), region.name(),
-                                      missing == 1 ? "is" : "are", first);
-    }
-}
-
-Json Checker::report() const {
-    const auto placeJson = [](const Place &place) {
-        return Json{{"file", place.file}, {"line", place.line}, {"column", place.column}};
-    };
-    Json list = Json::array();
-    for (const auto &finding : findings_) {
-        Json json{{"kind", finding.kind},
-                  {"step", finding.step},
-                  {"buffer", finding.buffer},
-                  {"message", finding.message},
-                  {"count", finding.count}};
-        if (finding.place)
-            json["place"] = placeJson(*finding.place);
-        if (finding.other)
-            json["other"] = placeJson(*finding.other);
-        list.push_back(std::move(json));
-    }
-    return {{"findings", std::move(list)}, {"left_out", leftOut_}, {"accesses", uses_}};
 }
 
 // ---- the course of a launch
@@ -172,6 +127,8 @@ void Checker::chunk(const CudaAgentHostBlock *block, const void *anchor, const v
         for (auto &region : buffers_)
             regions_.push_back(&region);
         for (auto &region : known->second)
+            regions_.push_back(&region);
+        for (auto &[number, region] : adopted_)
             regions_.push_back(&region);
         if (dynamic_)
             regions_.push_back(&*dynamic_);
@@ -249,6 +206,21 @@ Region *Checker::find(std::uintptr_t address) {
     return last_ = *(after - 1);
 }
 
+/// Looks at a block of the host's memory from now on; null where there is none.
+Region *Checker::adopt(const std::optional<HostMemory::Block> &block) {
+    if (!block)
+        return nullptr;
+    const auto [place, isNew] = adopted_.try_emplace(
+        block->number, block->name.empty() ? plural(block->bytes, "allocated byte") : block->name,
+        block->input ? RegionKind::input : RegionKind::host, block->begin, block->bytes,
+        block->elementBytes);
+    Region &region = place->second;
+    if (isNew && region.usable())
+        regions_.insert(std::ranges::upper_bound(regions_, region.begin(), {}, &Region::begin),
+                        &region);
+    return &region;
+}
+
 /// Whether this is memory that no message need speak of: a thread's own variables, the library's
 /// constants and what the generated code around the kernel uses.
 bool Checker::isOwn(std::uintptr_t address, std::size_t bytes) const {
@@ -273,10 +245,16 @@ void Checker::use(const void *pointer, std::size_t bytes, Use use, const void *c
     ++uses_;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     Region *region = find(address);
+    if (region == nullptr && isOwn(address, bytes))
+        return;
+    if (region == nullptr && host_ != nullptr) {
+        region = adopt(host_->find(address));
+        if (region != nullptr && !region->usable())
+            return; // no room for what is to be noted
+    }
     if (region != nullptr && bytes <= region->end() - address)
         return useRegion(*region, address, bytes, use, caller);
-    if (region != nullptr || !isOwn(address, bytes))
-        outside(address, bytes, use, caller);
+    outside(address, bytes, use, caller);
 }
 
 void Checker::useRegion(Region &region, std::uintptr_t address, std::size_t bytes, Use use,
@@ -410,48 +388,6 @@ void Checker::atomic(const void *address, std::size_t bytes, Use kind, int memor
         order_.release(place, memoryOrder >= __ATOMIC_RELEASE);
 }
 
-void Checker::outside(std::uintptr_t address, std::size_t bytes, Use use, const void *caller) {
-    const Region *nearest = nullptr;
-    std::uintptr_t distance = farAway;
-    for (const Region *region : regions_) {
-        const std::uintptr_t gap = address >= region->end()    ? address - region->end()
-                                   : address < region->begin() ? region->begin() - address
-                                                               : 0;
-        if (gap < distance) {
-            distance = gap;
-            nearest = region;
-        }
-    }
-    Finding *finding =
-        note("out-of-bounds", offsetOf(caller), 0, nearest ? nearest->name() : std::string());
-    if (finding != nullptr) {
-        std::string where = address < 4096 ? "at a null pointer" : "where there is no buffer";
-        if (nearest != nullptr) {
-            const auto size = nearest->end() - nearest->begin();
-            const unsigned element = std::max(nearest->elementBytes(), 1u);
-            const auto offset = static_cast<std::int64_t>(address - nearest->begin());
-            where = nearest->contains(address)
-                        ? fmt::format("across the end of {}", nearest->name())
-                    : address >= nearest->end()
-                        ? fmt::format("{} after the end of {}", plural(distance, "byte"),
-                                      nearest->name())
-                        : fmt::format("{} before the start of {}", plural(distance, "byte"),
-                                      nearest->name());
-            where += fmt::format(" (byte offset {} of {}", offset, plural(size, "byte"));
-            if (nearest->elementBytes() > 0)
-                where += fmt::format(
-                    "; index {} of {}",
-                    offset < 0 ? -static_cast<std::int64_t>((distance + element - 1) / element)
-                               : offset / element,
-                    plural(size / element, "element"));
-            where += ")";
-        }
-        finding->message =
-            fmt::format("{} {} {} ({})", verb(use), plural(bytes, "byte"), where, here());
-    }
-    stop();
-}
-
 void Checker::undefined(const char *kind, const Place &place, std::string message, bool fatal) {
     if (!active_)
         return;
@@ -467,66 +403,9 @@ void Checker::undefined(const char *kind, const Place &place, std::string messag
         stop();
 }
 
-// ---- words
-
 std::uint64_t Checker::offsetOf(const void *caller) const {
     // One less than where the call returns to: still in the call, and on its line.
     return reinterpret_cast<std::uintptr_t>(caller) - base_ - 1;
-}
-
-std::optional<Place> Checker::placeOf(std::uint64_t offset) const {
-    return image_->placeOf(offset);
-}
-
-std::string Checker::threadText(int thread) const {
-    const auto t = static_cast<std::uint32_t>(thread);
-    const auto *dim = block_->blockDim;
-    return fmt::format("thread ({},{},{})", t % dim[0], t / dim[0] % dim[1], t / (dim[0] * dim[1]));
-}
-
-std::string Checker::blockText(std::uint64_t block) const {
-    const auto *grid = block_->gridDim;
-    return fmt::format("block ({},{},{})", block % grid[0], block / grid[0] % grid[1],
-                       block / grid[0] / grid[1]);
-}
-
-std::string Checker::here() const {
-    const auto *index = block_->blockIdx;
-    return fmt::format("{} of block ({},{},{})", threadText(order_.thread()), index[0], index[1],
-                       index[2]);
-}
-
-/// The step and the buffer tell two launches of one kernel apart, too.
-Checker::Key Checker::keyOf(const char *kind, std::uint64_t first, std::uint64_t second,
-                            const std::string &buffer) const {
-    return {kind, step_ + '\n' + buffer, first, second};
-}
-
-bool Checker::isKnown(const char *kind, std::uint64_t first, std::uint64_t second,
-                      const std::string &buffer) const {
-    return known_.contains(keyOf(kind, first, second, buffer));
-}
-
-/// A new finding to be filled in, or null where one of the kind is known at that place.
-Checker::Finding *Checker::note(const char *kind, std::uint64_t first, std::uint64_t second,
-                                const std::string &buffer) {
-    const auto [known, isNew] = known_.try_emplace(keyOf(kind, first, second, buffer), nullptr);
-    if (!isNew) {
-        if (known->second != nullptr)
-            ++known->second->count;
-        return nullptr;
-    }
-    if (findings_.size() >= mostFindings) {
-        ++leftOut_;
-        return nullptr;
-    }
-    Finding &finding = findings_.emplace_back();
-    finding.kind = kind;
-    finding.step = step_;
-    finding.buffer = buffer;
-    finding.place = placeOf(first);
-    known->second = &finding;
-    return &finding;
 }
 
 void Checker::stop() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/plan/runner/sanit_host.h"
 #include "core/plan/runner/sanit_image.h"
 #include "core/plan/runner/sanit_memory.h"
 #include "core/plan/runner/sanit_order.h"
@@ -23,6 +24,11 @@ struct Use {
     bool ordered = false; ///< atomic or volatile: races with plain uses alone
 };
 
+/// "reads", "writes" or "updates".
+const char *verb(Use use);
+/// "3 bytes".
+std::string plural(std::uint64_t count, const char *what);
+
 /// Looks at everything that the kernels of one plan do. There is one in the process, as the
 /// compiled kernels call it by functions without a context (sanit_hooks.cpp); one thread.
 class Checker {
@@ -34,6 +40,8 @@ class Checker {
     Result<void> addBuffer(const std::string &name, RegionKind kind, const void *begin,
                            std::uint64_t bytes, unsigned elementBytes);
     void forgetBuffers();
+    /// Kernels may use this memory, too (borrowed).
+    void use(const HostMemory *memory) { host_ = memory; }
     /// A step that is no kernel filled this buffer.
     void wrote(const void *begin);
     void beginLaunch(const Image &image, const std::string &step);
@@ -42,6 +50,9 @@ class Checker {
     bool stopped() const { return stopped_; }
     /// Elements of this buffer that nobody wrote are a finding.
     void expectWritten(const void *begin);
+    /// The same of a piece of the host's memory.
+    void expectWritten(const std::string &name, std::uintptr_t begin, std::uint64_t bytes,
+                       unsigned elementBytes);
     /// {"findings": [...], "accesses": N, "left_out": N}
     Json report() const;
 
@@ -87,6 +98,7 @@ class Checker {
     };
 
     Region *find(std::uintptr_t address);
+    Region *adopt(const std::optional<HostMemory::Block> &block);
     bool isOwn(std::uintptr_t address, std::size_t bytes) const;
     void outside(std::uintptr_t address, std::size_t bytes, Use use, const void *caller);
     void useRegion(Region &region, std::uintptr_t address, std::size_t bytes, Use use,
@@ -99,11 +111,13 @@ class Checker {
     std::string threadText(int thread) const;
     std::string blockText(std::uint64_t block) const;
     std::string here() const;
+    std::uint64_t samePlace(std::uint64_t offset);
     Key keyOf(const char *kind, std::uint64_t first, std::uint64_t second,
-              const std::string &buffer) const;
+              const std::string &buffer);
     bool isKnown(const char *kind, std::uint64_t first, std::uint64_t second,
-                 const std::string &buffer) const;
+                 const std::string &buffer);
     void noteRace(const Pending &race);
+    void noteUnwritten(const std::string &name, std::uint64_t missing, std::uint64_t first);
     Finding *note(const char *kind, std::uint64_t first, std::uint64_t second,
                   const std::string &buffer);
     [[noreturn]] void stop();
@@ -116,6 +130,8 @@ class Checker {
     std::vector<Region *> regions_; ///< of the launch, by address
     Region *last_ = nullptr;
     std::map<std::uintptr_t, std::uintptr_t> heap_;
+    const HostMemory *host_ = nullptr;
+    std::map<std::uint64_t, Region> adopted_; ///< what was used of it, by the blocks' numbers
 
     const Image *image_ = nullptr;
     std::string step_;
@@ -127,6 +143,8 @@ class Checker {
     std::optional<Pending> pending_;
     std::deque<Finding> findings_;
     std::map<Key, Finding *> known_;
+    std::map<std::pair<const Image *, std::uint64_t>, std::uint64_t> same_;
+    std::map<std::tuple<const Image *, std::string, int, int>, std::uint64_t> firsts_;
     std::uint64_t leftOut_ = 0;
     std::uint64_t uses_ = 0;
 };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/runner/sanit_memory.h"
 
+#include "core/plan/runner/sanit_host.h"
+
 #include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
@@ -24,10 +26,21 @@ Region::Region(std::string name, RegionKind kind, std::uintptr_t begin, std::uin
     : name_(std::move(name)), kind_(kind), begin_(begin), end_(begin + bytes),
       elementBytes_(elementBytes) {
     // Threads share no element, so an element is fine enough; what is in shared memory nobody says.
-    shift_ = elementBytes >= 4 ? 2 : elementBytes >= 2 ? 1 : 0;
+    // Memory of the host is mostly of words.
+    shift_ = elementBytes >= 4 || (elementBytes == 0 && kind == RegionKind::host) ? 2
+             : elementBytes >= 2                                                  ? 1
+                                                                                  : 0;
     granules_ = (bytes + granule() - 1) >> shift_;
     cells_ = LazyPages(granules_ * sizeof(Cell));
     written_ = LazyPages(granules_);
+}
+
+bool Region::holdsPoison(std::size_t index) const {
+    const auto at = begin_ + (static_cast<std::uintptr_t>(index) << shift_);
+    for (auto byte = at; byte < std::min<std::uintptr_t>(at + granule(), end_); ++byte)
+        if (*reinterpret_cast<const unsigned char *>(byte) != hostPoison)
+            return false;
+    return true;
 }
 
 void Region::setAllWritten(bool written) {

@@ -55,6 +55,7 @@ class LazyPages {
 enum class RegionKind {
     input,   ///< nobody may write it
     buffer,  ///< outputs and scratch
+    host,    ///< the same, and code that is not looked at may fill it (sanit_host.h)
     shared,  ///< of a block: what one block wrote is nothing to the next
     variable ///< `__device__`, `__constant__`
 };
@@ -79,7 +80,8 @@ class Region {
     /// Whether the granule holds a value that somebody wrote.
     bool isWritten(std::size_t index) const {
         return kind_ == RegionKind::input || kind_ == RegionKind::variable ||
-               static_cast<const std::uint8_t *>(written_.data())[index] != 0;
+               static_cast<const std::uint8_t *>(written_.data())[index] != 0 ||
+               (kind_ == RegionKind::host && !holdsPoison(index));
     }
     void setWritten(std::size_t index) { static_cast<std::uint8_t *>(written_.data())[index] = 1; }
     void setAllWritten(bool written);
@@ -90,6 +92,8 @@ class Region {
     unsigned elementBytes() const { return elementBytes_; }
 
   private:
+    bool holdsPoison(std::size_t index) const;
+
     std::string name_;
     RegionKind kind_;
     std::uintptr_t begin_ = 0, end_ = 0;

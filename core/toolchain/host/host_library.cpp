@@ -5,6 +5,7 @@
 
 #include "core/toolchain/host/abi.h"
 #include "core/toolchain/host/fiber_block.h"
+#include "core/toolchain/host/launch_watch.h"
 #include "core/toolchain/host/left_out.h"
 #include "core/toolchain/host/scheduler.h"
 
@@ -115,7 +116,9 @@ int cuda_agent_host_launch(const char *file, int line, CudaAgentHostLaunch *laun
     launch->message = message.data();
     launch->messageBytes = message.size();
     launch->runtime = cuda_agent_host_runtime();
-    if (launch->runtime->run(launch, chunk) != 0)
-        return failed(message.data());
-    return 0;
+    if (!host::watchBegin(file, line, *launch, chunk))
+        return cuda_agent_host_set_error(launchFailure);
+    const int result = launch->runtime->run(launch, chunk);
+    host::watchEnd(message.data());
+    return result != 0 ? failed(message.data()) : 0;
 }

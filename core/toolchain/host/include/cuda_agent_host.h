@@ -67,6 +67,7 @@
 #include "cuda_agent_types.h"
 
 #include "cuda_agent_math.h"
+#include "cuda_agent_special_math.h"
 
 #include "cuda_agent_device.h"
 

@@ -148,7 +148,11 @@ CAH_FUNCTION int __cah_start(const CudaAgentHostLaunch *launch, CudaAgentHostRun
 // copies of __shared__ variables (LLVM's TLS_addr64 names only the first sixteen). That is so
 // except for the first call in a thread, which allocates them all. It is made here, where nothing
 // is live.
+#if defined(CUDA_AGENT_HOST_CHECKED) && defined(CUDA_AGENT_HOST_OBJECT)
+inline thread_local char __cah_copies; // one for all files, by which the checks find the others
+#else
 static thread_local char __cah_copies;
+#endif
 __attribute__((noinline, unused)) static void __cah_allocate_shared() {
     __asm__ volatile("" : : "r"(&__cah_copies) : "memory");
 }

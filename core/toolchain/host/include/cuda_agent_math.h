@@ -6,7 +6,6 @@
 // builtins, so the compiler inlines and vectorises them; left to the C library are those without a
 // short form. Overloads for float and double as CUDA has them.
 
-#include "cuda_agent_special_math.h"
 #include "cuda_agent_vector_math.h"
 
 #define INFINITY (__builtin_inff())

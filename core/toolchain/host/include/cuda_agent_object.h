@@ -49,6 +49,7 @@ struct __cah_launcher {
         return cudaError_t(
             cuda_agent_host_launch(file, line, &launch, [](const CudaAgentHostChunk *chunk) {
                 __cah_allocate_shared();
+                CAH_CHECK(chunk(chunk->block, &__cah_copies));
                 (*(const Run *)chunk->block->launch->arguments)(*chunk);
             }));
     }
