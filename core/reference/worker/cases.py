@@ -105,7 +105,7 @@ class Maker:
         self.tf32 = tf32
         self.outgoing = outgoing
         self.notes = []
-        self.differentiates = False
+        self.fused = False
 
     def make(self):
         task = self.task
@@ -146,7 +146,7 @@ class Maker:
         if self.transform == "none" and self.scale == 1:
             self._measure_change([view for _, view, _ in oracle], errors)
         self._free()
-        if self.differentiates and self.transform in ("nan", "inf"):
+        if self.fused and self.transform in ("nan", "inf"):
             self._loosen([view for _, view, _ in oracle])
         if self.sensitivity and any(dtype.is_floating_point for dtype in dtypes):
             if changed:
@@ -162,8 +162,8 @@ class Maker:
         return {"inputs": inputs, "oracle": entries, "errors": errors, "notes": self.notes}
 
     def _loosen(self, oracle):
-        """PyTorch's fused backward operators and the sums that they stand for turn infinities into
-        different things: NaN or not. What both do not agree on is nobody's mistake."""
+        """PyTorch's fused backward operators, Fourier transforms, and the sums that they stand for
+        turn infinities into different things: NaN or not. What both do not agree on is nobody's mistake."""
         with precision(self.task.device, self.tf32), Unfused():
             outputs, _ = self.task.forward(self.task.model, self._inputs())
         for output, view in zip(outputs, oracle):
@@ -232,7 +232,7 @@ class Maker:
             raise WorkerError(error.kind, f"in double precision: {error.message}", error.line,
                               error.restart)
         self.notes += [note for note in mode.notes if note not in self.notes]
-        self.differentiates = mode.differentiates
+        self.fused = mode.fused
         return outputs
 
     def _export_oracle(self, i, output):

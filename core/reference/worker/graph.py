@@ -70,7 +70,7 @@ class Describer:
             problem = str(error)
         except BaseException as error:  # export runs task code and reports in many ways
             problem = f"torch.export failed: {type(error).__name__}: {shortened(error)}"
-        if problem.startswith("torch.export failed") or \
+        if problem.startswith("torch.export failed") or "yields complex" in problem or \
                 graph and any("backward" in node["op"] for node in graph["nodes"]):
             try:
                 graph = self._trace(arguments)
@@ -164,22 +164,22 @@ class Describer:
         differentiates (`torch.autograd.grad`) comes out as forward and backward operators."""
         from torch.fx.experimental.proxy_tensor import make_fx
 
+        from . import complex_numbers, forward
         from .backward import core_table
-        from .forward import FORMULAS
         from .functional import changes_in_place, functional
 
-        table = core_table() | FORMULAS
+        table = core_table() | forward.FORMULAS | complex_numbers.FORMULAS
 
         positions = [i for i, value in enumerate(arguments) if isinstance(value, torch.Tensor)]
 
-        def forward(*tensors):
+        def run(*tensors):
             values = list(arguments)
             for position, tensor in zip(positions, tensors):
                 values[position] = tensor
             return tuple(flatten(self.task.model(*values))[0])
 
         try:
-            traced = make_fx(forward, decomposition_table=table,
+            traced = make_fx(run, decomposition_table=table,
                              tracing_mode="fake", _allow_non_fake_inputs=True)(
                                  *[arguments[i] for i in positions])
             torch.set_grad_enabled(False)

@@ -130,10 +130,10 @@ class InDouble(TorchDispatchMode):
         self.device = device
         self.disturbance = disturbance
         self.notes = []
-        self.differentiates = False  # an operator of a backward pass ran
+        self.fused = False  # an operator ran that is many sums in one
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.differentiates = self.differentiates or is_backward(func)
+        self.fused = self.fused or is_fused(func)
         written = {argument.name for argument in func._schema.arguments
                    if argument.alias_info is not None and argument.alias_info.is_write}
         names = [argument.name for argument in func._schema.arguments]
@@ -176,17 +176,18 @@ class InDouble(TorchDispatchMode):
 
 
 class Unfused(TorchDispatchMode):
-    """Runs the operators of a backward pass as the pointwise operators and sums that they stand
-    for (PyTorch's own decompositions, which torch.compile uses too)."""
+    """Runs the operators of a backward pass, and Fourier transforms, as the pointwise operators and
+    sums that they stand for (PyTorch's own decompositions, which torch.compile uses too, and ours)."""
 
     def __init__(self):
         super().__init__()
         from .backward import core_table  # thousands of entries, wanted rarely
+        from .complex_numbers import TRANSFORMS
 
-        self.table = core_table()
+        self.table = core_table() | TRANSFORMS
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        formula = self.table.get(func) if is_backward(func) else None
+        formula = self.table.get(func) if is_fused(func) else None
         if formula is None:
             return func(*args, **(kwargs or {}))
         with self:
@@ -196,6 +197,11 @@ class Unfused(TorchDispatchMode):
 
 def is_backward(func):
     return "backward" in func._schema.name
+
+
+def is_fused(func):
+    """Operators that turn infinities into what their order of summing makes of them."""
+    return is_backward(func) or "::_fft_" in func._schema.name
 
 
 def lacks_double(error):

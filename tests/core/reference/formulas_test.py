@@ -13,7 +13,8 @@ sys.path.insert(0, str(ROOT / "core" / "reference"))
 
 import torch  # noqa: E402
 
-from worker import backward, forward  # noqa: E402
+from torch._subclasses.complex_tensor import ComplexTensor  # noqa: E402
+from worker import backward, complex_numbers, forward, oracle  # noqa: E402
 
 aten = torch.ops.aten
 
@@ -109,6 +110,62 @@ class FormulasTest(unittest.TestCase):
                          [torch.addmv(start, matrix, vector, beta=0.5, alpha=2)])
         nothing = torch.full_like(start, torch.nan)
         self.assert_same([forward.addmv(nothing, matrix, vector, beta=0)], [matrix @ vector])
+
+
+class FourierTest(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)
+
+    def same(self, found, want):
+        torch.testing.assert_close(torch.complex(*complex_numbers.parts(found)), want)
+
+    def test_transforms(self):
+        fft = torch.fft
+        for size in (1, 2, 5, 12, 96, 101, 1000, 1024):
+            x = draw(3, size)
+            z = torch.complex(draw(3, size), draw(3, size))
+            pair = ComplexTensor(z.real, z.imag)
+            for mode, name in enumerate(("backward", "ortho", "forward")):
+                self.same(complex_numbers.fft_r2c(x, [1], mode, True), fft.rfft(x, norm=name))
+            self.same(complex_numbers.fft_r2c(x, [1], 0, False), fft.fft(x))
+            self.same(complex_numbers.fft_c2c(pair, [1], 0, True), fft.fft(z))
+            self.same(complex_numbers.fft_c2c(pair, [1], 2, False), fft.ifft(z))
+            half = ComplexTensor(z.real[:, :size // 2 + 1], z.imag[:, :size // 2 + 1])
+            torch.testing.assert_close(complex_numbers.fft_c2r(half, [1], 2, size),
+                                       fft.irfft(z[:, :size // 2 + 1], n=size))
+
+    def test_several_dimensions(self):
+        x = draw(2, 6, 8, 10)
+        dims = [1, 2, 3]
+        there = torch.fft.rfftn(x, dim=dims)
+        self.same(complex_numbers.fft_r2c(x, dims, 0, True), there)
+        pair = ComplexTensor(there.real.clone(), there.imag.clone())
+        torch.testing.assert_close(complex_numbers.fft_c2r(pair, dims, 2, 10), x)
+
+    def test_the_oracle_takes_them_apart(self):
+        """What they make of infinities is compared with what the library makes of them."""
+        x = draw(3, 12)
+
+        def forward():
+            there = torch.fft.fft(x.to(torch.complex128))
+            return torch.fft.irfft(there[:, :7] * 2, n=12), there.abs()
+
+        with oracle.Unfused():
+            found = forward()
+        for mine, theirs in zip(found, forward()):
+            torch.testing.assert_close(mine, theirs)
+        self.assertTrue(oracle.is_fused(aten._fft_r2c.default))
+
+    def test_single_precision_is_nearly_that_of_the_library(self):
+        for size in (1000, 1024, 1021):
+            x = torch.randn(64, size)
+            exact = torch.fft.rfft(x.double())
+
+            def worst(y):
+                return float((y - exact).abs().max())
+
+            pair = complex_numbers.fft_r2c(x, [1], 0, True)
+            self.assertLess(worst(torch.complex(pair.re, pair.im)), 4 * worst(torch.fft.rfft(x)))
 
 
 if __name__ == "__main__":
