@@ -41,7 +41,7 @@ class Checker {
                            std::uint64_t bytes, unsigned elementBytes);
     void forgetBuffers();
     /// Kernels may use this memory, too (borrowed).
-    void use(const HostMemory *memory) { host_ = memory; }
+    void lookInto(const HostMemory *memory) { host_ = memory; }
     /// A step that is no kernel filled this buffer.
     void wrote(const void *begin);
     void beginLaunch(const Image &image, const std::string &step);

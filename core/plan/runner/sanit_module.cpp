@@ -32,16 +32,13 @@ HostMemory &hostMemory() {
 }
 
 void *allocate(std::size_t alignment, std::size_t bytes) {
-    static thread_local bool inside = false;
     if (bytes > SIZE_MAX - room)
         return nullptr;
     void *memory = __libc_memalign(alignment, bytes + room);
-    if (memory == nullptr || inside)
-        return memory;
-    inside = true;
+    if (memory == nullptr)
+        return nullptr;
     std::memset(memory, hostPoison, bytes);
     hostMemory().add({{}, reinterpret_cast<std::uintptr_t>(memory), bytes, 0, false, 0});
-    inside = false;
     return memory;
 }
 
@@ -116,7 +113,7 @@ bool watchBegin(const char *file, int line, CudaAgentHostLaunch &launch,
     if (checker.stopped() || image == nullptr)
         return false;
     launch.threads = 1;
-    checker.use(&sanit::hostMemory());
+    checker.lookInto(&sanit::hostMemory());
     checker.beginLaunch(*image, fmt::format("{}:{}", file, line));
     return true;
 }

@@ -76,29 +76,35 @@ def attention_backward(grad, query, key, value, bias, causal, scale):
             (weights.transpose(-2, -1) @ grad).to(narrow), of_bias)
 
 
+def _attention(dropout, *arguments):
+    """Those of query, key, value and bias; what dropout drew cannot be drawn again."""
+    return NotImplemented if dropout else attention_backward(*arguments)
+
+
+def _first_three(found):
+    return found if found is NotImplemented else found[:3]
+
+
 def _attention_on_cpu(grad, query, key, value, out, logsumexp, dropout, causal, *, attn_mask=None,
                       scale=None):
-    found = attention_backward(grad, query, key, value, attn_mask, causal, scale)
-    return found if found is NotImplemented or dropout else found[:3]
+    return _first_three(_attention(dropout, grad, query, key, value, attn_mask, causal, scale))
 
 
 def _flash_attention(grad, query, key, value, out, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k,
                      dropout, causal, philox_seed, philox_offset, *, scale=None):
-    found = attention_backward(grad, query, key, value, None, causal, scale)
-    return found if found is NotImplemented else found[:3]
+    return _first_three(_attention(dropout, grad, query, key, value, None, causal, scale))
 
 
 def _efficient_attention(grad, query, key, value, bias, out, logsumexp, philox_seed, philox_offset,
                          dropout, wanted, causal=False, *, scale=None):
-    found = attention_backward(grad, query, key, value, bias, causal, scale)
+    found = _attention(dropout, grad, query, key, value, bias, causal, scale)
     return found if found is NotImplemented else tuple(
         each if asked else None for each, asked in zip(found, wanted))
 
 
 def _cudnn_attention(grad, query, key, value, out, logsumexp, philox_seed, philox_offset, bias,
                      cum_seq_q, cum_seq_k, max_q, max_k, dropout, causal, *, scale=None):
-    found = attention_backward(grad, query, key, value, bias, causal, scale)
-    return found if found is NotImplemented else found[:3]
+    return _first_three(_attention(dropout, grad, query, key, value, bias, causal, scale))
 
 
 def lstm_cell_backward(grad_hy, grad_cy, cx, cy, workspace, has_bias):

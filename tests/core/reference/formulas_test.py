@@ -55,6 +55,20 @@ class FormulasTest(unittest.TestCase):
             found = backward.attention_backward(grad, q, k, v, bias, causal, scale)
             self.assert_same(found[:len(wanted)], torch.autograd.grad(out, wanted, grad))
 
+    def test_attention_operators(self):
+        """As PyTorch calls them; with dropout they stay as they are."""
+        aten_op = aten._scaled_dot_product_flash_attention_for_cpu_backward.default
+        q, k, v = (torch.randn(2, 3, 6, 8) for _ in range(3))
+        out, logsumexp = aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, True)
+        grad = torch.randn_like(out)
+        formula = backward.FORMULAS[aten_op]
+        for found, want in zip(formula(grad, q, k, v, out, logsumexp, 0.0, True),
+                               aten_op(grad, q, k, v, out, logsumexp, 0.0, True), strict=True):
+            torch.testing.assert_close(found, want)
+        self.assertIs(formula(grad, q, k, v, out, logsumexp, 0.5, True), NotImplemented)
+        shared = backward.attention_backward(grad, q, k[:, :1], v[:, :1], None, False, None)
+        self.assertIs(shared, NotImplemented)
+
     def test_recurrent_cells(self):
         """Forward and backward formulas belong to each other: theirs run on a GPU only."""
         hidden = 4
