@@ -13,7 +13,6 @@ Result<void> canSanitize(const device::Info &device) {
     if (device.kind == device::Kind::cuda) {
         CUDA_AGENT_ASSIGN(tool, sanitize::findComputeSanitizer());
         (void)tool;
-        return {};
     }
     return {};
 }

@@ -38,17 +38,12 @@ void Checker::expectWritten(const void *begin) {
 
 void Checker::expectWritten(const std::string &name, std::uintptr_t begin, std::uint64_t bytes,
                             unsigned elementBytes) {
-    if (host_ == nullptr || bytes == 0)
-        return;
-    const auto block = host_->find(begin);
-    const auto known = block ? adopted_.find(block->number) : adopted_.end();
-    const Region fresh(name, RegionKind::host, begin, bytes, elementBytes);
-    const Region &region = known != adopted_.end() ? known->second : fresh;
-    if (!region.usable())
+    const Region *region = host_ != nullptr ? adopt(host_->find(begin)) : nullptr;
+    if (region == nullptr || !region->usable())
         return;
     std::uint64_t missing = 0, first = 0;
-    for (auto at = begin; at < std::min(begin + bytes, region.end()); at += elementBytes)
-        if (!region.isWritten(region.indexOf(at)) && missing++ == 0)
+    for (auto at = begin; at < std::min(begin + bytes, region->end()); at += elementBytes)
+        if (!region->isWritten(region->indexOf(at)) && missing++ == 0)
             first = (at - begin) / elementBytes;
     noteUnwritten(name, missing, first);
 }

@@ -48,7 +48,7 @@ def prepare():
         raise WorkerError("machine", f"{sys.executable} cannot import torch ({error}); set "
                           "CUDA_AGENT_PYTHON to a Python that has PyTorch 2.11")
     torch.set_num_threads(1)  # threads do not live through a fork
-    from worker import backward, faked
+    from worker import backward, complex_numbers, faked  # noqa: F401  what traces need
 
     backward.core_table()
     for device in ("cpu", "cuda"):
