@@ -3,9 +3,10 @@
 
 #include "core/device/architectures.h"
 
+#include "core/base/names.h"
+
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace cuda_agent::device {
 
@@ -99,9 +100,7 @@ Result<std::vector<const Architecture *>> parseArchitectures(std::string_view li
             return requestError("an architecture is missing; known are {}, or all of them: all",
                                 architectureNames());
         // A suffix asks for instructions of one generation alone; it is added where it is due.
-        const auto *architecture = std::isdigit(static_cast<unsigned char>(name.back())) != 0
-                                       ? findArchitecture(name)
-                                       : nullptr;
+        const auto *architecture = isDigit(name.back()) ? findArchitecture(name) : nullptr;
         if (!architecture)
             return requestError("the architecture '{}' is not known; known are {}, or all of them: "
                                 "all",

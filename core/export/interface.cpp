@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/export/interface.h"
 
+#include "core/base/names.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -14,10 +16,8 @@ namespace {
 class Namer {
   public:
     std::string name(const std::string &wanted) {
-        std::string text;
-        for (const char c : wanted)
-            text += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
-        if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])))
+        std::string text = nameFrom(wanted);
+        if (text.empty() || isDigit(text[0]))
             text = "t" + text;
         // Double underscores and a capital after a leading one belong to compilers.
         while (text.size() > 1 && text[0] == '_')
@@ -201,7 +201,7 @@ std::string packageName(const std::string &task) {
     }
     while (!name.empty() && name.back() == '_')
         name.pop_back();
-    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])))
+    if (name.empty() || isDigit(name[0]))
         name = "op_" + name;
     return name + (name.back() == '_' ? "extension" : "_extension");
 }

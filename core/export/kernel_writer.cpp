@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/export/writers.h"
 
+#include "core/base/names.h"
 #include "core/base/paths.h"
 #include "core/toolchain/host/rewriter.h"
 
@@ -115,10 +116,7 @@ Result<std::vector<Start>> startsOf(const plan::Plan &plan) {
 }
 
 std::string stemOf(const std::string &kernel) {
-    std::string stem;
-    for (const char c : kernel.substr(0, kernel.size() - 3)) // without ".cu"
-        stem += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    return stem;
+    return nameFrom(kernel.substr(0, kernel.size() - 3)); // without ".cu"
 }
 
 std::string kernelsHeader(const std::vector<Start> &starts) {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/names.h"
 #include "core/export/task_text.h"
 #include "core/export/template.h"
 #include "core/export/writers.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace cuda_agent::exporter {
 
@@ -39,9 +39,8 @@ std::string attribute(const std::string &key) {
     while (begin <= key.size()) {
         const std::size_t dot = std::min(key.find('.', begin), key.size());
         const std::string part = key.substr(begin, dot - begin);
-        text = !part.empty() && std::isdigit(static_cast<unsigned char>(part[0]))
-                   ? fmt::format("getattr({}, \"{}\")", text, part)
-                   : fmt::format("{}.{}", text, part);
+        text = !part.empty() && isDigit(part[0]) ? fmt::format("getattr({}, \"{}\")", text, part)
+                                                 : fmt::format("{}.{}", text, part);
         begin = dot + 1;
     }
     return text;

@@ -2,20 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/export/task_text.h"
 
+#include "core/base/names.h"
+
 #include <algorithm>
-#include <cctype>
 #include <regex>
 
 namespace cuda_agent::exporter {
 
 namespace {
-
-bool isIdentifier(const std::string &text) {
-    return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-           });
-}
 
 std::string trimmed(const std::string &text) {
     const auto begin = text.find_first_not_of(" \t\r\n");

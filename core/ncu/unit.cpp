@@ -3,6 +3,8 @@
 
 #include "core/ncu/unit.h"
 
+#include "core/base/names.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -43,10 +45,6 @@ Unit simple(std::string_view unit) {
         if (each.printed == unit)
             return {std::string(each.base), each.factor};
     return {std::string(unit), 1};
-}
-
-bool isDigit(char c) {
-    return c >= '0' && c <= '9';
 }
 
 /// The digits without the commas between groups of three, or none where commas stand elsewhere.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/names.h"
+
 #include <cstddef>
 #include <string_view>
 
@@ -13,12 +15,6 @@ class ExpressionScanner {
     explicit ExpressionScanner(std::string_view text) : text_(text) {}
 
   protected:
-    static bool isDigit(char c) { return c >= '0' && c <= '9'; }
-    static bool isNameStart(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    }
-    static bool isNamePart(char c) { return isNameStart(c) || isDigit(c); }
-
     void skipSpace() {
         while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t'))
             ++at_;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/json_fields.h"
 
+#include "core/base/names.h"
+
 #include <cmath>
 
 namespace cuda_agent::plan {
@@ -19,16 +21,9 @@ std::string shown(const Json &json) {
 
 } // namespace
 
-bool isIdentifier(std::string_view text) {
-    if (text.empty() || text.size() > 200)
-        return false;
-    const auto letter = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    };
-    if (!letter(text.front()))
-        return false;
-    return std::all_of(text.begin(), text.end(),
-                       [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+bool isPlanName(std::string_view text) {
+    constexpr std::size_t longest = 200;
+    return text.size() <= longest && isIdentifier(text);
 }
 
 Result<Expression> expressionFromJson(const Json &json, std::string_view path) {
@@ -88,7 +83,7 @@ Result<std::string> JsonFields::text(const char *name, std::string fallback) con
 
 Result<std::string> JsonFields::identifier(const char *name) const {
     CUDA_AGENT_ASSIGN(value, text(name));
-    if (!isIdentifier(value))
+    if (!isPlanName(value))
         return requestError(
             "{}: '{}' must be a name of letters, digits and '_' that does not start with a digit",
             path(name), value.substr(0, 60));

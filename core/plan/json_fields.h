@@ -53,7 +53,8 @@ class JsonFields {
     std::string path_;
 };
 
-bool isIdentifier(std::string_view text);
+/// An identifier of a reasonable length.
+bool isPlanName(std::string_view text);
 /// A number or text as an expression. Errors: request, naming `path`.
 Result<Expression> expressionFromJson(const Json &json, std::string_view path);
 

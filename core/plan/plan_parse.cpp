@@ -120,7 +120,7 @@ Result<void> parseSymbols(const JsonFields &fields, Plan &plan) {
                             maxSymbols);
     std::vector<std::pair<std::string, Expression>> symbols;
     for (const auto &[name, value] : json.items()) {
-        if (!isIdentifier(name) || isReserved(name))
+        if (!isPlanName(name) || isReserved(name))
             return requestError("symbols: '{}' cannot be a name; use letters, digits and '_', and "
                                 "not cdiv, min, max, and, or",
                                 name.substr(0, 60));
@@ -186,7 +186,7 @@ Result<void> parseDefines(const JsonFields &fields, Plan &plan) {
     if (!json.is_object() || json.size() > maxDefines)
         return requestError("defines: must be an object of at most {} name: value", maxDefines);
     for (const auto &[name, value] : json.items()) {
-        if (!isIdentifier(name))
+        if (!isPlanName(name))
             return requestError("defines: '{}' cannot be a macro name", name.substr(0, 60));
         if (!value.is_string() && !value.is_number() && !value.is_boolean())
             return requestError("defines.{}: must be a text or a number", name);

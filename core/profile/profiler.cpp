@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/profile/profiler.h"
 
+#include "core/base/names.h"
 #include "core/base/paths.h"
 #include "core/plan/library_folders.h"
 #include "core/plan/make_program.h"
@@ -44,10 +45,7 @@ void addFolder(std::vector<fs::path> &folders, const fs::path &folder) {
 int lineOfKernel(const std::string &text, const std::string &entry) {
     for (std::size_t at = text.find(entry); at != std::string::npos;
          at = text.find(entry, at + 1)) {
-        const auto isWord = [&](std::size_t i) {
-            return i < text.size() &&
-                   (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
-        };
+        const auto isWord = [&](std::size_t i) { return i < text.size() && isNamePart(text[i]); };
         if ((at > 0 && isWord(at - 1)) || isWord(at + entry.size()))
             continue;
         // The words before it, back to the end of what came before.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/names.h"
 #include "core/base/untrusted_json.h"
 #include "core/session/line.h"
 
@@ -19,10 +20,6 @@ constexpr std::array<bool, 256> plain = [] {
         table[static_cast<std::size_t>(byte)] = byte != '"' && byte != '\\';
     return table;
 }();
-
-constexpr bool isDigit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 /// Recursive descent over plain JSON. It may give up on rare but valid text (surrogate escapes,
 /// integers beyond 18 digits); the ordinary parser has the last word there.

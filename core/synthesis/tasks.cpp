@@ -3,9 +3,9 @@
 #include "core/synthesis/tasks.h"
 
 #include "core/base/hash.h"
+#include "core/base/names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 namespace cuda_agent::synthesis {
@@ -30,9 +30,7 @@ std::string nameOf(const SetTask &task) {
     const auto &candidate = *task.candidate;
     std::string name = fmt::format("{:06}", candidate.index);
     for (const auto &kind : orOperators(candidate.kinds, task)) {
-        std::string part;
-        for (const char c : kind)
-            part += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+        const std::string part = nameFrom(kind);
         if (name.size() + part.size() >= longestName)
             break;
         name += "_" + part;

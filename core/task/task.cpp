@@ -3,6 +3,8 @@
 
 #include "core/task/task.h"
 
+#include "core/base/names.h"
+
 #include <array>
 
 namespace cuda_agent::task {
@@ -21,17 +23,6 @@ struct NumericsName {
 constexpr std::array numericsNames{NumericsName{Numerics::standard, "default"},
                                    NumericsName{Numerics::tf32, "tf32"},
                                    NumericsName{Numerics::published, "published"}};
-
-/// ASCII only: what a shell user types; the sandbox checks that the name exists.
-bool isIdentifier(std::string_view text) {
-    const auto letter = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    };
-    if (text.empty() || !letter(text.front()))
-        return false;
-    return std::all_of(text.begin(), text.end(),
-                       [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
 
 } // namespace
 

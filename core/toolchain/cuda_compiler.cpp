@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "core/base/hash.h"
+#include "core/base/names.h"
 #include "core/base/paths.h"
 #include "core/device/nvrtc_library.h"
 #include "core/sandbox/sandbox.h"
@@ -12,7 +13,6 @@
 #include "core/toolchain/nvrtc_worker/protocol.h"
 #include "core/toolchain/ptx.h"
 
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -161,12 +161,6 @@ class Workers {
     std::vector<std::unique_ptr<Worker>> idle_;
 };
 
-bool isDefineName(const std::string &name) {
-    return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
-           std::all_of(name.begin(), name.end(),
-                       [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
-
 /// Why the request itself is unusable, or empty.
 std::string problemOf(const Source &source) {
     if (source.text.size() > sourceLimit)
@@ -174,7 +168,7 @@ std::string problemOf(const Source &source) {
     if (source.text.find('\0') != source.text.npos)
         return fmt::format("{} contains a zero byte", source.path);
     for (const auto &[name, value] : source.defines)
-        if (!isDefineName(name) || value.find_first_of(std::string("\n\0", 2)) != value.npos)
+        if (!isIdentifier(name) || value.find_first_of(std::string("\n\0", 2)) != value.npos)
             return fmt::format("the define '{}' is not a macro name with a one-line value", name);
     return {};
 }
@@ -240,7 +234,7 @@ std::optional<Rejection> missingEntries(const Source &source, const Binary &bina
 
 /// "sm_90" -> "sm_90a": the features of this very generation (wgmma, setmaxnreg, ...).
 std::string targetOf(const std::string &architecture) {
-    const bool plain = std::isdigit(static_cast<unsigned char>(architecture.back()));
+    const bool plain = isDigit(architecture.back());
     const bool hasFeatures = std::atoi(architecture.c_str() + 3) >= 90;
     return plain && hasFeatures ? architecture + "a" : architecture;
 }

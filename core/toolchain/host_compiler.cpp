@@ -3,6 +3,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/json.h"
+#include "core/base/names.h"
 #include "core/base/paths.h"
 #include "core/base/temporary_folder.h"
 #include "core/sandbox/sandbox.h"
@@ -187,11 +188,7 @@ bool isSafePath(const std::string &text) {
 }
 
 bool isSafeDefine(const std::string &name, const std::string &value) {
-    return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
-           std::ranges::all_of(
-               name,
-               [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }) &&
-           value.find('\n') == value.npos && value.find('\0') == value.npos;
+    return isIdentifier(name) && value.find('\n') == value.npos && value.find('\0') == value.npos;
 }
 
 std::string cut(std::string text, std::size_t limit) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/corpus/slim.h"
 
+#include "core/base/names.h"
+
 #include <algorithm>
 #include <optional>
 #include <sstream>
@@ -21,15 +23,11 @@ Lines linesOf(const std::string &text) {
     return lines;
 }
 
-bool isWordPart(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
 bool hasWord(std::string_view line, std::string_view word) {
     for (auto at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
         const auto end = at + word.size();
-        if ((at == 0 || !isWordPart(line[at - 1])) &&
-            (end == line.size() || !isWordPart(line[end])))
+        if ((at == 0 || !isNamePart(line[at - 1])) &&
+            (end == line.size() || !isNamePart(line[end])))
             return true;
     }
     return false;
@@ -121,7 +119,7 @@ std::optional<std::string> constantOf(std::string_view line) {
         if (value.find(effect) != value.npos)
             return std::nullopt;
     auto begin = equals;
-    while (begin > 0 && isWordPart(text[begin - 1]))
+    while (begin > 0 && isNamePart(text[begin - 1]))
         --begin;
     const auto type = text.substr(6, begin - 6);
     const bool plain = begin < equals && type.find_first_of("({[<,;") == type.npos;
@@ -160,7 +158,7 @@ void dropParentheses(std::string &line) {
     if (at == line.npos)
         return;
     auto end = at + 3;
-    while (end < line.size() && isWordPart(line[end]))
+    while (end < line.size() && isNamePart(line[end]))
         ++end;
     if (line.compare(end, 4, ") % ") == 0 || line.compare(end, 4, ") / ") == 0) {
         line.erase(end, 1);

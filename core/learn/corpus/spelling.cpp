@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/corpus/spelling.h"
 
+#include "core/base/names.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,13 +23,6 @@ constexpr std::int64_t mostOfASchedule = 16384; ///< powers of two up to it are 
 constexpr std::int64_t mostTimes = 64, leastOfAMultiple = 16;
 constexpr std::int64_t leastMultiple = 100;
 
-bool isWordPart(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-bool isDigit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /// A decimal number as a token of C++ or of a plan's expression.
 struct Number {
     std::size_t at = 0, end = 0; ///< with its suffix
@@ -44,10 +39,10 @@ std::optional<Number> nextNumber(std::string_view text, std::size_t from) {
         while (end < text.size() && isDigit(text[end]))
             ++end;
         auto tail = end;
-        while (tail < text.size() && (isWordPart(text[tail]) || text[tail] == '.'))
+        while (tail < text.size() && (isNamePart(text[tail]) || text[tail] == '.'))
             ++tail;
         const auto suffix = text.substr(end, tail - end);
-        const bool inWord = at > 0 && (isWordPart(text[at - 1]) || text[at - 1] == '.');
+        const bool inWord = at > 0 && (isNamePart(text[at - 1]) || text[at - 1] == '.');
         Number number{at, tail, 0, suffix};
         const auto [stop, error] =
             std::from_chars(text.data() + at, text.data() + end, number.value);

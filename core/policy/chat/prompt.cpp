@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/chat/chat.h"
 
+#include "core/base/names.h"
 #include "core/tools/judge_summary.h"
 #include "core/tools/toolbox.h"
 
@@ -74,9 +75,7 @@ std::map<std::string, std::string> bufferNames(const task::Description &task) {
         if (node.origin == task::Origin::input) {
             name = fmt::format("in{}", tensors++);
         } else {
-            name = "p_";
-            for (const char c : node.key)
-                name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+            name = "p_" + nameFrom(node.key);
         }
         while (!taken.insert(name).second)
             name += "_";

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/chat/chat.h"
 
+#include "core/base/names.h"
 #include "core/tools/toolbox.h"
 
 #include <algorithm>
@@ -24,9 +25,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 bool isName(std::string_view name) {
-    return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
-        return c < 0x80 && (std::isalnum(c) || c == '_');
-    });
+    return !name.empty() && std::ranges::all_of(name, isNamePart);
 }
 
 std::optional<std::string_view> specialIn(std::string_view text) {

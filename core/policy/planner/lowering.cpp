@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/lowering.h"
 
+#include "core/base/names.h"
+
 #include <cmath>
 #include <limits>
 
@@ -20,13 +22,6 @@ double numberOf(const Json &json, double fallback) {
         return word == "nan" ? std::nan("") : word == "inf" ? infinity : -infinity;
     }
     return fallback;
-}
-
-std::string identifier(const std::string &text) {
-    std::string result;
-    for (const char c : text)
-        result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    return result;
 }
 
 } // namespace
@@ -164,7 +159,7 @@ Result<void> Lowering::placeholder(const task::Node &node, int tensorIndex) {
     buffer.role = input ? BufferRole::input : BufferRole::parameter;
     buffer.index = input ? tensorIndex : -1;
     buffer.key = input ? "" : node.key;
-    buffer.name = input ? fmt::format("in{}", tensorIndex) : "p_" + identifier(node.key);
+    buffer.name = input ? fmt::format("in{}", tensorIndex) : "p_" + nameFrom(node.key);
     for (std::size_t d = 0; d < buffer.shape.size(); ++d)
         buffer.expressions.push_back(input ? fmt::format("{}.shape[{}]", buffer.name, d)
                                            : std::to_string(buffer.shape[d]));

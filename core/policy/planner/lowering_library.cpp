@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/names.h"
 #include "core/policy/planner/fusion.h"
 #include "core/policy/planner/lowering.h"
 
@@ -174,7 +175,7 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, DType result, dou
         if (atoms.empty())
             return Axes{};
         const std::string text = l.program.axes.expression(atoms);
-        const bool computed = std::isdigit(static_cast<unsigned char>(text[0])) == 0;
+        const bool computed = !isDigit(text[0]);
         return Axes{l.program.axes.add(l.program.axes.size(atoms), computed ? text : "")};
     };
     for (std::size_t d = 0; d + 1 < rank; ++d)

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/names.h"
 #include "core/policy/planner/fusion.h"
 #include "core/policy/planner/lowering.h"
 
@@ -20,8 +21,7 @@ View Lowering::loadBuffer(int buffer) {
     const BufferInfo &info = program.buffers[buffer];
     std::vector<Axes> dims;
     for (std::size_t d = 0; d < info.shape.size(); ++d) {
-        const bool computed = !info.expressions[d].empty() &&
-                              !std::isdigit(static_cast<unsigned char>(info.expressions[d][0]));
+        const bool computed = !info.expressions[d].empty() && !isDigit(info.expressions[d][0]);
         dims.push_back(
             info.shape[d] == 1
                 ? Axes{}
