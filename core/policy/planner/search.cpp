@@ -371,8 +371,14 @@ std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) c
     // Every variant gets its first choices measured, unless it must be much slower.
     std::optional<Choice> best;
     double bestSeconds = 0;
+    bool roundedWrong = false, exactTried = false;
     for (const Trial &trial : trials) {
         const auto choice = parse(trial.name);
+        if (choice) {
+            const bool exact = variants_[choice->variant]->exact;
+            exactTried = exactTried || exact;
+            roundedWrong = roundedWrong || (trial.wrong && !exact);
+        }
         if (choice && !trial.failed && trial.seconds > 0 &&
             (!best || trial.seconds < bestSeconds)) {
             best = choice;
@@ -382,6 +388,15 @@ std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) c
     Choice first{0, std::vector<std::size_t>(variants_[0]->groups.size(), 0)};
     if (!tried(nameOf(first)))
         return nameOf(first);
+    // The reference may not have rounded: one look settles it, before more of those that round.
+    const auto exact = std::find_if(variants_.begin(), variants_.end(),
+                                    [](const auto &variant) { return variant->exact; });
+    if (!best && roundedWrong && !exactTried && exact != variants_.end()) {
+        const Choice plain{static_cast<std::size_t>(exact - variants_.begin()),
+                           std::vector<std::size_t>((*exact)->groups.size(), 0)};
+        if (!tried(nameOf(plain)))
+            return nameOf(plain);
+    }
     // Later choices of the leading variant, one group at a time, the heaviest first. Of each group
     // a few are looked at before the other variants get their turn.
     const auto neighbours = [&](const Choice &from,
@@ -402,6 +417,7 @@ std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) c
         }
         return std::nullopt;
     };
+    const bool roundingHolds = best && !variants_[best->variant]->exact;
     // Other library steps make the largest difference.
     for (std::size_t v = 0; v < variants_.size(); ++v) {
         const bool seen =
@@ -411,7 +427,7 @@ std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) c
         // The library's products and the planner's own are guessed at by different rules.
         const bool otherProducts =
             best && variants_[v]->products != variants_[best->variant]->products;
-        const bool hopeless = best && (variants_[v]->exact ||
+        const bool hopeless = best && ((roundingHolds && variants_[v]->exact) ||
                                        seconds(other) > (otherProducts ? 3 : 1.3) * bestSeconds);
         if (!seen && !tried(nameOf(other)) && !hopeless)
             return nameOf(other);
@@ -439,7 +455,8 @@ std::optional<std::string> SearchSpace::next(const std::vector<Trial> &trials) c
     }
     for (std::size_t v = 0; v < variants_.size(); ++v) {
         const Choice other{v, std::vector<std::size_t>(variants_[v]->groups.size(), 0)};
-        const bool hopeless = best && (variants_[v]->exact || seconds(other) > 1.3 * bestSeconds);
+        const bool hopeless =
+            best && ((roundingHolds && variants_[v]->exact) || seconds(other) > 1.3 * bestSeconds);
         if (!tried(nameOf(other)) && !hopeless)
             return nameOf(other);
     }

@@ -15,7 +15,7 @@ struct Variant {
     std::vector<ScheduledGroup> groups;
     std::vector<std::vector<Option>> options; ///< by group
     double librarySeconds = 0;
-    bool exact = false; ///< no TF32: tried only while nothing else is correct
+    bool exact = false; ///< no TF32: tried where TF32 gave a wrong answer
     /// The library steps as text, and the products that kernels compute themselves: equal where
     /// variants share them.
     std::string steps;
@@ -27,6 +27,7 @@ struct Trial {
     std::string name;
     bool failed = false; ///< did not compile, was wrong, or could not be timed
     double seconds = 0;
+    bool wrong = false; ///< it failed by its answer
 };
 
 /// All candidates of one task on one device. A candidate is named by its variant and the schedules

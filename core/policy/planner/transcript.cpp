@@ -28,6 +28,8 @@ Attempt attemptOf(const session::Turn &turn, const std::string &name, bool full)
     const Json speedup = verdict.value("speedup", Json::object());
     attempt.againstCompile = speedup.is_object() ? speedup.value("compile", 0.0) : 0;
     attempt.failed = !verdict.value("correct", false) || attempt.seconds <= 0;
+    attempt.wrong =
+        attempt.failed && verdict.contains("failed_check") && !verdict.contains("fault");
     attempt.problem = verdict.value("problem", "");
     if (attempt.failed && attempt.problem.empty())
         attempt.problem = verdict.value("correct", false) ? "it could not be timed" : "it is wrong";
@@ -105,7 +107,7 @@ std::size_t Transcript::sinceImprovement(double fraction) const {
 std::vector<Trial> Transcript::trials() const {
     std::vector<Trial> result;
     for (const Attempt &attempt : attempts)
-        result.push_back({attempt.name, attempt.failed, attempt.seconds});
+        result.push_back({attempt.name, attempt.failed, attempt.seconds, attempt.wrong});
     return result;
 }
 

@@ -11,7 +11,8 @@ namespace cuda_agent::policy {
 struct Attempt {
     std::string name;
     bool failed = true;
-    bool full = false; ///< verified in full
+    bool wrong = false; ///< it failed by its answer
+    bool full = false;  ///< verified in full
     double seconds = 0;
     double fractionOfLimit = 0;
     double againstCompile = 0; ///< the verdict's speed-up, whose baselines ran beside the candidate

@@ -97,6 +97,24 @@ TEST(SearchOrder, FullPrecisionIsForWhereTf32WasWrong) {
         trials.push_back({*next, true, 0});
     ASSERT_TRUE(next);
     EXPECT_LE(trials.size(), 12u) << "full precision comes before all that could round is tried";
+
+    // A wrong answer, unlike another failure, asks for it at once.
+    trials = {{*first, true, 0, true}};
+    next = made->next(trials);
+    ASSERT_TRUE(next);
+    EXPECT_FALSE(rounds(*next)) << *next;
+    // Where that is wrong too, rounding was not the reason.
+    trials.push_back({*next, true, 0, true});
+    EXPECT_TRUE(rounds(made->next(trials).value_or("")));
+    // Where it is right, its schedules are looked at, and whether others may round.
+    trials.back() = {*next, false, made->expectedSeconds(*next)};
+    int exact = 0, rounding = 0;
+    while (const auto other = made->next(trials)) {
+        ++(rounds(*other) ? rounding : exact);
+        trials.push_back({*other, true, 0, rounds(*other)});
+    }
+    EXPECT_GT(exact, 1);
+    EXPECT_GT(rounding, 0);
 }
 
 TEST(SearchOrder, ConvolutionsKnowFullPrecisionInBothLayouts) {
