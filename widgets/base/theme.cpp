@@ -175,4 +175,10 @@ QFont Theme::codeFont() const {
     return font;
 }
 
+void setTextColor(QWidget *widget, const QColor &color) {
+    QPalette palette = widget->palette();
+    palette.setColor(QPalette::WindowText, color);
+    widget->setPalette(palette);
+}
+
 } // namespace cuda_agent::widgets

@@ -9,6 +9,8 @@
 
 #include <array>
 
+class QWidget;
+
 namespace cuda_agent::widgets {
 
 /// Colours of the window beyond the palette: one set for light, one for dark.
@@ -68,5 +70,9 @@ class Theme : public QObject {
   private slots:
     void portalChanged(const QString &group, const QString &key, const QDBusVariant &value);
 };
+
+/// The colour of a label's text, or of another plain widget's, in place of the palette's; it stays
+/// when the theme changes. GUI thread.
+void setTextColor(QWidget *widget, const QColor &color);
 
 } // namespace cuda_agent::widgets

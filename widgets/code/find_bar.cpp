@@ -179,11 +179,9 @@ void CodeFindBar::say() {
     }
     count_->setText(text);
     count_->setToolTip(text);
-    QPalette colors = palette();
     const bool bad = !found_.problem.isEmpty() || (!any && !find_->text().isEmpty());
     const Colors &theme = Theme::instance().colors();
-    colors.setColor(QPalette::WindowText, bad ? theme.bad : theme.muted);
-    count_->setPalette(colors);
+    setTextColor(count_, bad ? theme.bad : theme.muted);
 }
 
 void CodeFindBar::step(int by) {

@@ -309,9 +309,7 @@ void Plot::applyTheme() {
     plot_->legend->setTextColor(colors.text);
     plot_->legend->setFont(font());
     plot_->setFont(font());
-    QPalette palette = empty_->palette();
-    palette.setColor(QPalette::WindowText, colors.muted);
-    empty_->setPalette(palette);
+    setTextColor(empty_, colors.muted);
     rebuild();
 }
 

@@ -32,12 +32,6 @@ namespace {
 
 constexpr std::size_t mostDrawn = 7; ///< launches beside each other: as many as have a colour
 
-void setColor(QWidget *widget, const QColor &color) {
-    QPalette palette = widget->palette();
-    palette.setColor(QPalette::WindowText, color);
-    widget->setPalette(palette);
-}
-
 } // namespace
 
 ProfilePane::ProfilePane(SessionDocument *document, QWidget *parent)
@@ -101,9 +95,9 @@ void ProfilePane::resizeEvent(QResizeEvent *event) {
 
 void ProfilePane::retheme() {
     const Colors &colors = Theme::instance().colors();
-    setColor(note_, colors.muted);
-    setColor(nothing_, colors.muted);
-    setColor(noFindings_, colors.muted);
+    setTextColor(note_, colors.muted);
+    setTextColor(nothing_, colors.muted);
+    setTextColor(noFindings_, colors.muted);
     findingsList_->viewport()->update();
     table_->viewport()->update();
     // The rows' heights follow the font.

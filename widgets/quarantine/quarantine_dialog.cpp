@@ -159,9 +159,7 @@ void QuarantineDialog::take(const LiftAnswer &answer) {
 
 void QuarantineDialog::retheme() {
     const Colors &colors = Theme::instance().colors();
-    QPalette palette = this->palette();
-    palette.setColor(QPalette::WindowText, good_ ? colors.good : colors.bad);
-    said_->setPalette(palette);
+    setTextColor(said_, good_ ? colors.good : colors.bad);
 }
 
 void QuarantineDialog::say(const QString &text, bool good) {

@@ -144,9 +144,7 @@ void RooflinePane::showEvent(QShowEvent *event) {
 }
 
 void RooflinePane::retheme() {
-    QPalette palette = note_->palette();
-    palette.setColor(QPalette::WindowText, Theme::instance().colors().muted);
-    note_->setPalette(palette);
+    setTextColor(note_, Theme::instance().colors().muted);
     table_->viewport()->update();
 }
 

@@ -72,9 +72,7 @@ PlotCell::PlotCell(const QString &metric, QWidget *parent)
 }
 
 void PlotCell::applyTheme() {
-    QPalette palette = note_->palette();
-    palette.setColor(QPalette::WindowText, Theme::instance().colors().warning);
-    note_->setPalette(palette);
+    setTextColor(note_, Theme::instance().colors().warning);
 }
 
 QString PlotCell::note() const {

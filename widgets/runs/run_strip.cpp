@@ -69,12 +69,8 @@ void RunStrip::setRun(const QString &name, const QColor &color, const RunProgres
     name_->show();
     state_->setText(progress.state);
     state_->setVisible(!progress.state.isEmpty());
-    QPalette palette = state_->palette();
-    palette.setColor(QPalette::WindowText, progress.error.isEmpty() ? colors.text : colors.bad);
-    state_->setPalette(palette);
-    palette = error_->palette();
-    palette.setColor(QPalette::WindowText, colors.bad);
-    error_->setPalette(palette);
+    setTextColor(state_, progress.error.isEmpty() ? colors.text : colors.bad);
+    setTextColor(error_, colors.bad);
     error_->setText(progress.error);
     error_->setVisible(!progress.error.isEmpty());
     bar_->setVisible(progress.share >= 0);

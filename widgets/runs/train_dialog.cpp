@@ -121,10 +121,8 @@ void TrainDialog::look() {
                                   "checkpoint.")
                              : tr("The run goes on when this window is closed; Stop ends it.");
     }
-    QPalette palette = note_->palette();
-    palette.setColor(QPalette::WindowText, missing_.isEmpty() ? Theme::instance().colors().muted
-                                                              : Theme::instance().colors().bad);
-    note_->setPalette(palette);
+    setTextColor(note_, missing_.isEmpty() ? Theme::instance().colors().muted
+                                           : Theme::instance().colors().bad);
     note_->setText(text);
     QPushButton *button = buttons_->button(QDialogButtonBox::Ok);
     button->setText(wanted.resume ? tr("Resume") : tr("Start"));

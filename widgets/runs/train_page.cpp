@@ -187,10 +187,7 @@ QHash<QString, RunLook> TrainPage::looks() const {
 }
 
 void TrainPage::say(const QString &text, bool bad) {
-    QPalette palette = status_->palette();
-    palette.setColor(QPalette::WindowText,
-                     bad ? Theme::instance().colors().bad : Theme::instance().colors().muted);
-    status_->setPalette(palette);
+    setTextColor(status_, bad ? Theme::instance().colors().bad : Theme::instance().colors().muted);
     status_->setText(text);
     status_->setVisible(!text.isEmpty());
     if (bad)

@@ -141,13 +141,8 @@ void SkillsDialog::makeLayout() {
 
 void SkillsDialog::applyTheme() {
     const Colors &colors = Theme::instance().colors();
-    const auto paint = [](QLabel *label, const QColor &color) {
-        QPalette palette = QApplication::palette();
-        palette.setColor(QPalette::WindowText, color);
-        label->setPalette(palette);
-    };
-    paint(problems_, colors.bad);
-    paint(about_, colors.muted);
+    setTextColor(problems_, colors.bad);
+    setTextColor(about_, colors.muted);
 }
 
 void SkillsDialog::say(const QString &text) {

@@ -124,10 +124,8 @@ void SynthesisDialog::check() {
         hint = tr("The synthesis in this folder is gone on with.");
     else if (place.isDir() && !QDir(folder).isEmpty())
         hint = tr("This folder holds other files; an empty one is better.");
-    QPalette palette = note_->palette();
-    palette.setColor(QPalette::WindowText, problem.isEmpty() ? Theme::instance().colors().muted
-                                                             : Theme::instance().colors().bad);
-    note_->setPalette(palette);
+    setTextColor(note_, problem.isEmpty() ? Theme::instance().colors().muted
+                                          : Theme::instance().colors().bad);
     note_->setText(problem.isEmpty() ? hint : problem);
     start_->setEnabled(problem.isEmpty() && !recipe.isEmpty() && !folder.isEmpty());
 }

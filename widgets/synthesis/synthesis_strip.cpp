@@ -266,17 +266,13 @@ void SynthesisStrip::refresh() {
         rejections_->set({});
         chart_->setBars({});
     }
-    QPalette palette = state_->palette();
-    palette.setColor(QPalette::WindowText, color);
-    state_->setPalette(palette);
+    setTextColor(state_, color);
     state_->setText(state);
     state_->setToolTip(state);
-    palette.setColor(QPalette::WindowText, colors.muted);
-    rates_->setPalette(palette);
+    setTextColor(rates_, colors.muted);
     rates_->setText(rates);
     rates_->setToolTip(rates);
-    palette.setColor(QPalette::WindowText, colors.bad);
-    error_->setPalette(palette);
+    setTextColor(error_, colors.bad);
     error_->setText(ours ? process_->error() : QString());
     error_->setVisible(!error_->text().isEmpty());
     bar_->setVisible(progress.has_value());

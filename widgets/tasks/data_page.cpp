@@ -115,13 +115,9 @@ DataPage::~DataPage() {
 }
 
 void DataPage::applyTheme() {
-    QPalette palette = reason_->palette();
-    palette.setColor(QPalette::WindowText, Theme::instance().colors().bad);
-    reason_->setPalette(palette);
-    palette.setColor(QPalette::WindowText, Theme::instance().colors().muted);
-    count_->setPalette(palette);
-    set_->setPalette(palette);
-    asked_->setPalette(palette);
+    setTextColor(reason_, Theme::instance().colors().bad);
+    for (QWidget *quiet : std::initializer_list<QWidget *>{count_, set_, asked_})
+        setTextColor(quiet, Theme::instance().colors().muted);
 }
 
 /// The sample tasks, once somebody looks.
@@ -314,10 +310,7 @@ bool DataPage::exportCsv(const QString &file) {
 }
 
 void DataPage::say(const QString &text, bool bad) {
-    QPalette palette = status_->palette();
-    palette.setColor(QPalette::WindowText,
-                     bad ? Theme::instance().colors().bad : Theme::instance().colors().muted);
-    status_->setPalette(palette);
+    setTextColor(status_, bad ? Theme::instance().colors().bad : Theme::instance().colors().muted);
     status_->setText(text);
     status_->setVisible(!text.isEmpty());
     if (bad)

@@ -175,9 +175,7 @@ void TimelineBar::refresh() {
                         locale.toString(qulonglong(size)));
     }
     state_->setText(text);
-    QPalette palette = state_->palette();
-    palette.setColor(QPalette::WindowText, color);
-    state_->setPalette(palette);
+    setTextColor(state_, color);
     for (QAction *action : actions()) {
         const QString name = action->objectName();
         const bool back = name == QLatin1String("timeline.start") ||

@@ -200,10 +200,8 @@ void TransformerForm::show(const Result<policy::Weights> &found) {
 }
 
 void TransformerForm::applyTheme() {
-    QPalette palette = QApplication::palette();
     const Colors &colors = Theme::instance().colors();
-    palette.setColor(QPalette::WindowText, bad_ ? colors.bad : colors.muted);
-    found_->setPalette(palette);
+    setTextColor(found_, bad_ ? colors.bad : colors.muted);
 }
 
 void TransformerForm::whenUsable(std::function<void()> then) {

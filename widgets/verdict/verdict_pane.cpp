@@ -34,12 +34,6 @@ QLabel *textLabel(const QString &name, QWidget *parent) {
     return label;
 }
 
-void setColor(QLabel *label, const QColor &color) {
-    QPalette palette = label->palette();
-    palette.setColor(QPalette::WindowText, color);
-    label->setPalette(palette);
-}
-
 void setTextOrHide(QLabel *label, const QString &text) {
     label->setText(text);
     label->setVisible(!text.isEmpty());
@@ -193,15 +187,15 @@ void VerdictPane::refresh() {
 void VerdictPane::retheme() {
     const Colors &colors = Theme::instance().colors();
     const VerdictKind kind = kindOf(document_->verdict());
-    setColor(nothing_, colors.muted);
-    setColor(headline_, kind == VerdictKind::correct ? colors.good : colors.bad);
+    setTextColor(nothing_, colors.muted);
+    setTextColor(headline_, kind == VerdictKind::correct ? colors.good : colors.bad);
     QFont big = font();
     big.setBold(true);
     big.setPointSizeF(big.pointSizeF() * 1.15);
     headline_->setFont(big);
-    setColor(circumstances_, colors.muted);
-    setColor(problem_, kind == VerdictKind::correct ? colors.warning : colors.bad);
-    setColor(remarks_, colors.warning);
+    setTextColor(circumstances_, colors.muted);
+    setTextColor(problem_, kind == VerdictKind::correct ? colors.warning : colors.bad);
+    setTextColor(remarks_, colors.warning);
     table_->viewport()->update();
 }
 
