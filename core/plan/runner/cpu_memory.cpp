@@ -42,19 +42,24 @@ GuardedPages::~GuardedPages() {
         munmap(reservation_, reserved_);
 }
 
+Result<void> GuardedPages::reserve(std::uint64_t bytes) {
+    reserved_ = roundUp(std::max<std::size_t>(bytes, 1), pageBytes()) + 2 * band;
+    reservation_ =
+        mmap(nullptr, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reservation_ == MAP_FAILED) {
+        reservation_ = nullptr;
+        return machineError("no address space for {} bytes: {}", bytes, std::strerror(errno));
+    }
+    return {};
+}
+
 Result<GuardedPages> GuardedPages::make(std::uint64_t bytes, std::uint32_t alignment,
                                         unsigned char poison) {
     if (bytes > maxBytes)
         return machineError("{} bytes of memory are more than this machine has", bytes);
     GuardedPages pages;
-    const std::size_t mapped = roundUp(std::max<std::size_t>(bytes, 1), pageBytes());
-    pages.reserved_ = mapped + 2 * band;
-    pages.reservation_ = mmap(nullptr, pages.reserved_, PROT_NONE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages.reservation_ == MAP_FAILED) {
-        pages.reservation_ = nullptr;
-        return machineError("no address space for {} bytes: {}", bytes, std::strerror(errno));
-    }
+    CUDA_AGENT_TRY(pages.reserve(bytes));
+    const auto mapped = pages.reserved_ - 2 * band;
     auto *begin = static_cast<std::byte *>(pages.reservation_) + band;
     if (mprotect(begin, mapped, PROT_READ | PROT_WRITE) != 0)
         return machineError("out of memory for {} bytes: {}", bytes, std::strerror(errno));
@@ -70,14 +75,8 @@ Result<GuardedPages> GuardedPages::map(int fd, std::uint64_t bytes) {
         return machineError("the lent memory is smaller than the {} bytes that were announced",
                             bytes);
     GuardedPages pages;
-    const std::size_t mapped = roundUp(std::max<std::size_t>(bytes, 1), pageBytes());
-    pages.reserved_ = mapped + 2 * band;
-    pages.reservation_ = mmap(nullptr, pages.reserved_, PROT_NONE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages.reservation_ == MAP_FAILED) {
-        pages.reservation_ = nullptr;
-        return machineError("no address space for {} bytes: {}", bytes, std::strerror(errno));
-    }
+    CUDA_AGENT_TRY(pages.reserve(bytes));
+    const auto mapped = pages.reserved_ - 2 * band;
     auto *begin = static_cast<std::byte *>(pages.reservation_) + band;
     if (bytes > 0 &&
         mmap(begin, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)

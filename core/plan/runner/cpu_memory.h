@@ -28,6 +28,9 @@ class GuardedPages {
     std::byte *data() const { return data_; }
 
   private:
+    /// Address space for whole pages of so many bytes between two bands, none of it accessible.
+    Result<void> reserve(std::uint64_t bytes);
+
     void *reservation_ = nullptr;
     std::size_t reserved_ = 0;
     std::byte *data_ = nullptr;
