@@ -21,6 +21,10 @@ class Unsupported(Exception):
     """The graph has something the engine's format has no room for; the text says what."""
 
 
+class HasComplexNumbers(Unsupported):
+    """The graph has complex tensors, which tracing turns into pairs of real ones."""
+
+
 class Describer:
     """Describes one task once; keeps the tensors of its parameters and constants."""
 
@@ -66,12 +70,14 @@ class Describer:
         graph, problem = None, ""
         try:
             graph = self._export(arguments)
+            trace = any("backward" in node["op"] for node in graph["nodes"])
         except Unsupported as error:
             problem = str(error)
+            trace = isinstance(error, HasComplexNumbers)
         except BaseException as error:  # export runs task code and reports in many ways
             problem = f"torch.export failed: {type(error).__name__}: {shortened(error)}"
-        if problem.startswith("torch.export failed") or "yields complex" in problem or \
-                graph and any("backward" in node["op"] for node in graph["nodes"]):
+            trace = True
+        if trace:
             try:
                 graph = self._trace(arguments)
                 problem = ""
@@ -278,7 +284,8 @@ def one_type(value, node):
     if not isinstance(value, torch.Tensor):
         raise Unsupported(f"{node.target} yields a {type(value).__name__}")
     if value.dtype not in DTYPES:
-        raise Unsupported(f"{node.target} yields {str(value.dtype).removeprefix('torch.')}")
+        kind = HasComplexNumbers if value.dtype.is_complex else Unsupported
+        raise kind(f"{node.target} yields {str(value.dtype).removeprefix('torch.')}")
     try:
         return {"dtype": DTYPES[value.dtype], "shape": [int(size) for size in value.shape],
                 "strides": [int(stride) for stride in value.stride()]}
