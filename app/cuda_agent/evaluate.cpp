@@ -24,6 +24,7 @@ struct Options {
     std::string policy = "planner";
     std::string strength = "full";
     bool maxAutotune = false;
+    int timedCalls = 0;
     bool json = false;
     agent::Budget budget{0, 0, 0, 0};
     TransformerOptions transformer;
@@ -55,6 +56,7 @@ Result<bench::Request> requestOf(const Options &options) {
     CUDA_AGENT_ASSIGN(rules, modules::rulesFromName(options.rules));
     request.one.judge.rules = rules;
     request.one.judge.maxAutotune = options.maxAutotune;
+    request.one.judge.timedCalls = options.timedCalls;
     request.one.judge.baselines = options.baselines;
     request.one.device = options.device;
     request.one.policy = options.policy;
@@ -138,6 +140,11 @@ Run addEvaluate(CLI::App &app) {
         ->check(CLI::IsMember({"full", "training"}))
         ->needs(candidates)
         ->capture_default_str();
+    app.add_option(
+           "--timed-calls", options->timedCalls,
+           "Timed calls of each of --candidates (default: as many as its strength asks for)")
+        ->check(CLI::Range(5, 10000))
+        ->needs(candidates);
     app.add_option("--policy", options->policy, "Who writes the kernels")
         ->check(CLI::IsMember({"planner", "transformer", "endpoint"}))
         ->excludes(candidates)

@@ -64,6 +64,8 @@ Result<Json> settingsOf(const Request &request) {
     } else {
         settings["candidates"] = fs::absolute(request.samplesFolder).string();
         settings["strength"] = verify::nameOf(request.strength);
+        if (one.judge.timedCalls > 0)
+            settings["timed_calls"] = one.judge.timedCalls;
     }
     return settings;
 }

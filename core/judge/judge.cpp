@@ -22,6 +22,8 @@ constexpr double implausible = 0.9;
 constexpr int mostTimingSets = 4;
 /// A copy that takes that much longer tells that stored baselines are of another machine or hour.
 constexpr double otherMachine = 1.1;
+/// Host seconds of a candidate's timed calls where their number is given.
+constexpr double longestTiming = 60;
 /// Candidates that one process has at most: whatever one could leave in it ends.
 constexpr int mostServed = 50;
 
@@ -241,8 +243,12 @@ Result<void> Judge::State::timeCandidate(plan::CandidateProcess &process, verify
     (void)alone;
     laps.end("waiting");
     auto &checks = verdict.verification.checks;
-    const auto protocol = verdict.strength == verify::Strength::full ? timing::fullProtocol()
-                                                                     : timing::trainingProtocol();
+    auto protocol = verdict.strength == verify::Strength::full ? timing::fullProtocol()
+                                                               : timing::trainingProtocol();
+    if (options.timedCalls > 0) {
+        protocol.minimumSamples = protocol.maximumSamples = options.timedCalls;
+        protocol.budgetSeconds = longestTiming;
+    }
     auto times = timing::measureCandidate(process, *device, sets, bytes, protocol, stop);
     if (!times) {
         if (times.error().kind != ErrorKind::failed)

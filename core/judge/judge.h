@@ -21,6 +21,9 @@ struct Options {
     bool interleaveBaselines = true;
     /// Off: no baselines, and verdicts without times, whose reward is 1 when correct.
     bool timing = true;
+    /// Samples of a candidate's time, exactly so many unless the machine was throttled; 0: as many
+    /// as its strength asks for.
+    int timedCalls = 0;
     /// Folder of baselines that were measured before, on such a device and with this PyTorch: they
     /// are taken in place of new ones, and new ones are added. Empty: measure always.
     std::filesystem::path baselines = {};

@@ -66,10 +66,12 @@ class Evaluate(Case):
         kernel.write_text(kernel.read_text().replace("* 2", "* 3").replace("2.0f", "3.0f").replace("2.f", "3.f"))
         (mine / "1_triple.py").write_text("class ModelNew: pass\n")
         self.out = self.folder / "stored"
-        stored = self.evaluate("--candidates", mine, "--strength", "training", "--json", *kept)
+        stored = self.evaluate("--candidates", mine, "--strength", "training", "--timed-calls", 37, "--json",
+                               *kept)
         self.expect(stored, 0, "4 to evaluate")
         by_name = {(record["task"], record.get("sample")): record for record in self.records()}
         self.assertEqual(by_name["1/1", 0]["outcome"], "correct")
+        self.assertGreaterEqual(by_name["1/1", 0]["verdict"]["times"]["candidate"]["samples"], 37)  # 30 by itself
         # Against times that the first has left.
         left = json.loads(next((self.folder / "baselines").glob("1_double-*.json")).read_text())
         self.assertEqual(by_name["1/1", 0]["verdict"]["times"]["eager"]["seconds"],
@@ -119,6 +121,7 @@ class Evaluate(Case):
                                 (["--candidates", self.folder / "none"], "cannot read"),
                                 (["--candidates", self.folder], "nothing in"),
                                 (["--strength", "training"], "--candidates"),
+                                (["--timed-calls", "50"], "--candidates"),
                                 (["--gpus", 0], "--gpus"), (["--gpus", 2], "GPUs"),
                                 (["--policy", "replay"], "--policy"),
                                 (["--numerics", "default,exact"], "exact")):
