@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The endpoint policy against a server of other people's making: `transformers serve` with a two-layer
-Qwen3 of random weights, made on the spot. Shows that the protocol fits (streams, token counts, a whole
-session); the model says nothing of sense. Needs the network the first time, for pip.
+"""The endpoint policy and the composer of tasks against a server of other people's making: `transformers
+serve` with a two-layer Qwen3 of random weights, made on the spot. Shows that the protocol fits (streams,
+token counts, a whole session, a wave of proposals); the model says nothing of sense, and that is what
+session and synthesis say of it. Needs the network the first time, for pip.
 
 usage: real_server.py --program build/release/bin/cuda-agent --torch .venv [--folder FOLDER]
 
@@ -58,6 +59,14 @@ def get_inputs():
 
 def get_init_inputs():
     return []
+"""
+
+RECIPE = """
+tasks = 1
+[compose]
+sources = { endpoint = 1 }
+[endpoint]
+attempts = 2
 """
 
 
@@ -123,6 +132,12 @@ def main():
                 answers = [json.loads(line)["data"] for line in
                            (session / "session.jsonl").read_text().splitlines()[1:]
                            if '"modelAnswered"' in line]
+                recipe = scratch / "recipe.toml"
+                recipe.write_text(RECIPE)
+                synthesis = call("synthesize", recipe, "--device", "cpu", "--propose-only", "--out",
+                                 scratch / "synthesis", "--endpoint-config", config)
+                proposed = [json.loads(line) for line in
+                            (scratch / "synthesis" / "candidates.jsonl").read_text().splitlines()]
             finally:
                 server.kill()
                 server.wait()
@@ -130,9 +145,12 @@ def main():
             print(json.dumps(answer))
         counted = bool(answers) and all(answer["prompt_tokens"] > 0 and "estimated" not in answer
                                         for answer in answers)
+        refused = sum(candidate["rejected"] == "no task" for candidate in proposed)
+        print(f"synthesis: {len(proposed)} asked for, {refused} without a task, exit {synthesis.returncode}")
         good = json.loads(test.stdout)["counts_tokens"] and counted and run.returncode == 1 and \
-            "called no tool" in run.stdout
-        print("the protocol fits" if good else f"it does not:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+            "called no tool" in run.stdout and 0 < refused == len(proposed) and synthesis.returncode == 0
+        print("the protocol fits" if good else f"it does not:\n{run.stdout[-2000:]}{run.stderr[-2000:]}"
+              f"{synthesis.stdout[-2000:]}{synthesis.stderr[-2000:]}")
         return 0 if good else 1
 
 
