@@ -7,7 +7,8 @@ import re
 import common
 
 LIMIT = 2_000_000
-LARGE = {"training/weights/model.safetensors": 40_000_000}  # comes along
+LARGE = {"training/weights/model.safetensors": 40_000_000,  # comes along
+         "training/data/tasks-h200/set.jsonl.gz": 8_000_000}
 # Home folders of people and checkouts. Folders that the sandbox makes for itself (a bare /root,
 # /home/user) are no machine's.
 MACHINE = re.compile(r"(?<![\w.$}])/(?:home/(?!user\b)[a-z]\w*|Users/\w+|root/\w+|wor[k]/(?:main|shared))\b")
