@@ -7,7 +7,7 @@
 namespace cuda_agent::synthesis {
 
 namespace {
-constexpr std::array stageNames{"check", "time", "compile", "again"};
+constexpr std::array stageNames{"check", "time", "compile", "again", "third"};
 constexpr std::array outcomeNames{"passed", "rejected", "machine"};
 
 template <typename Value, typename Names>

@@ -11,11 +11,12 @@
 namespace cuda_agent::synthesis {
 
 /// In this order. `check`: whether it is fit; `time`: of eager PyTorch; `compile`: torch.compile;
-/// `again`: whether it is fit with other inputs, so that nothing is in a set by the luck of one
-/// draw.
-enum class Stage { check, time, compile, again };
-inline constexpr Stage stages[]{Stage::check, Stage::time, Stage::compile, Stage::again};
-std::string_view nameOf(Stage stage); ///< "check", "time", "compile", "again"
+/// `again`, `third`: whether it is fit with other inputs, and with others still, so that nothing is
+/// in a set by the luck of one draw or two.
+enum class Stage { check, time, compile, again, third };
+inline constexpr Stage stages[]{Stage::check, Stage::time, Stage::compile, Stage::again,
+                                Stage::third};
+std::string_view nameOf(Stage stage); ///< "check", "time", "compile", "again", "third"
 
 enum class Outcome {
     passed,

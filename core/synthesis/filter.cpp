@@ -25,6 +25,7 @@ namespace {
 constexpr std::chrono::seconds startPatience{300};
 constexpr std::chrono::seconds dropPatience{60};
 constexpr int mostStartFailures = 3;
+constexpr int seedsOfALook = 3;                  ///< inputs of one check
 constexpr double memoryShare = 0.85;             ///< of a device, for candidates
 constexpr std::uint64_t overhead = 768ull << 20; ///< of a process on a GPU: its context
 constexpr std::uint64_t hostBytes = 12ull << 30; ///< of a process
@@ -223,9 +224,10 @@ struct Filter::State {
         CUDA_AGENT_ASSIGN(loaded, load(slot, candidate, candidate.small, stop));
         if (loaded.rejection || !loaded.machine.empty())
             return std::move(loaded);
+        const int look = checked.stage == Stage::check ? 0 : checked.stage == Stage::again ? 1 : 2;
         Json seeds = Json::array();
-        for (int i = 0; i < 3; ++i)
-            seeds.push_back(seedOf(candidate, i + (checked.stage == Stage::again ? 3 : 0)));
+        for (int i = 0; i < seedsOfALook; ++i)
+            seeds.push_back(seedOf(candidate, look * seedsOfALook + i));
         CUDA_AGENT_ASSIGN(
             step, ask(slot, {{"request", "check"}, {"seeds", seeds}}, recipe.checkSeconds, stop));
         share.leave();
@@ -237,7 +239,7 @@ struct Filter::State {
             return std::move(step);
         }
         step.rejection = std::move(*decided);
-        if (checked.stage == Stage::again)
+        if (look > 0)
             return std::move(step); // its figures are known
         checked.figures["ops"] = operatorsOf(candidate, step.answer);
         for (const auto *key :
@@ -335,6 +337,7 @@ struct Filter::State {
         switch (checked.stage) {
         case Stage::check:
         case Stage::again:
+        case Stage::third:
             return check(slot, candidate, checked, stop);
         case Stage::time:
             return time(slot, candidate, checked, stop);

@@ -135,7 +135,7 @@ void Folder::take(Checked checked) {
     }
     if (checked.outcome == Outcome::rejected) {
         ++rejected_[checked.reason];
-    } else if (checked.stage == Stage::again) {
+    } else if (checked.stage == stages[std::size(stages) - 1]) {
         const auto *check = find(Stage::check, checked.index);
         const auto graph = check ? graphHashOf(*check) : std::string();
         if (graph.empty())
@@ -188,9 +188,12 @@ std::vector<const Candidate *> Folder::todo(Stage stage) const {
 
 bool Folder::isPromising(std::size_t index) const {
     const auto *compiled = find(Stage::compile, index);
-    const auto *again = find(Stage::again, index);
+    const auto refused = [&](Stage stage) {
+        const auto *look = find(stage, index);
+        return look && look->outcome != Outcome::passed;
+    };
     return compiled && compiled->outcome == Outcome::passed && find(Stage::check, index) &&
-           (!again || again->outcome == Outcome::passed);
+           !refused(Stage::again) && !refused(Stage::third);
 }
 
 void Folder::hope(std::size_t index, bool more) {
@@ -210,7 +213,8 @@ std::vector<Entry> Folder::entries() const {
     for (const auto &candidate : candidates_)
         entries.push_back(
             {&candidate, find(Stage::check, candidate.index), find(Stage::time, candidate.index),
-             find(Stage::compile, candidate.index), find(Stage::again, candidate.index)});
+             find(Stage::compile, candidate.index), find(Stage::again, candidate.index),
+             find(Stage::third, candidate.index)});
     return entries;
 }
 

@@ -38,7 +38,7 @@ class Folder {
     std::size_t done(Stage stage) const { return of(stage).size(); }
     /// Those that passed all stages, each operator graph once.
     std::size_t accepted() const { return graphs_.size() + withoutGraph_; }
-    /// Those that passed all but the last stage and have not failed it, each operator graph once.
+    /// Those that were compiled and have failed no look behind that, each operator graph once.
     std::size_t promising() const { return hopefulGraphs_.size() + hopeful_; }
     const std::map<std::string, std::size_t> &rejected() const { return rejected_; }
 

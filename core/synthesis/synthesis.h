@@ -37,13 +37,13 @@ struct Request {
 struct Progress {
     std::string state = "running"; ///< "running", "done", "stopped"
     std::string stage;             ///< "crawl", "propose", "endpoint", "check", "time", "compile",
-                                   ///< "again", "audit", "write"
-    /// `accepted`: of those that were compiled; some may fail the stage "again".
+                                   ///< "again", "third", "audit", "write"
+    /// `accepted`: of those that were compiled; some may fail "again" or "third".
     std::size_t wanted = 0, proposed = 0, checked = 0, timed = 0, compiled = 0, accepted = 0;
     std::map<std::string, std::size_t> rejected; ///< by reason, all stages together
     double seconds = 0;                          ///< of this run
     std::optional<double> left;                  ///< estimate
-    /// Candidates a second of this run: "check", "time", "compile", "again".
+    /// Candidates a second of this run: "check", "time", "compile", "again", "third".
     std::map<std::string, double> rates;
 };
 Json toJson(const Progress &progress);

@@ -130,7 +130,8 @@ TaskSet assemble(const Recipe &recipe, const std::vector<Entry> &entries,
             return outcome ? outcome->outcome == Outcome::passed : stage > last;
         };
         if (!passed(Stage::check, entry.checked) || !passed(Stage::time, entry.timed) ||
-            !passed(Stage::compile, entry.compiled) || !passed(Stage::again, entry.again))
+            !passed(Stage::compile, entry.compiled) || !passed(Stage::again, entry.again) ||
+            !passed(Stage::third, entry.third))
             continue;
         const auto graph = entry.checked->figures.value("graph_hash", std::string());
         if (!graph.empty() && !graphs.insert(graph).second) {

@@ -29,7 +29,8 @@ struct TaskSet {
 /// One candidate with what the filter said of it; null where a stage has not been.
 struct Entry {
     const Candidate *candidate = nullptr;
-    const Checked *checked = nullptr, *timed = nullptr, *compiled = nullptr, *again = nullptr;
+    const Checked *checked = nullptr, *timed = nullptr, *compiled = nullptr, *again = nullptr,
+                  *third = nullptr;
 };
 
 /// The first `recipe.tasks` of those that passed everything up to `last`, at least to
@@ -37,7 +38,7 @@ struct Entry {
 /// operator graph is an earlier one's, with levels and splits. `difficulty`: measured figures by id
 /// of candidate. Borrows everything.
 TaskSet assemble(const Recipe &recipe, const std::vector<Entry> &entries,
-                 const std::map<std::string, Json> &difficulty, Stage last = Stage::again);
+                 const std::map<std::string, Json> &difficulty, Stage last = Stage::third);
 /// A task a line, as set.jsonl.gz has them.
 std::string linesOf(const TaskSet &set);
 

@@ -372,8 +372,9 @@ void use(const Candidate &candidate, const Json &answer) {
     ASSERT_TRUE(again) << text;
     const auto timed = checkedOf(candidate, Stage::time);
     const auto compiled = checkedOf(candidate, Stage::compile);
-    const auto once = checkedOf(candidate, Stage::again);
-    const auto set = assemble({}, {{&candidate, &*again, &timed, &compiled, &once}}, {});
+    const auto second = checkedOf(candidate, Stage::again);
+    const auto third = checkedOf(candidate, Stage::third);
+    const auto set = assemble({}, {{&candidate, &*again, &timed, &compiled, &second, &third}}, {});
     ASSERT_EQ(set.tasks.size(), 1u);
     EXPECT_TRUE(set.tasks.front().toJson().is_object());
 }

@@ -84,6 +84,7 @@ TEST_F(Folders, KeepEverythingForTheNextTime) {
         pass(folder, 0, Stage::time);
         pass(folder, 0, Stage::compile);
         pass(folder, 0, Stage::again);
+        pass(folder, 0, Stage::third);
     }
     ASSERT_TRUE(
         writeFileAtomically(path_ / "difficulty.json", R"({"id0": {"reward": 0.5, "turns": 3}})"));
@@ -101,7 +102,7 @@ TEST_F(Folders, KeepEverythingForTheNextTime) {
         const auto entries = folder.entries();
         ASSERT_EQ(entries.size(), 5u);
         ASSERT_TRUE(entries[0].checked && entries[0].timed && entries[0].compiled &&
-                    entries[0].again);
+                    entries[0].again && entries[0].third);
         EXPECT_EQ(entries[0].checked->figures, checkedOf(candidateOf(0), Stage::check).figures);
         EXPECT_EQ(entries[0].timed->seconds, 2e-3);
         EXPECT_EQ(entries[2].checked->outcome, Outcome::rejected);
@@ -211,8 +212,15 @@ TEST_F(Folders, LookAgainAtWhatIsLeft) {
     pass(folder, 0, Stage::again);
     ASSERT_TRUE(folder.add(refused(1, Stage::again, "unused")));
     EXPECT_EQ(folder.promising(), 2u);
-    EXPECT_EQ(folder.accepted(), 1u);
+    EXPECT_EQ(folder.accepted(), 0u);
     EXPECT_EQ(todo(folder, Stage::again), Indices{2});
+    pass(folder, 2, Stage::again);
+    EXPECT_EQ(todo(folder, Stage::third), (Indices{0, 2}));
+    pass(folder, 0, Stage::third);
+    ASSERT_TRUE(folder.add(refused(2, Stage::third, "indistinct")));
+    EXPECT_EQ(folder.promising(), 1u);
+    EXPECT_EQ(folder.accepted(), 1u);
+    EXPECT_TRUE(todo(folder, Stage::third).empty());
 }
 
 TEST_F(Folders, AGraphIsPromisingWhileOneOfItsCandidatesIs) {
@@ -247,6 +255,8 @@ TEST_F(Folders, CountEachGraphOnce) {
         EXPECT_EQ(folder.accepted(), 3u);
         EXPECT_EQ(folder.promising(), 4u);
         pass(folder, 4, Stage::again);
+        EXPECT_EQ(folder.accepted(), 3u);
+        pass(folder, 4, Stage::third);
         EXPECT_EQ(folder.accepted(), 4u);
         EXPECT_EQ(folder.rejected(), (Counts{{"same graph", 1}}));
     }

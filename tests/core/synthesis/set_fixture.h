@@ -61,6 +61,7 @@ class Passed {
         entry.timed = &outcomes_.emplace_back(checkedOf(kept, Stage::time));
         entry.compiled = &outcomes_.emplace_back(checkedOf(kept, Stage::compile));
         entry.again = &outcomes_.emplace_back(checkedOf(kept, Stage::again));
+        entry.third = &outcomes_.emplace_back(checkedOf(kept, Stage::third));
         entries.push_back(entry);
     }
     /// The outcome of a stage of the last one, to be changed.

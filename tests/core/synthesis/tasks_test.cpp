@@ -37,8 +37,13 @@ TEST(Assemble, TakesTheFirstThatPassedEverything) {
     EXPECT_EQ(indicesOf(set), (Indices{1, 5, 6, 7}));
     EXPECT_TRUE(set.rejected.empty());
     for (const auto *again : {&unlucky, static_cast<Checked *>(nullptr)}) {
+        const auto whole = passed.entries[7];
         passed.entries[7].again = again;
         EXPECT_EQ(indicesOf(assemble(recipe, passed.entries, {})), (Indices{1, 5, 6}));
+        passed.entries[7] = whole;
+        passed.entries[7].third = again;
+        EXPECT_EQ(indicesOf(assemble(recipe, passed.entries, {})), (Indices{1, 5, 6}));
+        passed.entries[7] = whole;
     }
 }
 
@@ -46,9 +51,10 @@ TEST(Assemble, TakesWhatFailedNothingForADraft) {
     Passed passed;
     for (std::size_t i = 0; i < 6; ++i)
         passed.add(candidateOf(i));
-    passed.entries[0].compiled = passed.entries[0].again = nullptr;
-    passed.entries[1].timed = passed.entries[1].compiled = passed.entries[1].again = nullptr;
-    passed.last(Stage::again).outcome = Outcome::rejected;
+    auto &first = passed.entries[0], &second = passed.entries[1];
+    first.compiled = first.again = first.third = nullptr;
+    second.timed = second.compiled = second.again = second.third = nullptr;
+    passed.last(Stage::third).outcome = Outcome::rejected;
     auto slow = checkedOf(*passed.entries[2].candidate, Stage::time);
     slow.outcome = Outcome::rejected;
     passed.entries[2].timed = &slow;
