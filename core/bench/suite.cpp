@@ -106,6 +106,12 @@ Result<void> checkIds(const Suite &suite) {
     return {};
 }
 
+/// "'1/19' or '19_ReLU'"; one where both are the same.
+std::string namesOf(const SuiteTask &task) {
+    return task.id == task.name() ? fmt::format("'{}'", task.id)
+                                  : fmt::format("'{}' or '{}'", task.id, task.name());
+}
+
 Result<void> select(Suite &suite, const Selection &selection) {
     const auto has = [](const std::vector<std::string> &all, const std::string &one) {
         return std::ranges::find(all, one) != all.end();
@@ -122,9 +128,8 @@ Result<void> select(Suite &suite, const Selection &selection) {
         if (std::ranges::none_of(suite.tasks, [&](const SuiteTask &task) {
                 return task.id == name || task.name() == name;
             }))
-            return requestError("{} has no task '{}'; tasks are named as '{}' or '{}'",
-                                suite.source.string(), name, suite.tasks.front().id,
-                                suite.tasks.front().name());
+            return requestError("{} has no task '{}'; tasks are named as {}", suite.source.string(),
+                                name, namesOf(suite.tasks.front()));
     std::erase_if(suite.tasks, [&](const SuiteTask &task) {
         return (!selection.levels.empty() && !has(selection.levels, task.level)) ||
                (!selection.splits.empty() && !has(selection.splits, task.split)) ||
@@ -144,12 +149,13 @@ Result<Suite> openSuite(const fs::path &source, const Selection &selection) {
     Suite suite{source, {}};
     TaskSet set;
     std::error_code error;
-    if (fs::is_directory(source, error)) {
+    const auto place = setOf(source);
+    if (fs::is_directory(place, error)) {
         CUDA_AGENT_ASSIGN(tasks, tasksBelow(source));
         suite.tasks = std::move(tasks);
-    } else if (fs::is_regular_file(source, error)) {
-        if (isTaskSet(source)) {
-            CUDA_AGENT_ASSIGN(read, readTaskSet(source));
+    } else if (fs::is_regular_file(place, error)) {
+        if (isTaskSet(place)) {
+            CUDA_AGENT_ASSIGN(read, readTaskSet(place));
             set = std::move(read);
             suite.tasks = set.tasks;
         } else if (source.extension() == ".py") {

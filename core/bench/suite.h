@@ -34,7 +34,8 @@ struct Selection {
 };
 
 /// Opens a suite: a folder with level1, level2, ... (KernelBench's), a folder of .py files, a set
-/// of tasks (.jsonl, .jsonl.gz; those that are chosen are written as files below the cache folder),
+/// of tasks (.jsonl, .jsonl.gz, or a folder that a synthesis has written one in; those that are
+/// chosen are written as files below the cache folder),
 /// a text file that names one task a line (relative to it; empty lines and those after '#' are left
 /// out), or a single .py file. Nothing of a task is run. Errors: request (not there, no tasks, a
 /// file that a list names is missing, a name chosen that the suite has not, an id twice), machine.

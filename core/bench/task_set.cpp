@@ -5,10 +5,10 @@
 #include "core/base/gzip.h"
 #include "core/base/hash.h"
 #include "core/base/json.h"
+#include "core/base/names.h"
 #include "core/base/paths.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace cuda_agent::bench {
 
@@ -21,9 +21,7 @@ constexpr std::size_t longestName = 200;
 /// What a set from elsewhere may call a file of ours.
 bool isPlainName(const std::string &name) {
     return !name.empty() && name.size() <= longestName && name.front() != '.' &&
-           std::ranges::all_of(name, [](unsigned char c) {
-               return std::isalnum(c) || c == '_' || c == '-' || c == '.';
-           });
+           std::ranges::all_of(name, [](char c) { return isNamePart(c) || c == '-' || c == '.'; });
 }
 
 std::string textAt(const Json &line, const char *key) {
@@ -41,7 +39,14 @@ bool isTaskSet(const fs::path &file) {
     return name.ends_with(".jsonl") || name.ends_with(".jsonl.gz");
 }
 
-Result<TaskSet> readTaskSet(const fs::path &file) {
+fs::path setOf(const fs::path &path) {
+    std::error_code error;
+    const auto set = path / "set.jsonl.gz";
+    return fs::is_regular_file(set, error) ? set : path;
+}
+
+Result<TaskSet> readTaskSet(const fs::path &place) {
+    const auto file = setOf(place);
     auto text = file.extension() == ".gz" ? readGzipFile(file) : readTextFile(file, 1u << 30);
     if (!text)
         return tl::unexpected(text.error());

@@ -10,15 +10,18 @@ namespace cuda_agent::bench {
 /// perhaps `level` and `split` (core/synthesis/README.md).
 bool isTaskSet(const std::filesystem::path &file); ///< by its name: .jsonl, .jsonl.gz
 
+/// The set of a folder that a synthesis has written one in; any other path as it is.
+std::filesystem::path setOf(const std::filesystem::path &path);
+
 /// A set that was read; its tasks have no files yet.
 struct TaskSet {
     std::vector<SuiteTask> tasks; ///< `file` is where writeTasks() puts them
     std::map<std::filesystem::path, std::string> sources;
 };
 
-/// Errors: request (no such file, a line that is no task, with its number; a name that is no plain
-/// file name).
-Result<TaskSet> readTaskSet(const std::filesystem::path &file);
+/// `place`: a set, or a folder that has one. Errors: request (no such file, a line that is no task,
+/// with its number; a name that is no plain file name).
+Result<TaskSet> readTaskSet(const std::filesystem::path &place);
 
 /// Writes those of `tasks` that are not there yet below the cache folder, in a folder of the set's
 /// own content. Errors: machine.

@@ -147,8 +147,10 @@ void DataPage::openSet(const QString &path) {
     const bool synthesis =
         SynthesisFollower::isSynthesis(whole) || whole == process_->request().folder;
     openSynthesis(synthesis ? whole : QString());
-    if (!synthesis)
-        model_->open(whole);
+    if (synthesis)
+        return;
+    const QFileInfo set(QDir(whole).filePath(QStringLiteral("set.jsonl.gz"))); // a finished one
+    model_->open(set.isFile() ? set.filePath() : whole);
 }
 
 void DataPage::reload() {

@@ -141,6 +141,10 @@ TEST_F(Suites, SetsOfTasksBecomeFiles) {
         EXPECT_EQ(*readTextFile(suite->tasks[0].file), "x = 2\n");
         EXPECT_EQ(suite->tasks[0].file.extension(), ".py");
     }
+    // A folder that has one is that set, whatever else lies there.
+    write("made/set.jsonl.gz", gzip(lines));
+    write("made/1_other.py");
+    EXPECT_EQ(ids(folder_ / "made"), (Ids{"1_relu", "2_norm"}));
     // A set from elsewhere does not choose where files go.
     for (const char *name : {"../up", "/etc/x", "", ".hidden", "a b"})
         EXPECT_NE(problem(write("bad.jsonl", Json{{"name", name}, {"code", "x"}}.dump() + "\n"))

@@ -37,6 +37,7 @@ class SetPageTest : public QObject {
     void filtersOnThePage();
     void bars();
     void opensAsSession();
+    void folderOfASet();
     void folderOfASynthesis();
     void startsAndStops();
     void closedInTheMiddle();
@@ -228,6 +229,17 @@ void SetPageTest::opensAsSession() {
     QFile file(asked[0][0].toString());
     QVERIFY(file.open(QIODevice::ReadOnly));
     QCOMPARE(file.readAll().toStdString(), madeSource(41));
+}
+
+void SetPageTest::folderOfASet() {
+    QVERIFY(QDir(dir_.path()).mkpath(QStringLiteral("made/synthesis")));
+    QVERIFY(put(path(QStringLiteral("made/set.jsonl.gz")), gzipped(madeSet(20))));
+    QVERIFY(put(path(QStringLiteral("made/card.md")), "# a card"));
+    DataPage page;
+    page.openSet(path(QStringLiteral("made")));
+    QVERIFY(loaded(page.model()));
+    QCOMPARE(page.model().problem(), QString());
+    QCOMPARE(page.model().rowCount(), 20);
 }
 
 void SetPageTest::folderOfASynthesis() {
