@@ -355,8 +355,8 @@ struct Filter::State {
     Result<Checked> one(Slot &slot, const Candidate &candidate, Stage stage,
                         const std::stop_token &stop) {
         const auto bytes =
-            overhead +
-            static_cast<std::uint64_t>(static_cast<double>(candidate.estimatedBytes) * heldAt(stage));
+            overhead + static_cast<std::uint64_t>(static_cast<double>(candidate.estimatedBytes) *
+                                                  heldAt(stage));
         CUDA_AGENT_TRY(slot.shared.budget.take(bytes, stop));
         auto checked = tried(slot, candidate, stage, stop);
         slot.shared.budget.give(bytes);
