@@ -28,7 +28,8 @@ def convolution_backward(grad, x, weight, bias_sizes, stride, padding, dilation,
                                     groups)
     if output_mask[1]:
         over, of = (grad, x) if transposed else (x, grad)
-        grads[1] = _weight_gradient(over, of, kernel, stride, padding, dilation, groups)
+        gradient = _depthwise_weight_gradient if over.shape[1] == groups else _weight_gradient
+        grads[1] = gradient(over, of, kernel, stride, padding, dilation, groups)
     if output_mask[2]:
         grads[2] = grad.sum([0, *range(2, 2 + count)])
     return tuple(grads)
@@ -47,6 +48,21 @@ def _weight_gradient(x, grad, kernel, stride, padding, dilation, groups):
     for i, extent in enumerate(kernel):
         wide = aten.slice(wide, 2 + i, 0, extent)
     return wide
+
+
+def _depthwise_weight_gradient(x, grad, kernel, stride, padding, dilation, groups):
+    """The same where a group has one channel of x: sums over the places of grad, not a convolution
+    whose kernel is as large as an image."""
+    wide = torch.promote_types(x.dtype, torch.float32)
+    count = len(kernel)
+    windows = aten.constant_pad_nd(x.to(wide), [size for one in reversed(padding) for size in (one, one)])
+    for i, extent in enumerate(kernel):
+        windows = windows.unfold(2 + i, dilation[i] * (extent - 1) + 1, stride[i])
+        windows = aten.slice(windows, 2 + i, 0, grad.shape[2 + i])
+        windows = aten.slice(windows, -1, 0, None, dilation[i])
+    grads = grad.to(wide).unflatten(1, (groups, -1))[(..., *[None] * count)]
+    sums = (windows.unsqueeze(2) * grads).sum([0, *range(3, 3 + count)])
+    return sums.flatten(0, 1).unsqueeze(1).to(x.dtype)
 
 
 def attention_backward(grad, query, key, value, bias, causal, scale):
