@@ -5,6 +5,7 @@
 #include "core/base/hash.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace cuda_agent::synthesis {
@@ -12,6 +13,9 @@ namespace cuda_agent::synthesis {
 namespace {
 
 constexpr std::size_t mostDetails = 50;
+/// What hangs on the inputs that are drawn: the judge draws several, and a wrong answer has to pass
+/// with all of them.
+constexpr std::array ofOneDraw{"indistinct", "redundant operator", "unused"};
 
 Result<void> lookAtTexts(const Recipe &recipe, const TaskSet &set, Proposer &proposer, Audit &audit,
                          const std::stop_token &stop) {
@@ -48,25 +52,32 @@ Result<Audit> auditOf(const Recipe &recipe, const TaskSet &set, Filter &filter, 
         again.push_back(candidate);
         candidateOf[candidate->index] = candidate;
     }
-    std::vector<const Candidate *> passed;
-    const auto heard = [&](const Checked &checked) -> Result<bool> {
-        if (checked.stage == Stage::check)
-            done(++audit.run, again.size());
-        if (checked.outcome == Outcome::passed) {
-            passed.push_back(candidateOf.at(checked.index));
-            return true;
-        }
-        if (checked.reason == "too fast" || checked.reason == "too slow") {
-            ++audit.drifted;
-            return true;
-        }
+    std::vector<const Candidate *> passed, doubtful;
+    const auto count = [&](const Checked &checked) {
         ++(checked.reason == "other operators" ? audit.disagreements : audit.failures);
         if (audit.details.size() < mostDetails)
             audit.details.push_back(
                 fmt::format("{}: {}: {}", checked.index, checked.reason, checked.detail));
+    };
+    const auto heard = [&](const Checked &checked) -> Result<bool> {
+        if (checked.stage == Stage::check)
+            done(++audit.run, again.size());
+        if (checked.outcome == Outcome::passed)
+            passed.push_back(candidateOf.at(checked.index));
+        else if (checked.reason == "too fast" || checked.reason == "too slow")
+            ++audit.drifted;
+        else if (checked.stage != Stage::third &&
+                 std::ranges::find(ofOneDraw, checked.reason) != ofOneDraw.end())
+            doubtful.push_back(candidateOf.at(checked.index));
+        else
+            count(checked);
         return true;
     };
     CUDA_AGENT_TRY(filter.run(Stage::check, again, Rigour::justSo, heard, stop));
+    const auto byTheFirstDraw = passed.size();
+    for (const auto look : {Stage::again, Stage::third})
+        CUDA_AGENT_TRY(filter.run(look, std::exchange(doubtful, {}), Rigour::justSo, heard, stop));
+    audit.byFurtherDraws = passed.size() - byTheFirstDraw;
     const auto timed = std::exchange(passed, {});
     CUDA_AGENT_TRY(filter.run(Stage::time, timed, Rigour::justSo, heard, stop));
     return audit;

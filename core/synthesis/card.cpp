@@ -71,6 +71,7 @@ Json toJson(const Audit &audit) {
             {"run", audit.run},
             {"label_disagreements", audit.disagreements},
             {"failures", audit.failures},
+            {"by_further_draws", audit.byFurtherDraws},
             {"time_drifted", audit.drifted},
             {"details", audit.details}};
 }
@@ -84,6 +85,7 @@ Result<Audit> auditFromJson(const Json &json) {
         json.at("run").get_to(audit.run);
         json.at("label_disagreements").get_to(audit.disagreements);
         json.at("failures").get_to(audit.failures);
+        audit.byFurtherDraws = json.value("by_further_draws", std::size_t{0}); // since later
         json.at("time_drifted").get_to(audit.drifted);
         json.at("details").get_to(audit.details);
     } catch (const Json::exception &problem) {
@@ -174,6 +176,11 @@ std::string cardAsMarkdown(const Json &card) {
         text += fmt::format("| {} | {} | {}{} |\n", row.what, row.published, audit[row.key].dump(),
                             again ? fmt::format(" of {} run once more", audit["run"].dump()) : "");
     }
+    if (audit["by_further_draws"].get<std::size_t>() > 0)
+        text +=
+            fmt::format("\nOf those run once more, {} needed a second or third draw of inputs to "
+                        "be told from a wrong answer; the judge makes five.\n",
+                        audit["by_further_draws"].dump());
     if (audit["time_drifted"].get<std::size_t>() > 0)
         text +=
             fmt::format("\nOf those run once more, the time of {} lay outside the range then.\n",

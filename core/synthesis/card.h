@@ -14,6 +14,7 @@ struct Audit {
     std::size_t run = 0;              ///< run once more, in fresh processes
     std::size_t disagreements = 0;    ///< of those, whose `ops` are not what ran
     std::size_t failures = 0;         ///< of those, that did not pass again
+    std::size_t byFurtherDraws = 0;   ///< of those, that passed by a second or third draw of inputs
     std::size_t drifted = 0;          ///< of those, only their time lies outside the range now
     std::vector<std::string> details; ///< of failures and disagreements
 };

@@ -81,6 +81,7 @@ CudaMemory &CudaMemory::operator=(CudaMemory &&other) noexcept {
     std::swap(core_, other.core_);
     std::swap(address_, other.address_);
     std::swap(mappedBytes_, other.mappedBytes_);
+    std::swap(guardBytes_, other.guardBytes_);
     return *this;
 }
 
@@ -90,8 +91,9 @@ CudaMemory::~CudaMemory() {
     const auto &driver = core_->driver();
     if (mappedBytes_ == 0) {
         driver.cuMemFree(address_);
-    } else if (driver.cuMemUnmap(address_, mappedBytes_) == CUDA_SUCCESS) {
-        driver.cuMemAddressFree(address_, mappedBytes_);
+    } else {
+        driver.cuMemUnmap(address_, mappedBytes_); // fails where mapping it did
+        driver.cuMemAddressFree(address_ - guardBytes_, mappedBytes_ + 2 * guardBytes_);
     }
 }
 
@@ -131,27 +133,28 @@ Result<CudaMemory> CudaMemory::import(const CudaCore &core, UniqueFd fd, std::ui
                         &handle, reinterpret_cast<void *>(static_cast<std::intptr_t>(fd.get())),
                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
                     "taking over lent memory"));
-    CUdeviceptr address = 0;
-    auto done = core.expect(driver.cuMemAddressReserve(&address, size, 0, 0, 0),
+    // Nothing is mapped right before it and behind it, so that an index that leaves it faults.
+    CudaMemory memory;
+    CUdeviceptr reserved = 0;
+    auto done = core.expect(driver.cuMemAddressReserve(&reserved, size + 2 * granularity, 0, 0, 0),
                             "reserving addresses for lent memory");
     if (done) {
-        done = core.expect(driver.cuMemMap(address, size, 0, handle, 0), "mapping lent memory");
-        if (!done)
-            driver.cuMemAddressFree(address, size);
+        memory.core_ = &core;
+        memory.address_ = reserved + granularity;
+        memory.mappedBytes_ = size;
+        memory.guardBytes_ = granularity;
+        done = core.expect(driver.cuMemMap(memory.address_, size, 0, handle, 0),
+                           "mapping lent memory");
     }
     // The mapping keeps the allocation.
     driver.cuMemRelease(handle);
     if (!done)
         return tl::unexpected(done.error());
-    CudaMemory memory;
-    memory.core_ = &core;
-    memory.address_ = address;
-    memory.mappedBytes_ = size;
     CUmemAccessDesc access{};
     access.location = properties.location;
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    CUDA_AGENT_TRY(
-        core.expect(driver.cuMemSetAccess(address, size, &access, 1), "opening lent memory"));
+    CUDA_AGENT_TRY(core.expect(driver.cuMemSetAccess(memory.address_, size, &access, 1),
+                               "opening lent memory"));
     return memory;
 }
 

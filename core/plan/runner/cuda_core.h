@@ -63,6 +63,7 @@ class CudaMemory {
     const CudaCore *core_ = nullptr;
     CUdeviceptr address_ = 0;
     std::uint64_t mappedBytes_ = 0; ///< 0: not a mapping
+    std::uint64_t guardBytes_ = 0;  ///< of addresses on either side that nothing is mapped to
 };
 
 } // namespace cuda_agent::plan::runner

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/candidate.h"
 #include "core/policy/planner/products.h"
+#include "core/policy/planner/recurrence.h"
 
 namespace cuda_agent::policy {
 
@@ -156,23 +157,7 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
     std::string kernels;
     std::string header = "// Written by the planner. Launched as plan.json says.\n//\n";
 
-    std::size_t next = 0;
-    for (const Unit &unit : fused.units) {
-        if (!unit.group) {
-            const LibraryStep &step = program.library[unit.library];
-            steps.push_back(step.step);
-            for (const int buffer : step.reads)
-                used.insert(program.buffers[buffer].name);
-            used.insert(program.buffers[step.writes].name);
-            continue;
-        }
-        const ScheduledGroup &group = groups[next];
-        const Schedule &schedule = schedules[next];
-        KernelSource source = writeKernels(program, *group.group, group.nest, schedule, group.name);
-        header += fmt::format("// {}: {}.\n//   Schedule {}: {}\n", group.name,
-                              describeGroup(program, *group.group), schedule.text(),
-                              next < reasons.size() ? reasons[next] : "");
-        ++next;
+    const auto emit = [&](KernelSource source) {
         kernels += source.text;
         helpers.merge(source.helpers);
         for (const BufferInfo &buffer : source.scratch)
@@ -192,6 +177,32 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
             }
             steps.push_back(std::move(step));
         }
+    };
+
+    std::size_t next = 0, recurrences = 0;
+    for (const Unit &unit : fused.units) {
+        if (!unit.group) {
+            const LibraryStep &step = program.library[unit.library];
+            if (step.recurrence) {
+                const std::string kernel = fmt::format("recurrent{}", recurrences++);
+                header += fmt::format("// {}: {}.\n", kernel, describe(*step.recurrence));
+                emit(writeRecurrence(program, step, kernel));
+                continue;
+            }
+            steps.push_back(step.step);
+            for (const int buffer : step.reads)
+                used.insert(program.buffers[buffer].name);
+            used.insert(program.buffers[step.writes].name);
+            continue;
+        }
+        const ScheduledGroup &group = groups[next];
+        const Schedule &schedule = schedules[next];
+        KernelSource source = writeKernels(program, *group.group, group.nest, schedule, group.name);
+        header += fmt::format("// {}: {}.\n//   Schedule {}: {}\n", group.name,
+                              describeGroup(program, *group.group), schedule.text(),
+                              next < reasons.size() ? reasons[next] : "");
+        ++next;
+        emit(std::move(source));
         for (const std::string &requirement : group.nest.requirements) {
             if (std::find(requirements.begin(), requirements.end(), requirement) ==
                 requirements.end())

@@ -116,13 +116,41 @@ struct Product {
     bool tf32 = false; ///< operands may be rounded to TF32
 };
 
-/// A GEMM or convolution between buffers: a step of the plan, verbatim.
+/// How a device goes through the steps of a recurrence. On a GPU the units of each direction are
+/// shared out to blocks that stay for all steps, with their weights in registers; after each step
+/// they wait for each other, so all of them have to be running. Else a thread takes a row of the
+/// batch through all steps.
+struct RecurrenceSchedule {
+    int threads = 1;         ///< of a block; 1: a thread a row of the batch
+    std::int64_t units = 1;  ///< of a block
+    std::int64_t blocks = 1; ///< of a direction
+    bool kept = false;       ///< weights stay in registers
+    int shared = 0;          ///< bytes of a block
+    bool alone() const { return threads == 1; }
+};
+
+/// One recurrent layer from step to step (worker/recurrence.py), float32; of each direction a
+/// buffer. Writes [steps, batch, directions * hidden] and, for "lstm", [directions, batch, hidden]
+/// behind it.
+struct Recurrence {
+    std::string cell; ///< "lstm", "gru", "rnn_tanh", "rnn_relu"
+    std::int64_t steps = 1, batch = 1, hidden = 1;
+    std::vector<int> gates, weights;
+    std::vector<int> inputBiases, hiddenBiases; ///< empty without biases
+    int first = -1, firstCell = -1;             ///< states before the first step; -1: none
+    RecurrenceSchedule schedule = {};
+    std::int64_t directions() const { return static_cast<std::int64_t>(gates.size()); }
+};
+
+/// A GEMM or convolution between buffers: a step of the plan, verbatim. Or a recurrence, which
+/// kernels of ours compute (recurrence.h); `step` then says what it is.
 struct LibraryStep {
     Json step;
     std::vector<int> reads;
     int writes = -1;
     double operations = 0; ///< additions and multiplications
     std::optional<Product> product = std::nullopt;
+    std::optional<Recurrence> recurrence = std::nullopt;
 };
 
 /// All of a task.

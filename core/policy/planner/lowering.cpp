@@ -62,6 +62,7 @@ const OperatorTable &operatorTable() {
         addReductionOperators(result);
         addNormalisationOperators(result);
         addLibraryOperators(result);
+        addRecurrenceOperators(result);
         return result;
     }();
     return table;

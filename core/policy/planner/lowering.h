@@ -182,6 +182,7 @@ void addResamplingOperators(OperatorTable &table);
 void addReductionOperators(OperatorTable &table);
 void addNormalisationOperators(OperatorTable &table);
 void addLibraryOperators(OperatorTable &table);
+void addRecurrenceOperators(OperatorTable &table);
 const OperatorTable &operatorTable();
 
 /// An index as positions; failed for element types other than int64 and int32.

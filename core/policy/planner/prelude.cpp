@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/policy/planner/kernel_writer.h"
+#include "core/policy/planner/recurrence.h"
 
 namespace cuda_agent::policy {
 
@@ -278,7 +278,7 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
     }
     if (has("scanBlock"))
         text += scanBlock;
-    return text + orderPrelude(helpers) + productPrelude(helpers);
+    return text + orderPrelude(helpers) + productPrelude(helpers) + recurrencePrelude(helpers);
 }
 
 KernelSource writeKernels(const Program &program, const Group &group, const Nest &nest,

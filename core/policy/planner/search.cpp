@@ -4,6 +4,7 @@
 #include "core/policy/planner/attention.h"
 #include "core/policy/planner/lowering.h"
 #include "core/policy/planner/products.h"
+#include "core/policy/planner/recurrence.h"
 
 #include <algorithm>
 
@@ -93,6 +94,8 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
             programs.push_back({std::move(exact), true});
         }
     }
+    for (Lowered &each : programs)
+        CUDA_AGENT_TRY(scheduleRecurrences(each.program, device));
     SearchSpace space;
     space.notes_ = programs[0].program.notes;
     space.cpu_ = !cuda;
@@ -179,6 +182,10 @@ void SearchSpace::add(Fused fused, const device::Info &device, bool exact,
         variant->steps += (unit.group ? "own " : "") + step.step.dump();
         if (unit.group) {
             ++variant->products;
+            continue;
+        }
+        if (step.recurrence) {
+            variant->librarySeconds += secondsOf(*step.recurrence) + launchSeconds;
             continue;
         }
         double bytes = static_cast<double>(program.bytesOf(step.writes));

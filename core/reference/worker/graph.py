@@ -96,12 +96,13 @@ class Describer:
         }
 
     def _export(self, arguments):
+        from . import recurrence
         from .forward import FORMULAS
 
         try:
             program = torch.export.export(self.task.model, tuple(arguments), strict=False)
             table = torch.export.default_decompositions()
-            table.update(FORMULAS)
+            table.update(FORMULAS | recurrence.formulas(torch.export.default_decompositions()))
             program = program.run_decompositions(table)
         finally:
             torch.set_grad_enabled(False)

@@ -89,17 +89,21 @@ TEST_F(Cards, ShowTheAudit) {
     EXPECT_NE(text.find("| composed | 2 | 66.7 % |"), std::string::npos);
     EXPECT_NE(text.find("| raises | 5 | 50.0 % |"), std::string::npos);
     EXPECT_EQ(text.find("lay outside the range"), std::string::npos);
+    EXPECT_EQ(text.find("draw of inputs"), std::string::npos);
 }
 
 TEST_F(Cards, OfNothingAreCardsStill) {
     audit_ = {};
     audit_.drifted = 2;
+    audit_.byFurtherDraws = 4;
     const auto card = cardOf(recipe_, {}, 0, {}, {}, audit_, {});
     EXPECT_EQ(card["tasks"], 0);
     EXPECT_FALSE(card.contains("compile_over_eager"));
     const auto text = cardAsMarkdown(card);
     EXPECT_NE(text.find("0 tasks from 0 candidates"), std::string::npos);
     EXPECT_NE(text.find("the time of 2 lay outside the range then."), std::string::npos);
+    EXPECT_NE(text.find("4 needed a second or third draw of inputs"), std::string::npos);
+    EXPECT_EQ(auditFromJson(card["audit"])->byFurtherDraws, 4u);
 }
 
 } // namespace

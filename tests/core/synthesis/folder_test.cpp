@@ -333,7 +333,7 @@ TEST_F(Folders, KnowTheCardOfTheirSet) {
         for (const auto &task : set.tasks)
             text += task.toJson().dump() + "\n";
         EXPECT_TRUE(writeFileAtomically(path_ / "set.jsonl.gz", gzip(text)));
-        const auto card = cardOf(of, set, 3, {}, {}, {1, 0, 2, 30, 4, 5, 6, {"x"}}, {});
+        const auto card = cardOf(of, set, 3, {}, {}, {1, 0, 2, 30, 4, 5, 6, 7, {"x"}}, {});
         EXPECT_TRUE(writeFileAtomically(path_ / "card.json", card.dump()));
         return card;
     };
