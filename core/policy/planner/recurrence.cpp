@@ -3,6 +3,7 @@
 #include "core/policy/planner/recurrence.h"
 
 #include <algorithm>
+#include <array>
 
 namespace cuda_agent::policy {
 
@@ -28,6 +29,9 @@ std::int64_t batchAtOnce(std::int64_t rows) {
     return together;
 }
 
+/// Blocks of a direction, in the order in which they are tried.
+constexpr std::array<std::int64_t, recurrenceChoices> fewest{64, 32, 128};
+
 const char *cellType(const std::string &cell) {
     return cell == "lstm"       ? "LstmCell"
            : cell == "gru"      ? "GruCell"
@@ -35,11 +39,12 @@ const char *cellType(const std::string &cell) {
                                 : "ReluCell";
 }
 
-Result<RecurrenceSchedule> scheduleOf(const Recurrence &r, const device::Info &device) {
+Result<RecurrenceSchedule> scheduleOf(const Recurrence &r, const device::Info &device, int choice) {
     RecurrenceSchedule s;
     if (device.kind == device::Kind::cpu)
         return s;
-    constexpr std::int64_t lanes = 32, inRegisters = 64, enough = 64;
+    constexpr std::int64_t lanes = 32, inRegisters = 64;
+    const std::int64_t enough = fewest[choice];
     const std::int64_t processors =
         std::max<std::int64_t>(1, device.multiprocessors / r.directions());
     const auto mostShared =
@@ -71,11 +76,11 @@ Result<RecurrenceSchedule> scheduleOf(const Recurrence &r, const device::Info &d
 
 } // namespace
 
-Result<void> scheduleRecurrences(Program &program, const device::Info &device) {
+Result<void> scheduleRecurrences(Program &program, const device::Info &device, int choice) {
     for (LibraryStep &step : program.library) {
         if (!step.recurrence)
             continue;
-        CUDA_AGENT_ASSIGN(schedule, scheduleOf(*step.recurrence, device));
+        CUDA_AGENT_ASSIGN(schedule, scheduleOf(*step.recurrence, device, choice));
         step.recurrence->schedule = schedule;
     }
     return {};

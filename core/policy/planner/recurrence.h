@@ -7,9 +7,12 @@
 
 namespace cuda_agent::policy {
 
-/// Chooses the schedules of all recurrences of a program. Errors: failed, when the states of one do
-/// not fit a multiprocessor.
-Result<void> scheduleRecurrences(Program &program, const device::Info &device);
+/// Ways to share the units of a recurrence out to blocks.
+inline constexpr int recurrenceChoices = 3;
+
+/// Sets the schedules of all recurrences of a program; other choices may come to the same. Errors:
+/// failed, when the states of one do not fit a multiprocessor.
+Result<void> scheduleRecurrences(Program &program, const device::Info &device, int choice);
 
 /// Seconds, at a guess: waiting for each other, arithmetic.
 double secondsOf(const Recurrence &recurrence);

@@ -126,7 +126,7 @@ recurInBlocks(const float *gates, const float *weight, const float *inputBias,
         }
         for (int b0 = 0; b0 < padded; b0 += together) {
             float sum[32] = {};
-#pragma unroll
+#pragma unroll (kept ? vectors : 1)
             for (int v = 0; v < vectors; ++v) {
                 const int column = v * 128 + lane * 4;
                 if (column >= hidden)
@@ -156,9 +156,12 @@ recurInBlocks(const float *gates, const float *weight, const float *inputBias,
             }
             // Lane l ends with the sum of all lanes' sum[l].
 #pragma unroll
-            for (int half = 16; half > 0; half /= 2) {
+            for (int level = 4; level >= 0; --level) {
+                const int half = 1 << level;
 #pragma unroll
-                for (int i = 0; i < half; ++i) {
+                for (int i = 0; i < 16; ++i) {
+                    if (i >= half)
+                        continue;
                     const float mine = lane & half ? sum[i + half] : sum[i];
                     const float theirs = lane & half ? sum[i] : sum[i + half];
                     sum[i] = mine + __shfl_xor_sync(0xffffffffu, theirs, half);

@@ -94,8 +94,17 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
             programs.push_back({std::move(exact), true});
         }
     }
-    for (Lowered &each : programs)
-        CUDA_AGENT_TRY(scheduleRecurrences(each.program, device));
+    for (std::size_t i = 0, count = programs.size(); i < count; ++i) {
+        if (std::ranges::none_of(programs[i].program.library, [](const LibraryStep &step) {
+                return step.recurrence.has_value();
+            }))
+            continue;
+        for (int choice = 1; choice < recurrenceChoices; ++choice) {
+            programs.push_back(programs[i]);
+            CUDA_AGENT_TRY(scheduleRecurrences(programs.back().program, device, choice));
+        }
+        CUDA_AGENT_TRY(scheduleRecurrences(programs[i].program, device, 0));
+    }
     SearchSpace space;
     space.notes_ = programs[0].program.notes;
     space.cpu_ = !cuda;
@@ -185,6 +194,7 @@ void SearchSpace::add(Fused fused, const device::Info &device, bool exact,
             continue;
         }
         if (step.recurrence) {
+            variant->steps += policy::describe(*step.recurrence);
             variant->librarySeconds += secondsOf(*step.recurrence) + launchSeconds;
             continue;
         }
