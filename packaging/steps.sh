@@ -300,7 +300,7 @@ step_build() {
 # program_targets: all that the programs need, and no tests.
 program_targets() {
     local folder
-    for folder in core app resources; do
+    for folder in core app resources skills; do
         [ ! -f "$root/$folder/CMakeLists.txt" ] || printf '%s/all\n' "$folder"
     done
 }

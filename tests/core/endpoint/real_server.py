@@ -129,6 +129,8 @@ def main():
                 session = scratch / "session"
                 run = call("optimize", task, "--device", "cpu", "--no-memory", "--policy", "endpoint", "--endpoint-config",
                            config, "--session", session)
+                if not (session / "session.jsonl").exists():
+                    raise SystemExit(f"no session: {run.stderr[-2000:]}")
                 answers = [json.loads(line)["data"] for line in
                            (session / "session.jsonl").read_text().splitlines()[1:]
                            if '"modelAnswered"' in line]

@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "core" / "reference"))
 import torch  # noqa: E402
 
 from torch._subclasses.complex_tensor import ComplexTensor  # noqa: E402
-from worker import backward, complex_numbers, forward, oracle  # noqa: E402
+from worker import backward, complex_numbers, forward, oracle, recurrence  # noqa: E402
 
 aten = torch.ops.aten
 
@@ -43,6 +43,48 @@ class FormulasTest(unittest.TestCase):
             arguments = (grad, x, weight, [8], *how, [True] * 3)
             self.assert_same(backward.convolution_backward(*arguments),
                              aten.convolution_backward(*arguments), how)
+
+    def exported(self, model, inputs):
+        """What a recurrent model gives, what its description gives, and the operators of that."""
+        model = model.eval()
+        others = torch.export.default_decompositions()
+        table = torch.export.default_decompositions()
+        table.update(recurrence.formulas(others))
+        with torch.no_grad():
+            wanted = model(*inputs)
+            program = torch.export.export(model, inputs, strict=False).run_decompositions(table)
+            got = program.module()(*inputs)
+        operators = [str(node.target) for node in program.graph.nodes if node.op == "call_function"]
+        leaves = torch.utils._pytree.tree_leaves
+        return leaves(wanted), leaves(got), operators
+
+    def test_recurrent_layers(self):
+        """In single precision, which is what the planner has kernels for."""
+        nn = torch.nn
+        x = torch.randn(9, 11, 6)
+        for layer, more in ((nn.LSTM, {}), (nn.GRU, {}), (nn.RNN, {}),
+                            (nn.RNN, {"nonlinearity": "relu"})):
+            for layers, both, first, bias in itertools.product((1, 2), (False, True), (False, True),
+                                                               (False, True)):
+                model = layer(6, 8, layers, bias=bias, batch_first=first, bidirectional=both, **more)
+                states = torch.randn(layers * (1 + both), 9 if first else 11, 8)
+                state = (states, states + 1) if layer is nn.LSTM else states
+                wanted, got, operators = self.exported(model, (x, state))
+                self.assertEqual(operators.count("cuda_agent.recurrence.default"), layers)
+                for theirs, mine in zip(wanted, got):
+                    torch.testing.assert_close(mine, theirs)
+
+    def test_recurrent_layers_without_kernels(self):
+        """Others are written out step by step, as PyTorch does: what is wider, few steps, sizes that
+        are no multiple of four."""
+        nn = torch.nn
+        x = torch.randn(9, 3, 6)
+        for model, inputs in ((nn.GRU(6, 7), (x,)), (nn.RNN(6, 8), (x[:4],)),
+                              (nn.LSTM(6, 8).double(), (x.double(),))):
+            wanted, got, operators = self.exported(model, inputs)
+            self.assertNotIn("cuda_agent.recurrence.default", operators)
+            for theirs, mine in zip(wanted, got):
+                torch.testing.assert_close(mine, theirs)
 
     def test_attention_backward(self):
         attend = torch.nn.functional.scaled_dot_product_attention
