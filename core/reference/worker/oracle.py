@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The fp64 oracle: forward() as if every floating number had double precision."""
 
+import contextlib
 import copy
 import math
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._pytree import tree_leaves, tree_map
 
 from .tensors import flat, is_dense
 
@@ -175,6 +177,21 @@ class InDouble(TorchDispatchMode):
             self.notes.append(text)
 
 
+class RecurrentAtOnce(TorchFunctionMode):
+    """Recurrent layers whose tensors are all double run as PyTorch runs them, not as the tens of
+    thousands of operators that a dispatch mode sees of them."""
+
+    LAYERS = {getattr(torch._VF, name) for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")}
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func in self.LAYERS and not kwargs and all(
+                leaf.dtype == torch.float64 for leaf in tree_leaves(args)
+                if isinstance(leaf, torch.Tensor)):
+            with _disable_current_modes():
+                return func(*args)
+        return func(*args, **(kwargs or {}))
+
+
 class Unfused(TorchDispatchMode):
     """Runs the operators of a backward pass, and Fourier transforms, as the pointwise operators and
     sums that they stand for (PyTorch's own decompositions, which torch.compile uses too, and ours)."""
@@ -244,10 +261,12 @@ def run_in_double(task, model, arguments, disturbance=None):
     """Outputs of forward() in double, and the mode that saw it. `arguments` hold double tensors; the list is
     emptied, so that they are freed as early as can be."""
     mode = InDouble(task.device, disturbance)
+    # Sums that are to be disturbed have to be seen.
+    at_once = contextlib.nullcontext() if disturbance else RecurrentAtOnce()
     saved = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        with mode:
+        with mode, at_once:
             values = list(arguments)
             arguments.clear()
             outputs, _ = task.forward(model, values)

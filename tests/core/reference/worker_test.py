@@ -326,6 +326,41 @@ class OracleTest(unittest.TestCase):
         with self.assertRaises(RuntimeError), oracle.InDouble(CPU):
             torch.ones(2, 3) @ torch.ones(2, 3)
 
+    def test_recurrent_layers_run_at_once_unless_their_sums_are_to_be_seen(self):
+        class Given:
+            device = CPU
+
+            @staticmethod
+            def forward(model, values):
+                out, (state, cell) = model(*values)
+                return [out, state, cell], False
+
+        model = torch.nn.LSTM(6, 8, 2, bidirectional=True).requires_grad_(False).double()
+        x = torch.randn(9, 3, 6, dtype=torch.float64)
+        wanted, (state, cell) = model(x)
+        seen = []
+
+        class Counting(oracle.Disturbance):
+            def result(self, func, args, result):
+                seen.append(func)
+
+        for disturbance in (None, Counting(0, torch.Generator())):
+            outputs, _ = oracle.run_in_double(Given, model, [x], disturbance)
+            for got, same in zip(outputs, (wanted, state, cell)):
+                torch.testing.assert_close(got, same)
+        self.assertGreater(len(seen), 9 * 4)  # steps, layers and directions
+
+        class Sees(torch.utils._python_dispatch.TorchDispatchMode):
+            operators = 0
+
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                Sees.operators += 1
+                return func(*args, **(kwargs or {}))
+
+        with Sees(), oracle.RecurrentAtOnce():
+            model(x)
+        self.assertLess(Sees.operators, 9 * 4)
+
 
 class WaysTest(unittest.TestCase):
     def outputs(self, tf32, forward):
