@@ -304,7 +304,14 @@ std::string SearchSpace::reason(const std::string &name) const {
 
 int SearchSpace::kernels(const std::string &name) const {
     const auto choice = parse(name);
-    return choice ? static_cast<int>(variants_[choice->variant]->groups.size()) : 0;
+    if (!choice)
+        return 0;
+    const Variant &variant = *variants_[choice->variant];
+    const auto recurs = [&](const Unit &unit) -> bool {
+        return unit.library >= 0 && variant.fused.program.library[unit.library].recurrence;
+    };
+    return static_cast<int>(variant.groups.size()) +
+           static_cast<int>(std::ranges::count_if(variant.fused.units, recurs));
 }
 
 std::string SearchSpace::random(std::mt19937_64 &generator) const {
