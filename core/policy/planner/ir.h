@@ -125,6 +125,7 @@ struct RecurrenceSchedule {
     std::int64_t units = 1;  ///< of a block
     std::int64_t blocks = 1; ///< of a direction
     bool kept = false;       ///< weights stay in registers
+    bool tagged = false;     ///< states come with the number of their step, else blocks count steps
     int shared = 0;          ///< bytes of a block
     bool alone() const { return threads == 1; }
 };

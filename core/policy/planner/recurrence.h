@@ -8,7 +8,7 @@
 namespace cuda_agent::policy {
 
 /// Ways to share the units of a recurrence out to blocks.
-inline constexpr int recurrenceChoices = 3;
+inline constexpr int recurrenceChoices = 4;
 
 /// Sets the schedules of all recurrences of a program; other choices may come to the same. Errors:
 /// failed, when the states of one do not fit a multiprocessor.

@@ -47,19 +47,29 @@ struct ReluCell {
 )cuda";
 
 constexpr const char *inBlocks =
-    R"cuda(// A recurrent layer. Version 1: a kernel a step reads all weights each time and waits for its
+    R"cuda(template <bool tagged> struct Told {
+    using Type = int;
+};
+template <> struct Told<true> {
+    using Type = unsigned long long;
+};
+
+// A recurrent layer. Version 1: a kernel a step reads all weights each time and waits for its
 // launch. Version 2: blocks stay for all steps and keep the weights of their units in registers;
-// what they tell each other after a step is the new states, through the second-level cache.
+// what they tell each other after a step is the new states, through the second-level cache: they
+// count up in `told` when theirs are written, and wait for the others' counts. Version 3 (tagged): `told`
+// holds each state with the number of its step, eight bytes that are written at once, so that who
+// reads it needs no word from anybody else; two of each, as nobody is more than one step ahead.
 //
 // A warp multiplies `each` rows of the weights with the states of `together` rows of the batch; its
 // lanes take four columns each of every 128, and their sums are exchanged so that each lane ends
 // with one of them.
 template <class Cell, int steps, int batch, int hidden, int directions, int units, int blocks,
-          int threads, bool kept>
+          int threads, bool kept, bool tagged>
 __device__ __forceinline__ void
 recurInBlocks(const float *gates, const float *weight, const float *inputBias,
               const float *hiddenBias, const float *first, const float *firstCell, float *out,
-              float *lastCell, int *arrived, int direction) {
+              float *lastCell, typename Told<tagged>::Type *told, int direction) {
     constexpr int G = Cell::gates, rows = G * units, warps = threads / 32;
     constexpr int each = (rows + warps - 1) / warps;
     constexpr int together = each > 16 ? 1 : each > 8 ? 2 : each > 4 ? 4 : each > 2 ? 8 : each > 1 ? 16 : 32;
@@ -106,9 +116,37 @@ recurInBlocks(const float *gates, const float *weight, const float *inputBias,
             for (int g = 0; g < G; ++g)
                 x[k][g] = from[g * hidden] + (inputBias ? inputBias[g * hidden + unit] : 0.0f);
         }
-        if (s > 0) {
+        if (s > 0 && tagged) {
+            constexpr int count = (batch * hidden + threads - 1) / threads;
+            constexpr int inFlight = count < 16 ? count : 16;
+            const auto *from = told + (s - 1) % 2 * (batch * hidden);
+            for (int c = 0; c < count; c += inFlight) {
+                unsigned long long got[inFlight];
+                bool all;
+                do {
+                    all = true;
+#pragma unroll
+                    for (int k = 0; k < inFlight; ++k) {
+                        const int i = (int)threadIdx.x + (c + k) * threads;
+                        if (i < batch * hidden)
+                            got[k] = *(const volatile unsigned long long *)(from + i);
+                    }
+#pragma unroll
+                    for (int k = 0; k < inFlight; ++k)
+                        all = all && ((int)threadIdx.x + (c + k) * threads >= batch * hidden ||
+                                      (int)(got[k] >> 32) == s);
+                } while (!all);
+#pragma unroll
+                for (int k = 0; k < inFlight; ++k) {
+                    const int i = (int)threadIdx.x + (c + k) * threads;
+                    if (i < batch * hidden)
+                        states[i] = __uint_as_float((unsigned)got[k]);
+                }
+            }
+            __syncthreads();
+        } else if (s > 0) {
             if (threadIdx.x == 0) {
-                while (*(volatile int *)(arrived + s - 1) < blocks) {
+                while (*(const volatile int *)(told + s - 1) < blocks) {
                 }
                 __threadfence();
             }
@@ -184,14 +222,17 @@ recurInBlocks(const float *gates, const float *weight, const float *inputBias,
                        (hiddenBias ? hiddenBias[g * hidden + unit] : 0.0f);
             const float next = Cell::next(x[k], h, states[b * hidden + unit], cells[i]);
             out[(((long long)t * batch + b) * directions + direction) * hidden + unit] = next;
+            if (tagged)
+                *(volatile unsigned long long *)(told + s % 2 * (batch * hidden) + b * hidden + unit) =
+                    (unsigned long long)(s + 1) << 32 | __float_as_uint(next);
             if (lastCell && s == steps - 1)
                 lastCell[b * hidden + unit] = cells[i];
         }
         if (s < steps - 1) {
             __syncthreads();
-            if (threadIdx.x == 0) {
+            if (!tagged && threadIdx.x == 0) {
                 __threadfence();
-                atomicAdd(arrived + s, 1);
+                atomicAdd((int *)told + s, 1);
             }
         }
     }
