@@ -10,11 +10,24 @@
 #include <cmath>
 #include <thread>
 
+#ifndef __has_feature // a compiler that tells by macros
+#define __has_feature(name) 0
+#endif
+
 namespace cuda_agent::device {
 
 namespace {
 
 constexpr int version = 3; ///< raised when the way of measuring changes
+
+/// What a program that is built to find faults measures is no ceiling of the machine, and must not
+/// become that of others.
+#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||     \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr const char *build = "\ninstrumented";
+#else
+constexpr const char *build = "";
+#endif
 
 /// A negative number where there is no plausible one.
 double rateAt(const Json &json, const char *key) {
@@ -39,8 +52,8 @@ std::optional<MemoryLevel> levelFromJson(const Json &json) {
 }
 
 std::filesystem::path fileOf(const Info &info) {
-    const auto hash = sha256Hex(fmt::format("{}\n{}\n{}\n{}", info.name, info.architecture,
-                                            info.multiprocessors, info.driverVersion));
+    const auto hash = sha256Hex(fmt::format("{}\n{}\n{}\n{}{}", info.name, info.architecture,
+                                            info.multiprocessors, info.driverVersion, build));
     return cacheDir() / fmt::format("ceilings-{}.json", hash.substr(0, 16));
 }
 

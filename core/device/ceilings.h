@@ -13,6 +13,7 @@ namespace cuda_agent::device {
 std::optional<Ceilings> knownCeilings(const Info &info);
 
 /// Answers from `cacheDir()/ceilings-<hash of name and driver>.json`, else measures and writes it.
+/// Debug and sanitized builds have files of their own.
 /// A cache that cannot be written is not an error: the measurement is just repeated next time.
 /// Errors: what `measure` returns.
 Result<Ceilings> cachedCeilings(const Info &info, const std::function<Result<Ceilings>()> &measure);
