@@ -57,9 +57,10 @@ template <> struct Told<true> {
 // A recurrent layer. Version 1: a kernel a step reads all weights each time and waits for its
 // launch. Version 2: blocks stay for all steps and keep the weights of their units in registers;
 // what they tell each other after a step is the new states, through the second-level cache: they
-// count up in `told` when theirs are written, and wait for the others' counts. Version 3 (tagged): `told`
-// holds each state with the number of its step, eight bytes that are written at once, so that who
-// reads it needs no word from anybody else; two of each, as nobody is more than one step ahead.
+// count up in `told` when theirs are written, and wait for the others' counts. Version 3 (tagged):
+// `told` holds each state with the number of its step, eight bytes that are written at once, so
+// that who reads it needs no word from anybody else; two of each, as nobody is more than one step
+// ahead.
 //
 // A warp multiplies `each` rows of the weights with the states of `together` rows of the batch; its
 // lanes take four columns each of every 128, and their sums are exchanged so that each lane ends
@@ -72,7 +73,8 @@ recurInBlocks(const float *gates, const float *weight, const float *inputBias,
               float *lastCell, typename Told<tagged>::Type *told, int direction) {
     constexpr int G = Cell::gates, rows = G * units, warps = threads / 32;
     constexpr int each = (rows + warps - 1) / warps;
-    constexpr int together = each > 16 ? 1 : each > 8 ? 2 : each > 4 ? 4 : each > 2 ? 8 : each > 1 ? 16 : 32;
+    constexpr int together =
+        each > 16 ? 1 : each > 8 ? 2 : each > 4 ? 4 : each > 2 ? 8 : each > 1 ? 16 : 32;
     constexpr int padded = (batch + together - 1) / together * together;
     constexpr int vectors = (hidden + 127) / 128, items = (batch * units + threads - 1) / threads;
     extern __shared__ __align__(16) float shared[];
@@ -183,7 +185,8 @@ recurInBlocks(const float *gates, const float *weight, const float *inputBias,
                         *reinterpret_cast<const float4 *>(states + (b0 + b) * hidden + column);
 #pragma unroll
                     for (int r = 0; r < each; ++r) {
-                        const float *const by = kept ? w[kept ? r : 0] + v * 4 * kept : own[kept ? 0 : r];
+                        const float *const by =
+                            kept ? w[kept ? r : 0] + v * 4 * kept : own[kept ? 0 : r];
                         float &to = sum[r * together + b];
                         to = fmaf(by[0], h.x, to);
                         to = fmaf(by[1], h.y, to);
@@ -212,7 +215,8 @@ recurInBlocks(const float *gates, const float *weight, const float *inputBias,
         __syncthreads();
 #pragma unroll
         for (int k = 0; k < items; ++k) {
-            const int i = (int)threadIdx.x + k * threads, b = i / units, unit = firstUnit + i % units;
+            const int i = (int)threadIdx.x + k * threads, b = i / units;
+            const int unit = firstUnit + i % units;
             if (i >= batch * units || unit >= hidden)
                 continue;
             float h[G];
@@ -223,7 +227,8 @@ recurInBlocks(const float *gates, const float *weight, const float *inputBias,
             const float next = Cell::next(x[k], h, states[b * hidden + unit], cells[i]);
             out[(((long long)t * batch + b) * directions + direction) * hidden + unit] = next;
             if (tagged)
-                *(volatile unsigned long long *)(told + s % 2 * (batch * hidden) + b * hidden + unit) =
+                *(volatile unsigned long long *)(told + s % 2 * (batch * hidden) + b * hidden +
+                                                 unit) =
                     (unsigned long long)(s + 1) << 32 | __float_as_uint(next);
             if (lastCell && s == steps - 1)
                 lastCell[b * hidden + unit] = cells[i];
