@@ -53,12 +53,6 @@ Result<Audit> auditOf(const Recipe &recipe, const TaskSet &set, Filter &filter, 
         candidateOf[candidate->index] = candidate;
     }
     std::vector<const Candidate *> passed, doubtful;
-    const auto count = [&](const Checked &checked) {
-        ++(checked.reason == "other operators" ? audit.disagreements : audit.failures);
-        if (audit.details.size() < mostDetails)
-            audit.details.push_back(
-                fmt::format("{}: {}: {}", checked.index, checked.reason, checked.detail));
-    };
     const auto heard = [&](const Checked &checked) -> Result<bool> {
         if (checked.stage == Stage::check)
             done(++audit.run, again.size());
@@ -69,8 +63,12 @@ Result<Audit> auditOf(const Recipe &recipe, const TaskSet &set, Filter &filter, 
         else if (checked.stage != Stage::third &&
                  std::ranges::find(ofOneDraw, checked.reason) != ofOneDraw.end())
             doubtful.push_back(candidateOf.at(checked.index));
-        else
-            count(checked);
+        else {
+            ++(checked.reason == "other operators" ? audit.disagreements : audit.failures);
+            if (audit.details.size() < mostDetails)
+                audit.details.push_back(
+                    fmt::format("{}: {}: {}", checked.index, checked.reason, checked.detail));
+        }
         return true;
     };
     CUDA_AGENT_TRY(filter.run(Stage::check, again, Rigour::justSo, heard, stop));

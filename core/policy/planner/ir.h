@@ -141,10 +141,11 @@ struct Recurrence {
     int first = -1, firstCell = -1;             ///< states before the first step; -1: none
     RecurrenceSchedule schedule = {};
     std::int64_t directions() const { return static_cast<std::int64_t>(gates.size()); }
+    std::int64_t gatesOfUnit() const { return cell == "lstm" ? 4 : cell == "gru" ? 3 : 1; }
 };
 
 /// A GEMM or convolution between buffers: a step of the plan, verbatim. Or a recurrence, which
-/// kernels of ours compute (recurrence.h); `step` then says what it is.
+/// kernels of ours compute (recurrence.h); `step` then names what it writes.
 struct LibraryStep {
     Json step;
     std::vector<int> reads;

@@ -127,21 +127,25 @@ Result<View> Lowering::view(const task::Node &node, std::size_t position, const 
     const Json *argument = find(node, position, name);
     if (argument == nullptr || argument->is_null())
         return failedError("has no argument '{}'", name);
-    if (argument->is_object() && argument->contains("node")) {
-        const std::string source = (*argument)["node"].get<std::string>();
+    return view(*argument, name);
+}
+
+Result<View> Lowering::view(const Json &argument, const char *name) {
+    if (argument.is_object() && argument.contains("node")) {
+        const std::string source = argument["node"].get<std::string>();
         // Every use of a tensor of the task starts with axes of its own.
         if (const auto buffer = placeholders_.find(source); buffer != placeholders_.end())
             return loadBuffer(buffer->second);
-        const View *found = known(*argument);
+        const View *found = known(argument);
         if (found == nullptr)
             return failedError("reads '{}', which is no tensor", source);
         return *found;
     }
-    if (argument->is_number() || argument->is_boolean() || argument->is_object()) {
-        const DType dtype = argument->is_boolean()          ? DType::boolean
-                            : argument->is_number_integer() ? DType::int64
-                                                            : DType::float32;
-        return constant(numberOf(*argument, 0), dtype);
+    if (argument.is_number() || argument.is_boolean() || argument.is_object()) {
+        const DType dtype = argument.is_boolean()          ? DType::boolean
+                            : argument.is_number_integer() ? DType::int64
+                                                           : DType::float32;
+        return constant(numberOf(argument, 0), dtype);
     }
     return failedError("takes an argument '{}' that is no tensor", name);
 }

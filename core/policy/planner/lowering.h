@@ -50,6 +50,8 @@ class Lowering {
     // Arguments of a node; the position counts args, the name is looked up in kwargs too.
     static const Json *find(const task::Node &node, std::size_t position, const char *name);
     Result<View> view(const task::Node &node, std::size_t position, const char *name);
+    /// The same of an element of an argument that is a list, "name" for people.
+    Result<View> view(const Json &argument, const char *name);
     bool given(const task::Node &node, std::size_t position, const char *name) const;
     static double number(const task::Node &node, std::size_t position, const char *name,
                          double fallback);

@@ -158,9 +158,7 @@ Result<Indices> indicesOf(Lowering &l, const task::Node &node) {
     for (std::size_t d = 0; d < list->size(); ++d) {
         if ((*list)[d].is_null())
             continue;
-        task::Node one;
-        one.args = Json::array({(*list)[d]});
-        CUDA_AGENT_ASSIGN(index, l.view(one, 0, "index"));
+        CUDA_AGENT_ASSIGN(index, l.view((*list)[d], "index"));
         CUDA_AGENT_ASSIGN(positions, positionsOf(l, index));
         by.dims.push_back(static_cast<int>(d));
         by.positions.push_back(positions);

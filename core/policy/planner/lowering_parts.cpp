@@ -21,9 +21,7 @@ Result<Views> cat(Lowering &l, const Node &node) {
         static_cast<std::int64_t>(Lowering::number(node, 1, "dim", 0)), type.shape.size()));
     std::vector<View> parts;
     for (const Json &item : *list) {
-        Node one;
-        one.args = Json::array({item});
-        CUDA_AGENT_ASSIGN(part, l.view(one, 0, "tensors"));
+        CUDA_AGENT_ASSIGN(part, l.view(item, "tensors"));
         const Shape shape = l.shapeOf(part);
         // PyTorch lets empty vectors be part of any list.
         if (std::find(shape.begin(), shape.end(), 0) == shape.end())

@@ -13,45 +13,35 @@ namespace {
 using Views = std::vector<View>;
 using task::Node;
 
-/// Memory that holds each tensor of a list, row by row.
-Result<std::vector<int>> buffersOf(Lowering &l, const Node &node, std::size_t position) {
-    std::vector<int> buffers;
-    for (const Json &item : node.args.at(position)) {
-        Node one;
-        one.args = Json::array({item});
-        CUDA_AGENT_ASSIGN(view, l.view(one, 0, "tensor"));
-        if (l.dtypeOf(view) != DType::float32)
-            return failedError("of {}", nameOf(l.dtypeOf(view)));
-        for (const Axes &dimension : view.dims)
-            l.require(dimension);
-        buffers.push_back(l.bufferOf(view));
-    }
-    return buffers;
+/// Memory that holds a tensor row by row.
+Result<int> bufferOf(Lowering &l, const Json &argument) {
+    CUDA_AGENT_ASSIGN(view, l.view(argument, "tensor"));
+    if (l.dtypeOf(view) != DType::float32)
+        return failedError("of {}", nameOf(l.dtypeOf(view)));
+    for (const Axes &dimension : view.dims)
+        l.require(dimension);
+    return l.bufferOf(view);
 }
 
 Result<Views> recurrence(Lowering &l, const Node &node) {
     constexpr std::size_t lists = 4;
-    if (node.args.size() < 1 + lists || node.outputs.size() < 2)
+    if (node.args.size() < 2 + lists || node.outputs.size() < 2)
         return failedError("of another form");
     Recurrence r;
     r.cell = node.args.at(0).get<std::string>();
     const std::array<std::vector<int> *, lists> places{&r.gates, &r.weights, &r.inputBiases,
                                                        &r.hiddenBiases};
     for (std::size_t i = 0; i < lists; ++i) {
-        CUDA_AGENT_ASSIGN(buffers, buffersOf(l, node, 1 + i));
-        *places[i] = std::move(buffers);
+        for (const Json &item : node.args[1 + i]) {
+            CUDA_AGENT_ASSIGN(buffer, bufferOf(l, item));
+            places[i]->push_back(buffer);
+        }
     }
-    const auto states = [&](std::size_t position) -> Result<int> {
-        Node one;
-        one.args = Json::array({Json::array({node.args.at(position)})});
-        CUDA_AGENT_ASSIGN(buffers, buffersOf(l, one, 0));
-        return buffers.at(0);
-    };
-    CUDA_AGENT_ASSIGN(first, states(1 + lists));
+    CUDA_AGENT_ASSIGN(first, bufferOf(l, node.args[1 + lists]));
     r.first = first;
     const bool cells = r.cell == "lstm";
     if (cells) {
-        CUDA_AGENT_ASSIGN(firstCell, states(2 + lists));
+        CUDA_AGENT_ASSIGN(firstCell, bufferOf(l, node.args.at(2 + lists)));
         r.firstCell = firstCell;
     }
     const Shape &shape = node.outputs[0].shape;
@@ -69,15 +59,8 @@ Result<Views> recurrence(Lowering &l, const Node &node) {
     step.reads.push_back(r.first);
     if (cells)
         step.reads.push_back(r.firstCell);
-    const double gates = cells ? 4 : r.cell == "gru" ? 3 : 1;
-    step.operations = 2 * gates * static_cast<double>(elements * r.hidden);
-    step.step = {{"kind", "recurrence"},
-                 {"cell", r.cell},
-                 {"steps", r.steps},
-                 {"batch", r.batch},
-                 {"hidden", r.hidden},
-                 {"directions", r.directions()},
-                 {"writes", l.program.buffers[step.writes].name}};
+    step.operations = 2 * static_cast<double>(r.gatesOfUnit() * elements * r.hidden);
+    step.step = {{"kind", "recurrence"}, {"writes", l.program.buffers[step.writes].name}};
     const int writes = step.writes;
     step.recurrence = std::move(r);
     l.program.library.push_back(std::move(step));

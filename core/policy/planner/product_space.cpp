@@ -16,10 +16,6 @@ namespace {
 
 using Form = Schedule::Form;
 
-std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /// A tile with the share of the device's rate that it reaches when there are enough of them.
 /// `bytes` of k are in a slice, where tensor cores multiply.
 struct Tile {

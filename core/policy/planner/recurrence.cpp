@@ -9,18 +9,10 @@ namespace cuda_agent::policy {
 
 namespace {
 
-std::int64_t gatesOf(const Recurrence &r) {
-    return r.cell == "lstm" ? 4 : r.cell == "gru" ? 3 : 1;
-}
-
-std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /// Rows of the weights that a warp multiplies, and rows of the batch that it takes at once, so that
 /// their sums are at most one for each lane. As in recurInBlocks.
 std::int64_t rowsOfWarp(const Recurrence &r, const RecurrenceSchedule &s) {
-    return ceilDivide(gatesOf(r) * s.units, s.threads / 32);
+    return ceilDivide(r.gatesOfUnit() * s.units, s.threads / 32);
 }
 std::int64_t batchAtOnce(std::int64_t rows) {
     std::int64_t together = 32;
@@ -62,8 +54,8 @@ Result<RecurrenceSchedule> scheduleOf(const Recurrence &r, const device::Info &d
         const std::int64_t rows = rowsOfWarp(r, s);
         s.kept = rows * ceilDivide(r.hidden, 4 * lanes) * 4 <= inRegisters;
         const std::int64_t padded = ceilDivide(r.batch, batchAtOnce(rows)) * batchAtOnce(rows);
-        s.shared =
-            static_cast<int>(4 * (padded * (r.hidden + gatesOf(r) * s.units) + r.batch * s.units));
+        s.shared = static_cast<int>(
+            4 * (padded * (r.hidden + r.gatesOfUnit() * s.units) + r.batch * s.units));
         return rows <= lanes && s.shared <= mostShared;
     };
     // Few blocks have less to wait for; many have more registers.
@@ -96,7 +88,8 @@ double secondsOf(const Recurrence &r) {
     const RecurrenceSchedule &s = r.schedule;
     // Measured on an H200: 3.9 us a step of 64 blocks of 256 units.
     constexpr double meeting = 3.5e-6, rate = 2e11, alone = 5e9;
-    const double operations = 2.0 * static_cast<double>(gatesOf(r) * s.units * r.hidden * r.batch);
+    const double operations =
+        2.0 * static_cast<double>(r.gatesOfUnit() * s.units * r.hidden * r.batch);
     const auto steps = static_cast<double>(r.steps);
     if (s.alone())
         return steps * operations * static_cast<double>(r.hidden * r.directions()) / alone;

@@ -4,9 +4,15 @@
 
 #include "core/base/result.h"
 
+#include <cstdint>
 #include <string>
 
 namespace cuda_agent::policy {
+
+/// Of positive numbers.
+constexpr std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
 
 /// How one group becomes kernels.
 ///

@@ -11,9 +11,6 @@ namespace {
 
 using Form = Schedule::Form;
 
-std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
 std::int64_t powerOfTwo(std::int64_t n) {
     return static_cast<std::int64_t>(
         std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));

@@ -99,7 +99,7 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
                 return step.recurrence.has_value();
             }))
             continue;
-        for (int choice = 1; choice < recurrenceChoices; ++choice) {
+        for (int choice = 1; choice < (cuda ? recurrenceChoices : 1); ++choice) {
             programs.push_back(programs[i]);
             CUDA_AGENT_TRY(scheduleRecurrences(programs.back().program, device, choice));
         }

@@ -13,9 +13,10 @@ hidden] (elements: none but for "lstm").
 
 import torch
 
+from .forward import gru_cell, lstm_cell
+
 aten = torch.ops.aten
 
-GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 # What the planner's kernels keep on a multiprocessor, and what is worth a kernel of its own.
 FEWEST_STEPS, MOST_HIDDEN, MOST_STATE = 8, 2048, 24576
 
@@ -45,14 +46,9 @@ def recurrence(kind, gates, weights, input_biases, hidden_biases, hx, cx):
 
 def step(kind, x, h, state, cell):
     if kind == "lstm":
-        enter, forget, new, leave = (x + h).chunk(4, 1)
-        cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
-        return leave.sigmoid() * cell.tanh(), cell
+        return lstm_cell(x, h, cell)[:2]
     if kind == "gru":
-        (reset, update, new), (h_reset, h_update, h_new) = x.chunk(3, 1), h.chunk(3, 1)
-        reset, update = (reset + h_reset).sigmoid(), (update + h_update).sigmoid()
-        new = (new + reset * h_new).tanh()
-        return new + update * (state - new), None
+        return gru_cell(x, h, state)[0], None
     return (x + h).tanh() if kind == "rnn_tanh" else (x + h).relu(), None
 
 
@@ -115,4 +111,4 @@ def formulas(others):
         return formula
 
     return {aten.lstm.input: lstm} | {
-        getattr(aten, kind).input: plain(kind) for kind in GATES if kind != "lstm"}
+        getattr(aten, kind).input: plain(kind) for kind in ("gru", "rnn_tanh", "rnn_relu")}
