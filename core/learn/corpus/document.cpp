@@ -12,24 +12,12 @@ namespace cuda_agent::learn {
 
 namespace {
 
-constexpr std::size_t mostParts = 4;      ///< that a thought tells of
-constexpr std::size_t mostOperations = 6; ///< of each
+constexpr std::size_t mostParts = 6;   ///< that a thought tells of
+constexpr std::size_t mostBytes = 600; ///< of what it tells of one
 
-/// "mul, add" of "reads ...; mul, add; writes ...".
-std::string operationsOf(const std::string &work) {
-    const auto end = work.rfind("; writes ");
-    if (end == work.npos)
-        return {};
-    const auto reads = work.starts_with("reads ") ? work.find("; ") : work.npos;
-    const auto begin = reads == work.npos ? 0 : reads + 2;
-    if (begin >= end)
-        return {};
-    auto text = work.substr(begin, end - begin);
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < mostOperations && at != text.npos; ++i)
-        at = text.find(", ", at + (i > 0 ? 1 : 0));
-    if (at != text.npos)
-        text = text.substr(0, at) + ", ...";
+std::string shortened(std::string text) {
+    if (text.size() > mostBytes)
+        text.replace(mostBytes, text.npos, "...");
     return text;
 }
 
@@ -196,7 +184,8 @@ Result<CandidateText> candidateText(const policy::SearchSpace &space, const std:
     return candidate;
 }
 
-std::string thoughtOf(const policy::SearchSpace &space, const std::string &name, const Json &plan) {
+std::string thoughtOf(const policy::SearchSpace &space, const std::string &name, const Json &plan,
+                      const SizeSpelling &spelling) {
     const auto parts = space.parts(name);
     std::vector<std::string> library;
     for (const Json &step : plan["steps"])
@@ -204,15 +193,18 @@ std::string thoughtOf(const policy::SearchSpace &space, const std::string &name,
             library.push_back(kind);
     std::string text;
     if (!library.empty())
-        text += fmt::format("The library does {}. ", fmt::join(library, ", "));
+        text += fmt::format("The library does {}.\n", fmt::join(library, ", "));
     for (std::size_t i = 0; i < parts.size() && i < mostParts; ++i) {
-        const auto operations = operationsOf(parts[i].work);
-        text += fmt::format("{}: {}{}; {}. ", parts[i].name,
-                            operations.empty() ? "" : operations + "; ", parts[i].schedule,
-                            parts[i].reason);
+        const auto &part = parts[i];
+        text += fmt::format("{}: {}. ", part.name, shortened(part.work));
+        if (!part.loops.empty())
+            text += shortened(spelling.sizes(part.loops)) + "; ";
+        if (!part.accesses.empty())
+            text += shortened(spelling.sizes(part.accesses)) + "; ";
+        text += fmt::format("{}; {}.\n", part.schedule, part.reason);
     }
     if (parts.size() > mostParts)
-        text += fmt::format("{} more kernels. ", parts.size() - mostParts);
+        text += fmt::format("{} more kernels.\n", parts.size() - mostParts);
     if (!text.empty())
         text.pop_back();
     return text;

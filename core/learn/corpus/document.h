@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/learn/corpus/mutation.h"
+#include "core/learn/corpus/spelling.h"
 #include "core/policy/chat/chat.h"
 #include "core/policy/planner/search.h"
 #include "core/session/state.h"
@@ -60,9 +61,11 @@ Result<Document> documentFromJson(const Json &json);
 Result<CandidateText> candidateText(const policy::SearchSpace &space, const std::string &name,
                                     device::Kind kind);
 
-/// What is done, and in which schedule, in a few sentences. What the planner expects of it is not
-/// there: a model that cannot compute it would make it up.
-std::string thoughtOf(const policy::SearchSpace &space, const std::string &name, const Json &plan);
+/// Of each kernel a line: what it reads, computes and writes, its loops, where each access goes
+/// with them, and its schedule, so that a model derives these before it writes them. What the
+/// planner expects of it is not there: a model that cannot compute it would make it up.
+std::string thoughtOf(const policy::SearchSpace &space, const std::string &name, const Json &plan,
+                      const SizeSpelling &spelling);
 
 /// The turn that writes that candidate and has it verified. Errors: request (a text that the
 /// template cannot hold).

@@ -4,6 +4,7 @@
 
 #include "core/base/hash.h"
 #include "core/judge/candidate.h"
+#include "core/learn/corpus/fixed_sizes.h"
 #include "core/learn/corpus/spelling.h"
 #include "core/plan/make_program.h"
 
@@ -116,12 +117,15 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
         if (!options_.judge && !seen.insert(draft.name).second)
             continue;
         CUDA_AGENT_ASSIGN(sound, candidateText(space, draft.name, kind));
-        draft.sound = SizeSpelling(context.task, prompt.text, draft.name).spelled(std::move(sound));
+        CUDA_AGENT_ASSIGN(fixed, withFixedSizes(std::move(sound.plan), signature));
+        sound.plan = std::move(fixed);
+        const SizeSpelling spelling(context.task, prompt.text, draft.name);
+        draft.sound = spelling.spelled(std::move(sound));
         if (auto checked = checkPlan(draft.sound.plan, signature, context.device); !checked) {
             made.reason = "no plan for it: " + checked.error().message;
             continue;
         }
-        draft.thought = thoughtOf(space, draft.name, draft.sound.plan);
+        draft.thought = thoughtOf(space, draft.name, draft.sound.plan, spelling);
         draft.written = draft.sound;
         const double chance = static_cast<double>(generator() >> 11) * 0x1p-53;
         if (chance < options_.brokenShare)

@@ -75,6 +75,28 @@ std::string replaced(const std::string &text, const Become &become) {
     return result.append(text, done);
 }
 
+/// Whether what stands at `at` is what a loop's variable is multiplied by: "k0 * ", "row * ".
+bool strides(std::string_view text, std::size_t at) {
+    constexpr std::string_view times = " * ";
+    if (at < times.size() || text.substr(at - times.size(), times.size()) != times)
+        return false;
+    auto begin = at - times.size();
+    const auto end = begin;
+    while (begin > 0 && isNamePart(text[begin - 1]))
+        --begin;
+    const auto name = text.substr(begin, end - begin);
+    return name == "row" || (name.size() > 1 && name[0] == 'k' && isDigit(name[1]));
+}
+
+/// Whether what stands at `at` is what blocks are shared out by: "blockIdx.x % ", "blockIdx.x / ".
+bool countsParts(std::string_view text, std::size_t at) {
+    constexpr std::string_view name = "blockIdx.x ";
+    const auto operation = std::string_view("% ").size();
+    return at >= name.size() + operation &&
+           text.substr(at - operation - name.size(), name.size()) == name &&
+           (text[at - 2] == '%' || text[at - 2] == '/');
+}
+
 /// Nothing where it does not fit.
 std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
     std::int64_t result = 0;
@@ -88,7 +110,8 @@ std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
 SizeSpelling::SizeSpelling(const task::Description &task, std::string_view prompt,
                            std::string_view schedule) {
     for (auto number = nextNumber(prompt, 0); number; number = nextNumber(prompt, number->end))
-        shown_.insert(number->value);
+        prompt_.insert(number->value);
+    shown_ = prompt_;
     std::int64_t digits = 0; // of "row-t512-v1-u24"
     for (const char c : schedule) {
         digits = isDigit(c) && digits < mostOfASchedule * 10 ? digits * 10 + (c - '0') : 0;
@@ -124,14 +147,21 @@ void SizeSpelling::addShape(const std::vector<std::int64_t> &shape) {
     }
 }
 
-bool SizeSpelling::stays(std::int64_t number) const {
-    return number < leastSpelled || shown_.contains(number) ||
-           (number <= mostOfASchedule && std::has_single_bit(static_cast<std::uint64_t>(number)));
+bool SizeSpelling::stays(std::int64_t number, bool size) const {
+    return number < leastSpelled || (size ? prompt_ : shown_).contains(number) ||
+           (!size && number <= mostOfASchedule &&
+            std::has_single_bit(static_cast<std::uint64_t>(number)));
+}
+
+std::string SizeSpelling::roundedUp(const Rounded &quotient) const {
+    const auto &[of, by] = quotient;
+    const auto inner = spelling(of, suffixOf(of), {}, true);
+    return fmt::format("(({} - 1) / {} + 1)", inner.empty() ? fmt::to_string(of) : inner, by);
 }
 
 std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
-                                   const Roundings &roundings) const {
-    if (stays(number))
+                                   const Roundings &roundings, bool size) const {
+    if (stays(number, size))
         return {};
     const auto factors = [&](const Product &of) {
         std::string text;
@@ -143,23 +173,20 @@ std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
     };
     if (const auto found = products_.find(number); found != products_.end())
         return fmt::format("({})", factors(found->second));
-    if (const auto found = roundings.find(number); found != roundings.end() && suffix.empty()) {
-        const auto &[of, by] = found->second;
-        const auto inner = spelling(of, suffixOf(of), {});
-        return fmt::format("(({} - 1) / {} + 1)", inner.empty() ? fmt::to_string(of) : inner, by);
-    }
+    if (const auto found = roundings.find(number); found != roundings.end() && suffix.empty())
+        return roundedUp(found->second);
     if (number < leastMultiple || std::has_single_bit(static_cast<std::uint64_t>(number)))
         return {};
-    for (const auto size : sizes_) {
-        if (size >= number)
+    for (const auto part : sizes_) {
+        if (part >= number)
             continue;
-        if (size < leastOfAMultiple || number / size > mostTimes)
+        if (part < leastOfAMultiple || number / part > mostTimes)
             break;
-        if (number % size != 0)
+        if (number % part != 0)
             continue;
-        const auto found = products_.find(size);
-        return fmt::format("({}{} * {})", number / size, suffix,
-                           found == products_.end() ? fmt::format("{}{}", size, suffix)
+        const auto found = products_.find(part);
+        return fmt::format("({}{} * {})", number / part, suffix,
+                           found == products_.end() ? fmt::format("{}{}", part, suffix)
                                                     : factors(found->second));
     }
     return {};
@@ -170,16 +197,29 @@ std::string SizeSpelling::kernels(const std::string &text, const Roundings &roun
         const auto line = text.rfind('\n', number.at) + 1; // of npos: 0
         if (text.find_first_not_of(' ', line) == text.find('#', line))
             return {}; // a directive's
+        // "blockIdx.x % 3": parts of a row, however few
+        const auto rounded = roundings.find(number.value);
+        if (rounded != roundings.end() && countsParts(text, number.at))
+            return roundedUp(rounded->second);
         const bool whole = number.suffix == ".0f";
         const auto suffix = whole || number.suffix.empty() ? suffixOf(number.value) : number.suffix;
-        const auto spelled = spelling(number.value, suffix, roundings);
+        // "k0 * 4096", "row % 4096u": of loops, whatever the schedule has
+        const bool size = number.suffix == "u" || strides(text, number.at);
+        const auto spelled = spelling(number.value, suffix, roundings, size);
         return whole && !spelled.empty() ? "(float)" + spelled : spelled;
     });
 }
 
 std::string SizeSpelling::expression(const std::string &text) const {
     return replaced(text, [&](const Number &number) { // which has 64 bits there
-        return number.suffix.empty() ? spelling(number.value, "", {}) : std::string();
+        const bool divisor = number.at > 1 && text.compare(number.at - 2, 2, ", ") == 0;
+        return number.suffix.empty() ? spelling(number.value, "", {}, !divisor) : std::string();
+    });
+}
+
+std::string SizeSpelling::sizes(const std::string &text) const {
+    return replaced(text, [&](const Number &number) {
+        return number.suffix.empty() ? spelling(number.value, "", {}, true) : std::string();
     });
 }
 
@@ -188,8 +228,11 @@ void SizeSpelling::expressions(Json &plan) const {
     for (auto &[key, value] : plan.items()) {
         if (value.is_structured())
             expressions(value);
-        else if (value.is_string() &&
-                 (plan.is_array() || std::ranges::find(names, key) == names.end()))
+        else if (value.is_number_integer() && plan.is_array()) {
+            if (auto text = spelling(value.get<std::int64_t>(), "", {}, false); !text.empty())
+                value = std::move(text);
+        } else if (value.is_string() &&
+                   (plan.is_array() || std::ranges::find(names, key) == names.end()))
             value = expression(value.get<std::string>());
     }
 }

@@ -117,6 +117,55 @@ std::string describeGroup(const Program &program, const Group &group) {
     return text + fmt::format("writes {}", fmt::join(writes, ", "));
 }
 
+std::string describeLoops(const Program &program, const ScheduledGroup &group) {
+    if (group.group->product >= 0)
+        return {};
+    const auto textOf = [&](const std::vector<int> &places) {
+        std::vector<std::string> loops;
+        for (const int place : places) {
+            std::vector<std::int64_t> sizes;
+            for (const Axis atom : program.axes.atoms(group.nest.dims[place].axes))
+                sizes.push_back(program.axes.size(atom));
+            const auto text = fmt::format("{}", fmt::join(sizes, " * "));
+            loops.push_back(sizes.size() > 1 ? fmt::format("({})", text) : text);
+        }
+        return fmt::format("{}", fmt::join(loops, " * "));
+    };
+    const std::string rows = textOf(group.nest.rowDims());
+    const std::string elements = textOf(group.nest.elementDims());
+    if (rows.empty())
+        return elements.empty() ? "" : fmt::format("one row of {}", elements);
+    return elements.empty() ? fmt::format("rows {}", rows)
+                            : fmt::format("rows {}, each of {}", rows, elements);
+}
+
+std::string describeAccesses(const Program &program, const ScheduledGroup &group) {
+    if (group.group->product >= 0)
+        return {};
+    std::vector<std::string> lines;
+    const auto add = [&](int buffer, const Access &access) {
+        std::vector<std::int64_t> strides;
+        for (const bool elements : {false, true})
+            for (std::size_t i = 0; i < group.nest.dims.size(); ++i)
+                if (group.nest.dims[i].element == elements)
+                    strides.push_back(access.strides[i]);
+        const auto line = fmt::format("{}{}: {}", program.buffers[buffer].name,
+                                      access.base == 0 ? "" : fmt::format(" + {}", access.base),
+                                      fmt::join(strides, ", "));
+        if (!strides.empty() && std::ranges::find(lines, line) == lines.end())
+            lines.push_back(line);
+    };
+    for (const int id : reachableFrom(program, group.group->roots())) {
+        const Value &value = program.values[id];
+        const auto access = group.nest.accesses.find(id);
+        if (value.kind == Kind::load && access != group.nest.accesses.end())
+            add(value.buffer, access->second);
+    }
+    for (std::size_t i = 0; i < group.group->stores.size() && i < group.nest.stores.size(); ++i)
+        add(group.group->stores[i].buffer, group.nest.stores[i]);
+    return fmt::format("{}", fmt::join(lines, "; "));
+}
+
 std::int64_t groupBytes(const Program &program, const Group &group) {
     std::int64_t bytes = 0;
     std::set<int> seen;

@@ -405,7 +405,8 @@ class Fusion {
     /// The group that could hand this value over ready-made, or -1.
     int makerOf(int value, int reader) {
         const std::set<int> units = directUnits(value);
-        if (units.contains(reader))
+        // A place is of its store, not a value that memory holds.
+        if (units.contains(reader) || program_.values[value].op == "place")
             return -1;
         for (const int unit : units) {
             if (unit >= 0 && groups_[unit].hasReductions() && groups_[unit].rows == axesOf(value) &&

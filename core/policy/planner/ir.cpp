@@ -4,6 +4,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace cuda_agent::policy {
 
 std::size_t Value::picks() const {
@@ -63,9 +66,12 @@ int Program::addBuffer(BufferInfo buffer) {
 }
 
 int Program::addScratch(DType dtype, const std::vector<Axes> &dims) {
-    int count = 0;
-    for (const BufferInfo &buffer : buffers)
-        count += buffer.name.starts_with("tmp"); // some have become outputs
+    const auto taken = [this](const std::string &name) {
+        return std::ranges::find(buffers, name, &BufferInfo::name) != buffers.end();
+    };
+    std::size_t count = 0;
+    while (taken(fmt::format("tmp{}", count)))
+        ++count;
     BufferInfo buffer;
     buffer.name = fmt::format("tmp{}", count);
     buffer.dtype = dtype;
@@ -75,6 +81,17 @@ int Program::addScratch(DType dtype, const std::vector<Axes> &dims) {
         buffer.expressions.push_back(axes.expression(atoms));
     }
     return addBuffer(std::move(buffer));
+}
+
+void Program::makeOutput(int buffer, int index) {
+    BufferInfo &made = buffers[buffer];
+    const std::string before = std::exchange(made.name, fmt::format("out{}", index));
+    made.role = BufferRole::output;
+    made.index = index;
+    for (LibraryStep &step : library)
+        for (Json &field : step.step)
+            if (field == before)
+                field = made.name;
 }
 
 int Program::load(int buffer, const std::vector<Axes> &dims) {

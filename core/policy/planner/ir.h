@@ -173,6 +173,8 @@ struct Program {
     int order(std::string op, int arg, Axes axes, Axes places, bool largest);
     int addBuffer(BufferInfo buffer);
     int addScratch(DType dtype, const std::vector<Axes> &dims);
+    /// What scratch memory holds is output number `index`: it is named so, in library steps, too.
+    void makeOutput(int buffer, int index);
     /// A value that reads a buffer whose dimensions are `dims`.
     int load(int buffer, const std::vector<Axes> &dims);
 

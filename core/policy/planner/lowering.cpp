@@ -289,8 +289,7 @@ Result<Program> Lowering::run() {
         const TensorType &type = task_.outputs.at(i).type;
         result = cast(result, type.dtype);
         if (const int scratch = wholeScratch(result); scratch >= 0) { // no copy of what is there
-            program.buffers[scratch].role = BufferRole::output;
-            program.buffers[scratch].index = static_cast<int>(i);
+            program.makeOutput(scratch, static_cast<int>(i));
             continue;
         }
         BufferInfo buffer;

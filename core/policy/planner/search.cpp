@@ -332,7 +332,9 @@ std::vector<SearchSpace::Part> SearchSpace::parts(const std::string &name) const
         const Option &option = variant.options[g][choice->options[g]];
         const ScheduledGroup &group = variant.groups[g];
         result.push_back({group.name, describeGroup(variant.fused.program, *group.group),
-                          option.schedule.text(), option.reason});
+                          describeLoops(variant.fused.program, group),
+                          describeAccesses(variant.fused.program, group), option.schedule.text(),
+                          option.reason});
     }
     return result;
 }

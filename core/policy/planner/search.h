@@ -59,6 +59,8 @@ class SearchSpace {
     struct Part {
         std::string name;     ///< "reduce0", as the kernels' names begin
         std::string work;     ///< as describeGroup() says it
+        std::string loops;    ///< as describeLoops() says them
+        std::string accesses; ///< as describeAccesses() says them
         std::string schedule; ///< "row-t256-v4-u2-p0"
         std::string reason;   ///< "one read: the row stays in registers"
     };

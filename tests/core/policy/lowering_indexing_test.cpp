@@ -247,9 +247,9 @@ TEST(LoweringScatter, RowsThatAreNamedTwiceAddUp) {
     const auto task =
         g.returning({g.op("index_put.default", f32({4, 2}), zero, Json::array({at}), grad, true)});
     EXPECT_EQ(fuse(lowered(task), {}).units.size(), 1u);
-    EXPECT_EQ(textOf(lowered(task)).substr(0, 4), "tmp0");
+    EXPECT_EQ(textOf(lowered(task)).substr(0, 4), "out0");
     Memory memory{{"in0", {1, 2, 10, 20, 100, 200}}, {"in1", {3, -4, 3}}};
-    EXPECT_EQ(evaluate(fuse(lowered(task), {}), memory)["tmp0"],
+    EXPECT_EQ(evaluate(fuse(lowered(task), {}), memory)["out0"],
               (Numbers{10, 20, 0, 0, 0, 0, 101, 202}));
 }
 
@@ -277,6 +277,22 @@ TEST(LoweringScatter, TwoIndicesAndElementsAlongADimension) {
     const Json added = h.op("scatter_add.default", f32({2, 3}), base, 1, at, from);
     EXPECT_EQ(outputOf(h.returning({added}), {{"in0", {2, 2, 0, 1}}, {"in1", positions(6)}}),
               (Numbers{1, 1, 2, 4, 5, 1}));
+}
+
+/// The maximum of each row is computed per row, as the positions are; what crosses to the adding
+/// kernel is the maximum, not its place.
+TEST(LoweringScatter, AddsWhatAReductionHasLeft) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 3})), at = g.input(i64({4}));
+    const Json most = g.op("amax.default", f32({4}), x, Json{1});
+    const Json zero = g.op("full.default", f32({2}), Json{2}, 0);
+    const auto task =
+        g.returning({g.op("index_put.default", f32({2}), zero, Json::array({at}), most, true)});
+    EXPECT_EQ(outputOf(task, {{"in0", positions(12)}, {"in1", {1, 0, 1, 1}}}), (Numbers{5, 21}));
+    const Fused fused = fuse(lowered(task), {});
+    for (const Unit &unit : fused.units)
+        for (const Store &store : unit.group->stores)
+            EXPECT_EQ(fused.program.values[store.value].op == "place", store.adds());
 }
 
 TEST(LoweringScatter, OnlySumsThatAtomicsKnow) {

@@ -258,7 +258,7 @@ TEST(LoweringLibrary, AProductIsAStepBetweenBuffers) {
     EXPECT_EQ(program.library[0].step, (Json{{"kind", "gemm"},
                                              {"a", "in0"},
                                              {"b", "in1"},
-                                             {"c", "tmp0"},
+                                             {"c", "out0"},
                                              {"m", "in0.shape[0]"},
                                              {"n", "in1.shape[1]"},
                                              {"k", "in0.shape[1]"}}));

@@ -285,9 +285,9 @@ TEST(LoweringParts, CatWritesEachPartFromItsOffset) {
     const Json x = g.input(f32({2, 3})), y = g.input(f32({2, 1})), z = g.input(f32({2, 2}));
     const Json e = g.op("neg.default", f32({2, 3}), x);
     const auto task = g.returning({g.op("cat.default", f32({2, 6}), Json::array({e, y, z}), -1)});
-    EXPECT_EQ(textOf(lowered(task)), "tmp0[i, j] = neg(in0[i, j])\n"
-                                     "tmp0[i, 3] = in1[i, 0]\n"
-                                     "tmp0[i, j+4] = in2[i, j]\n");
+    EXPECT_EQ(textOf(lowered(task)), "out0[i, j] = neg(in0[i, j])\n"
+                                     "out0[i, 3] = in1[i, 0]\n"
+                                     "out0[i, j+4] = in2[i, j]\n");
     EXPECT_EQ(picked(task), (Numbers{0, -1, -2, 0, 0, 1, -3, -4, -5, 1, 2, 3}));
 }
 
@@ -313,8 +313,8 @@ TEST(LoweringParts, StackIsCatOfTensorsWithADimensionMore) {
     const Json b = g.op("unsqueeze.default", f32({2, 1, 3}), y, 1);
     const Json n = g.op("neg.default", f32({2, 1, 3}), b);
     const auto task = g.returning({g.op("cat.default", f32({2, 2, 3}), Json::array({a, n}), 1)});
-    EXPECT_EQ(textOf(lowered(task)), "tmp0[i, 0, j] = in0[i, j]\n"
-                                     "tmp0[i, 1, j] = neg(in1[i, j])\n");
+    EXPECT_EQ(textOf(lowered(task)), "out0[i, 0, j] = in0[i, j]\n"
+                                     "out0[i, 1, j] = neg(in1[i, j])\n");
     EXPECT_EQ(picked(task), (Numbers{0, 1, 2, 0, -1, -2, 3, 4, 5, -3, -4, -5}));
 }
 
@@ -322,7 +322,7 @@ TEST(LoweringParts, PartsOfOtherTypesAreCast) {
     GraphWriter g;
     const Json x = g.input(f32({2})), y = g.input(i64({2}));
     const auto task = g.returning({g.op("cat.default", f32({4}), Json::array({x, y}), 0)});
-    EXPECT_EQ(textOf(lowered(task)), "tmp0[i] = in0[i]\ntmp0[i+2] = float32(in1[i])\n");
+    EXPECT_EQ(textOf(lowered(task)), "out0[i] = in0[i]\nout0[i+2] = float32(in1[i])\n");
 }
 
 TEST(LoweringParts, PadFillsTheBorderAroundTheInput) {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/candidate.h"
 #include "core/policy/planner/nest.h"
 
 #include <gtest/gtest.h>
@@ -330,6 +331,24 @@ TEST(Nest, WhatIsReadAsItIsWrittenIsNotTiled) {
     u.store(u.program.pointwise("add", {x, r}, DType::float32), {{i}, {j}}, out);
     EXPECT_FALSE(makeNest(u.program, u.group, 1024, true).tiled())
         << "the other read is one number a row";
+}
+
+TEST(Nest, IsToldAsLoopsAndWhereAccessesGoWithThem) {
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(5), k = u.axis(6), l = u.axis(7);
+    const int in = u.buffer("in0", {4, 5, 6, 9}), by = u.buffer("in1", {5}),
+              out = u.buffer("out0", {4, 5});
+    const int x = u.program.load(in, {{i}, {j}, {k}, {l}});
+    u.program.values[x].dims[3].offset = 2;
+    const int product = u.program.pointwise("mul", {x, u.program.load(by, {{j}})}, DType::float32);
+    const int sum = u.sum(product, {k, l});
+    u.store(sum, {{i}, {j}}, out);
+    ScheduledGroup group;
+    group.group = &u.group;
+    group.nest = u.nest();
+    EXPECT_EQ(describeLoops(u.program, group), "rows 4 * 5, each of 6 * 7");
+    EXPECT_EQ(describeAccesses(u.program, group),
+              "in0 + 2: 270, 54, 9, 1; in1: 0, 1, 0, 0; out0: 5, 1, 0, 0");
 }
 
 } // namespace

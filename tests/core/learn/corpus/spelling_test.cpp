@@ -54,6 +54,30 @@ TEST(CorpusSpelling, LeavesWhatTheModelSeesOrChooses) {
     EXPECT_EQ(spelled("a\n  # pragma 154936\nb 154936"), "a\n  # pragma 154936\nb (856 * 181)");
 }
 
+/// In f32[1024, 856, 181] and f32[64, 64]: what tensors are cut by is no choice of the schedule.
+TEST(CorpusSpelling, StridesAndDivisorsOfLoopsAreSizes) {
+    const SizeSpelling spelling(taskOf({{1024, 856, 181}, {32, 64, 64}}),
+                                "in0: f32[1024, 856, 181], in1: f32[32, 64, 64]",
+                                "0|row-t512-v4-u2");
+    const auto kernels = [&](const char *text) { return spelling.spelled({text, {}}).kernels; };
+    EXPECT_EQ(kernels("in1 + k0 * 4096 + row * 2048"), "in1 + k0 * (64 * 64) + row * (32 * 64)");
+    EXPECT_EQ(kernels("(unsigned)(row) % 4096u"), "(unsigned)(row) % (64u * 64u)");
+    EXPECT_EQ(kernels("part * 4096 + lane * 4 + j * 2048"), "part * 4096 + lane * 4 + j * 2048");
+    const Json plan{{"grid", {"1024 * cdiv(4096, 2048)"}}, {"shape", {856, 154936, 4096}}};
+    const auto spelled = spelling.spelled({"", plan}).plan;
+    EXPECT_EQ(spelled["grid"][0], "1024 * cdiv((64 * 64), 2048)");
+    EXPECT_EQ(spelled["shape"], Json({856, "(856 * 181)", 4096}));
+    EXPECT_EQ(spelling.sizes("in1: 4096, 64, 1; in0 + 181: 154936, 1"),
+              "in1: (64 * 64), 64, 1; in0 + 181: (856 * 181), 1");
+}
+
+TEST(CorpusSpelling, PartsOfARowAreWhatTheGridSays) {
+    const SizeSpelling spelling(taskOf({{1024, 2795}}), "1024, 2795", "");
+    const Json plan{{"grid", {"1024 * cdiv(2795, 1024)"}}};
+    EXPECT_EQ(spelling.spelled({"blockIdx.x % 3; blockIdx.x / 3; i % 3", plan}).kernels,
+              "blockIdx.x % ((2795 - 1) / 1024 + 1); blockIdx.x / ((2795 - 1) / 1024 + 1); i % 3");
+}
+
 TEST(CorpusSpelling, WritesWhatThePlanRoundsUp) {
     const Json plan{{"steps",
                      {{{"entry", "map0154936"},

@@ -112,7 +112,9 @@ TEST(TurnGrammar, TakesWhatThePlannerDemonstrates) {
             const auto name = space->random(random);
             const auto candidate = candidateText(*space, name, target.info.kind);
             ASSERT_TRUE(candidate) << candidate.error().message;
-            const auto turn = turnOf(thoughtOf(*space, name, candidate->plan), *candidate);
+            const SizeSpelling spelling(task, "", name);
+            const auto turn =
+                turnOf(thoughtOf(*space, name, candidate->plan, spelling), *candidate);
             ASSERT_TRUE(turn) << turn.error().message;
             EXPECT_EQ(whyNot(turn->text), "");
             EXPECT_TRUE(grammar.accepts(turn->text)) << turn->text;
