@@ -28,6 +28,7 @@ struct Options {
     double seconds = 0;
     int gpus = 0, perDevice = 0;
     bool proposeOnly = false, draft = false;
+    std::vector<std::string> apart;
     bool json = false;
     EndpointOptions endpoint;
 };
@@ -48,6 +49,7 @@ Result<synthesis::Request> requestOf(const Options &options) {
     request.seconds = options.seconds;
     request.proposeOnly = options.proposeOnly;
     request.draft = options.draft;
+    request.apart.assign(options.apart.begin(), options.apart.end());
     request.against = options.against;
     request.difficulty = options.difficulty;
     if (request.recipe.sources.contains("endpoint")) {
@@ -104,6 +106,9 @@ Result<int> synthesize(const Options &options, const std::stop_token &stop) {
     if (options.draft)
         terminal.line(fmt::format("{} tasks in {}", outcome.progress.accepted,
                                   (request.folder / "draft.jsonl.gz").string()));
+    else if (request.proposeOnly && !stop.stop_requested())
+        terminal.line(fmt::format("{} candidates in {}", outcome.progress.proposed,
+                                  (request.folder / "proposed.jsonl.gz").string()));
     else
         printEnd(terminal, outcome, request.folder);
     if (options.json)
@@ -136,8 +141,13 @@ Run addSynthesize(CLI::App &app) {
         ->check(CLI::Range(1, 256));
     auto *proposeOnly =
         app.add_flag("--propose-only", options->proposeOnly,
-                     "Write candidates and run none of them; needs no GPU. The same command "
-                     "without this goes on with them");
+                     "Write candidates and run none of them, and proposed.jsonl.gz, the same as a "
+                     "set to make a corpus of; needs no GPU. The same command without this goes on "
+                     "with them");
+    app.add_option("--apart", options->apart,
+                   "Sets whose held-out fusions and outer operators proposed.jsonl.gz is without")
+        ->check(CLI::ExistingFile)
+        ->needs(proposeOnly);
     app.add_flag("--draft", options->draft,
                  "Write draft.jsonl.gz, the set as it stands: what has passed eager timing and "
                  "failed nothing since. Nothing is run; needs no GPU")

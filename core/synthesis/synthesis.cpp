@@ -11,6 +11,7 @@
 #include "core/synthesis/endpoint_composer.h"
 #include "core/synthesis/filter.h"
 #include "core/synthesis/folder.h"
+#include "core/synthesis/proposed.h"
 #include "core/synthesis/proposer.h"
 
 #include <algorithm>
@@ -47,10 +48,10 @@ void countStages(Progress &progress, const Folder &folder) {
 class Synthesizer {
   public:
     Synthesizer(const Request &request, const Listener &listener, Folder &folder, fs::path scratch,
-                std::vector<device::Info> devices, std::stop_token stop)
+                std::vector<device::Info> devices, KeptTraits kept, std::stop_token stop)
         : request_(request), recipe_(request.recipe), listener_(listener), folder_(folder),
-          devices_(std::move(devices)), stop_(std::move(stop), request.seconds),
-          proposer_(recipe_, scratch, request.against),
+          kept_(std::move(kept)), devices_(std::move(devices)),
+          stop_(std::move(stop), request.seconds), proposer_(recipe_, scratch, request.against),
           filter_(recipe_, {devices_, perDevice(), scratch}), scratch_(std::move(scratch)) {}
 
     Result<Synthesis> run() {
@@ -84,12 +85,13 @@ class Synthesizer {
         std::size_t fruitful = 0; ///< proposals when the set grew last
         while (folder_.accepted() < recipe_.tasks) {
             const auto before = folder_.accepted();
-            CUDA_AGENT_TRY(propose());
-            if (request_.proposeOnly) {
-                if (progress_.proposed >= recipe_.tasks)
-                    return false;
-                continue;
+            if (request_.proposeOnly && progress_.proposed >= recipe_.tasks) {
+                CUDA_AGENT_TRY(writeProposed());
+                return false;
             }
+            CUDA_AGENT_TRY(propose());
+            if (request_.proposeOnly)
+                continue;
             for (const auto stage : stages)
                 CUDA_AGENT_TRY(filter(stage));
             if (folder_.accepted() > before)
@@ -120,6 +122,11 @@ class Synthesizer {
         enter("write");
         CUDA_AGENT_TRY(folder_.write(set, *audit, versions, stop_.token()));
         return true;
+    }
+
+    Result<void> writeProposed() {
+        return writeFileAtomically(folder_.path() / "proposed.jsonl.gz",
+                                   gzip(proposedLines(folder_.candidates(), kept_)));
     }
 
     Result<void> crawl() {
@@ -267,6 +274,7 @@ class Synthesizer {
     const Recipe &recipe_;
     const Listener &listener_;
     Folder &folder_;
+    const KeptTraits kept_; ///< of what is only proposed
     const std::vector<device::Info> devices_;
     Deadline stop_;
     Proposer proposer_;
@@ -392,11 +400,12 @@ Result<Synthesis> synthesize(const Request &request, const Listener &listener,
         return asDraft(request);
     if (!request.difficulty.empty())
         return withDifficulty(request, listener, std::move(stop));
+    CUDA_AGENT_ASSIGN(kept, keptFromTraining(request.apart));
     CUDA_AGENT_ASSIGN(devices, devicesOf(request));
     CUDA_AGENT_ASSIGN(folder, Folder::open(request.folder, request.recipe));
     CUDA_AGENT_ASSIGN(scratch, TemporaryFolder::make("cuda-agent-synthesis"));
     Synthesizer synthesizer(request, listener, folder, scratch.path(), std::move(devices),
-                            std::move(stop));
+                            std::move(kept), std::move(stop));
     return synthesizer.run();
 }
 

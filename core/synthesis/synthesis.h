@@ -19,8 +19,10 @@ struct Request {
     int gpus = 0;       ///< 0: all that CUDA sees
     int perDevice = 0;  ///< filter processes on each; 0: by cores
     double seconds = 0; ///< nothing is begun after that time; 0: no limit
-    /// Stop after proposing, which needs no device.
+    /// Stop after proposing, which needs no device, and write proposed.jsonl.gz: the candidates as
+    /// a set, without what the sets `apart` keep from training.
     bool proposeOnly = false;
+    std::vector<std::filesystem::path> apart;
     /// Write draft.jsonl.gz of what has passed eager timing so far and failed nothing since, and
     /// run nothing; needs no device.
     bool draft = false;

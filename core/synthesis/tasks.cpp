@@ -4,6 +4,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/names.h"
+#include "core/synthesis/proposed.h"
 
 #include <algorithm>
 #include <set>
@@ -26,32 +27,14 @@ std::vector<std::string> orOperators(const std::vector<std::string> &named, cons
     return named.empty() ? task.checked->figures.value("ops", std::vector<std::string>()) : named;
 }
 
-std::string nameOf(const SetTask &task) {
-    const auto &candidate = *task.candidate;
-    std::string name = fmt::format("{:06}", candidate.index);
-    for (const auto &kind : orOperators(candidate.kinds, task)) {
-        const std::string part = nameFrom(kind);
-        if (name.size() + part.size() >= longestName)
-            break;
-        name += "_" + part;
-    }
-    return name + (candidate.backward ? "_backward" : "");
+std::set<std::string> fusionsOfTask(const SetTask &task) {
+    return fusionsOf(orOperators(task.candidate->families, task));
 }
 
-/// Successive families, each pair once.
-std::set<std::string> fusionsOf(const SetTask &task) {
-    std::set<std::string> fusions;
-    const auto families = orOperators(task.candidate->families, task);
-    for (std::size_t i = 1; i < families.size(); ++i)
-        fusions.insert(families[i - 1] + " > " + families[i]);
-    return fusions;
-}
-
-std::set<std::string> kindsOf(const SetTask &task) {
+std::set<std::string> kindsOfTask(const SetTask &task) {
     const auto &candidate = *task.candidate;
-    const auto kinds = orOperators(
-        candidate.source == "transformers" ? candidate.families : candidate.kinds, task);
-    return {kinds.begin(), kinds.end()};
+    return kindsOf(candidate.source, orOperators(candidate.kinds, task),
+                   orOperators(candidate.families, task));
 }
 
 /// Gives `split` to about `share` of all tasks that have none yet: to those with one of some traits
@@ -83,6 +66,17 @@ void holdOut(std::vector<SetTask> &tasks, const std::string &split, double share
 }
 
 } // namespace
+
+std::string nameOf(const Candidate &candidate, const std::vector<std::string> &kinds) {
+    std::string name = fmt::format("{:06}", candidate.index);
+    for (const auto &kind : kinds) {
+        const std::string part = nameFrom(kind);
+        if (name.size() + part.size() >= longestName)
+            break;
+        name += "_" + part;
+    }
+    return name + (candidate.backward ? "_backward" : "");
+}
 
 int levelOf(const Candidate &candidate, const Checked &checked, const Json &difficulty) {
     const auto graph = checked.figures.find("graph");
@@ -143,14 +137,14 @@ TaskSet assemble(const Recipe &recipe, const std::vector<Entry> &entries,
         task.checked = entry.checked;
         task.timed = entry.timed;
         task.compiled = entry.compiled;
-        task.name = nameOf(task);
+        task.name = nameOf(*entry.candidate, orOperators(entry.candidate->kinds, task));
         if (const auto found = difficulty.find(entry.candidate->id); found != difficulty.end())
             task.difficulty = found->second;
         task.level = levelOf(*entry.candidate, *entry.checked, task.difficulty);
         set.tasks.push_back(std::move(task));
     }
-    holdOut(set.tasks, "outer", recipe.outer, recipe.seed, kindsOf);
-    holdOut(set.tasks, "held_out", recipe.heldOut, recipe.seed, fusionsOf);
+    holdOut(set.tasks, "outer", recipe.outer, recipe.seed, kindsOfTask);
+    holdOut(set.tasks, "held_out", recipe.heldOut, recipe.seed, fusionsOfTask);
     // The rest by chance. A part that is only drawn needs no trait.
     const auto limit = static_cast<std::uint64_t>(recipe.validation * 0x1p32);
     for (auto &task : set.tasks)

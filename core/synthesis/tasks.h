@@ -13,7 +13,7 @@ struct SetTask {
     const Candidate *candidate = nullptr;
     const Checked *checked = nullptr, *timed = nullptr;
     const Checked *compiled = nullptr; ///< null in a draft, where that was not tried yet
-    std::string name;                  ///< "00042_linear_gelu"
+    std::string name;                  ///< as nameOf() makes it
     int level = 1;
     std::string split; ///< "train", "validation", "held_out", "outer"
     Json difficulty;   ///< measured {"reward", "turns"}, or null
@@ -41,6 +41,9 @@ TaskSet assemble(const Recipe &recipe, const std::vector<Entry> &entries,
                  const std::map<std::string, Json> &difficulty, Stage last = Stage::third);
 /// A task a line, as set.jsonl.gz has them.
 std::string linesOf(const TaskSet &set);
+
+/// "000042_linear_gelu", "000043_mean_backward".
+std::string nameOf(const Candidate &candidate, const std::vector<std::string> &kinds);
 
 /// 1 to 3: by the number of operators, the size of the graph, and, where it was measured, by how
 /// hard the task was for the planner.
