@@ -22,6 +22,7 @@ struct JudgePool::Seat::Entry {
     std::vector<std::unique_ptr<Lane>> lanes; ///< empty: not prepared, or gone
     std::optional<Error> unusable;            ///< the task is
     bool preparing = false;
+    int gpu = 0;            ///< of its judges
     std::uint64_t used = 0; ///< the pool's clock when it was prepared or a seat was left
     bool isKnown() const { return !lanes.empty() || unusable; }
     bool isIdle() const {
@@ -45,15 +46,23 @@ JudgePool::JudgePool(Options options) : options_(std::move(options)) {
     options_.atOnce = std::max(options_.atOnce, 1);
     if (options_.judge.timing && options_.judge.interleaveBaselines)
         options_.perTask = 1;
+    if (options_.gpus.empty())
+        options_.gpus = {0};
     if (options_.device == "cpu" || options_.freeShare)
         return;
-    auto device = openDevice();
-    if (!device || (*device)->info().kind != device::Kind::cuda)
+    std::map<int, std::shared_ptr<device::Device>> devices;
+    for (const int gpu : options_.gpus)
+        if (auto device = openDevice(gpu); device && (*device)->info().kind == device::Kind::cuda)
+            devices.emplace(gpu, std::move(*device));
+    if (devices.empty())
         return;
-    options_.freeShare = [gpu = std::shared_ptr(std::move(*device))] {
-        const auto free = gpu->freeBytes();
-        return free ? static_cast<double>(*free) / static_cast<double>(gpu->info().memoryBytes)
-                    : 1.0;
+    options_.freeShare = [devices = std::move(devices)](int gpu) {
+        const auto found = devices.find(gpu);
+        if (found == devices.end())
+            return 1.0;
+        const auto free = found->second->freeBytes();
+        const auto all = static_cast<double>(found->second->info().memoryBytes);
+        return free ? static_cast<double>(*free) / all : 1.0;
     };
 }
 
@@ -147,11 +156,12 @@ Result<void> JudgePool::know(Lock &lock, Entry &entry, const task::Spec &spec, W
         CUDA_AGENT_TRY(waitForRoom(lock, entry, wants, stop));
         if (entry.isKnown())
             break;
+        entry.gpu = emptiestGpu(entry);
         entry.preparing = true;
         ++busy_;
         lock.unlock();
         const auto begin = Clock::now();
-        auto judge = prepare(spec, stop);
+        auto judge = prepare(spec, entry.gpu, stop);
         lock.lock();
         counts_.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
         entry.preparing = false;
@@ -168,7 +178,7 @@ Result<void> JudgePool::know(Lock &lock, Entry &entry, const task::Spec &spec, W
         if (error.kind != ErrorKind::request)
             return tl::unexpected(error);
         // What fails while others hold the memory may do when they do not.
-        if (hasOthers(entry) && !hasRoom()) {
+        if (others(entry, entry.gpu) > 0 && !hasRoom(entry.gpu)) {
             if (attempt < mostAttempts)
                 continue;
             return machineError("the GPU's memory is short: {}", error.message);
@@ -191,7 +201,7 @@ Result<JudgePool::Seat::Lane *> JudgePool::laneOf(Lock &lock, Entry &entry) {
         return emptiest;
     auto *const added = lanes.emplace_back(std::make_unique<Seat::Lane>()).get();
     lock.unlock();
-    auto device = openDevice();
+    auto device = openDevice(entry.gpu);
     auto twin = device ? emptiest->judge->twin(std::move(*device))
                        : Result<std::unique_ptr<judge::Judge>>(tl::unexpected(device.error()));
     lock.lock();
@@ -214,11 +224,14 @@ Result<void> JudgePool::waitForRoom(Lock &lock, const Entry &entry, Wants wants,
     };
     for (;;) {
         CUDA_AGENT_TRY(waitFor(lock, mayGo, wants, stop));
-        if (entry.isKnown() || !hasOthers(entry) || hasRoom())
+        const int gpu = emptiestGpu(entry);
+        if (entry.isKnown() || others(entry, gpu) == 0 || hasRoom(gpu))
             return {};
-        if (const auto unused = idle(); wants == Wants::now && !unused.empty()) {
+        const auto unused = idle();
+        const auto oldest = std::ranges::find(unused, gpu, &Entry::gpu);
+        if (wants == Wants::now && oldest != unused.end()) {
             Gone gone;
-            remove(*unused.front(), gone);
+            remove(**oldest, gone);
             lock.unlock();
             gone.clear();
             lock.lock();
@@ -248,14 +261,13 @@ JudgePool::Counts JudgePool::counts() const {
     return counts_;
 }
 
-Result<std::unique_ptr<device::Device>> JudgePool::openDevice() const {
-    return options_.device == "cuda" ? device::openCuda(options_.gpu)
-                                     : device::openNamed(options_.device);
+Result<std::unique_ptr<device::Device>> JudgePool::openDevice(int gpu) const {
+    return options_.device == "cuda" ? device::openCuda(gpu) : device::openNamed(options_.device);
 }
 
-Result<std::unique_ptr<judge::Judge>> JudgePool::prepare(const task::Spec &spec,
+Result<std::unique_ptr<judge::Judge>> JudgePool::prepare(const task::Spec &spec, int gpu,
                                                          const std::stop_token &stop) const {
-    CUDA_AGENT_ASSIGN(device, openDevice());
+    CUDA_AGENT_ASSIGN(device, openDevice(gpu));
     auto own = options_.judge;
     if (own.caseBytes == 0 && device->info().kind == device::Kind::cuda)
         own.caseBytes =
@@ -284,15 +296,22 @@ void JudgePool::makeRoom(Gone &gone) {
         remove(*unused[i], gone);
 }
 
-bool JudgePool::hasRoom() const {
-    return !options_.freeShare || options_.freeShare() >= roomShare;
+bool JudgePool::hasRoom(int gpu) const {
+    return !options_.freeShare || options_.freeShare(gpu) >= roomShare;
 }
 
-bool JudgePool::hasOthers(const Entry &but) const {
-    return std::ranges::any_of(entries_, [&](const auto &named) {
+std::size_t JudgePool::others(const Entry &but, int gpu) const {
+    return static_cast<std::size_t>(std::ranges::count_if(entries_, [&](const auto &named) {
         const auto &entry = *named.second;
-        return &entry != &but && (!entry.lanes.empty() || entry.preparing);
-    });
+        return &entry != &but && entry.gpu == gpu && (!entry.lanes.empty() || entry.preparing);
+    }));
+}
+
+int JudgePool::emptiestGpu(const Entry &but) const {
+    if (options_.gpus.size() == 1)
+        return options_.gpus.front();
+    return *std::ranges::min_element(
+        options_.gpus, {}, [&](int gpu) { return std::pair(!hasRoom(gpu), others(but, gpu)); });
 }
 
 } // namespace cuda_agent::learn

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace cuda_agent::learn {
 
@@ -22,15 +23,15 @@ class JudgePool {
   public:
     struct Options {
         std::string device = "auto"; ///< "auto", "cuda", "cpu"
-        int gpu = 0;                 ///< with "cuda": which one
+        std::vector<int> gpus = {0}; ///< with "cuda": which ones; a task stays on one
         judge::Options judge;
         std::size_t kept = 8; ///< judges without an episode that stay; the one unused longest goes
         int atOnce = 2;       ///< verdicts, and preparations, at the same time over all tasks
         int perTask = 1;      ///< of them at one task; 1 where baselines are measured in between
         /// Told once of each task that cannot be judged by, and why. Any thread calls it.
         std::function<void(const std::string &task, const std::string &why)> unusable = {};
-        /// Share of the device's memory that is free; empty: asks the GPU, and a CPU has enough.
-        std::function<double()> freeShare = {};
+        /// Share of a GPU's memory that is free; empty: asks the GPU, and a CPU has enough.
+        std::function<double(int gpu)> freeShare = {};
     };
     explicit JudgePool(Options options);
     /// No seat may be left.
@@ -87,8 +88,8 @@ class JudgePool {
     using Gone = std::vector<std::unique_ptr<judge::Judge>>;
     enum class Wants { now, ahead };
 
-    Result<std::unique_ptr<device::Device>> openDevice() const;
-    Result<std::unique_ptr<judge::Judge>> prepare(const task::Spec &spec,
+    Result<std::unique_ptr<device::Device>> openDevice(int gpu) const;
+    Result<std::unique_ptr<judge::Judge>> prepare(const task::Spec &spec, int gpu,
                                                   const std::stop_token &stop) const;
     /// Those that follow have the lock, and give it up while they wait or prepare.
     Entry &entryOf(const task::Spec &spec);
@@ -113,10 +114,12 @@ class JudgePool {
     static void remove(Entry &entry, Gone &gone);
     /// Judges without a seat, the one unused longest first. Under the lock.
     std::vector<Entry *> idle() const;
-    /// Whether the device's memory lets one more judge be prepared. Under the lock.
-    bool hasRoom() const;
-    /// Judges that are there or are being prepared, but for `but`. Under the lock.
-    bool hasOthers(const Entry &but) const;
+    /// Whether a GPU's memory lets one more judge be prepared. Under the lock.
+    bool hasRoom(int gpu) const;
+    /// Judges that are there or are being prepared on a GPU, but for `but`. Under the lock.
+    std::size_t others(const Entry &but, int gpu) const;
+    /// The one with the fewest judges, of those with room if there are some. Under the lock.
+    int emptiestGpu(const Entry &but) const;
 
     Options options_; ///< never changed after the constructor
     mutable std::mutex mutex_;

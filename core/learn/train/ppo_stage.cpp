@@ -32,8 +32,8 @@ void spanInto(Metrics &metrics, const std::string &name, const at::Tensor &table
 class Ppo : public Stage {
   public:
     Ppo(const StageInput &input, std::string_view name, const PpoStageOptions &options)
-        : Stage(input, name, options.steps, options.checkpointEvery), options_(options),
-          hasCritic_(options.baseline == "critic"),
+        : Stage(input, name, options.steps, options.checkpointEvery, options.seconds),
+          options_(options), hasCritic_(options.baseline == "critic"),
           actorOptimiser_(input.actor.parameters(), options.actor),
           sampling_{input.recipe.rollout.temperature, input.recipe.rollout.topP},
           kl_(options.kl, options.klTarget, options.klHorizon) {

@@ -47,12 +47,14 @@ void takeRollout(TomlFields &fields, RolloutOptions &rollout) {
     fields.take("reward", rollout.reward);
     fields.take("judges", rollout.judges, 1, 1e6);
     fields.take("verdicts", rollout.verdicts, 0, 1e4);
+    fields.take("other_gpus", rollout.otherGpus);
     fields.take("verdicts_per_task", rollout.verdictsPerTask, 1, 1e4);
     fields.take("sessions", rollout.sessions, 0, 1e6);
 }
 
 void takePpo(TomlFields &fields, PpoStageOptions &stage) {
     fields.take("steps", stage.steps, 1, mostSteps);
+    fields.take("seconds", stage.seconds, 0, 1e9);
     takeTries(fields, stage.tries);
     fields.take("epochs", stage.epochs, 1, 1000);
     fields.take("mini_batch", stage.miniBatch, 0, 1e6);

@@ -51,7 +51,10 @@ struct RolloutOptions {
     std::string reward = "milestone"; ///< or "speedup": the ablation
     std::int64_t judges = 32;         ///< of tasks, that are kept
     std::int64_t verdicts =
-        0; ///< at once; 0: 8 on a GPU; on a CPU one a core, or half where it times
+        0; ///< at once; 0: 8 on each GPU; on a CPU one a core, or half where it times
+    /// Whether GPUs that the model is not on judge in its place, where one process trains and there
+    /// are some: nothing that is timed then waits for the model, nor the model for it.
+    bool otherGpus = true;
     std::int64_t verdictsPerTask = 4; ///< of them, at most
     std::filesystem::path baselines;  ///< folder of stored ones; empty: the run's own
     std::int64_t sessions = 16;       ///< of a step that are kept for whoever looks at them
@@ -66,6 +69,7 @@ struct Tries {
 /// The stages `single-turn-ppo` and `agentic-ppo`, which differ in turns.
 struct PpoStageOptions {
     std::int64_t steps = 100;
+    double seconds = 0; ///< no step is begun after so many of the stage; 0: no limit
     Tries tries;
     std::int64_t epochs = 1;          ///< passes over a step's trajectories
     std::int64_t miniBatch = 0;       ///< trajectories of an update; 0: all of the step

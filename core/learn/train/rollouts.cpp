@@ -3,6 +3,7 @@
 #include "core/learn/train/rollouts.h"
 
 #include "core/base/temporary_folder.h"
+#include "core/device/cuda_driver.h"
 #include "core/device/lease.h"
 #include "core/learn/train/gathering.h"
 
@@ -22,12 +23,23 @@ std::uint64_t numberOf(const std::string &text) {
     return hash;
 }
 
+/// GPUs to judge on, where the model is on `own`.
+std::vector<int> judgingGpus(const RolloutOptions &rollout, int own, bool alone) {
+    std::vector<int> gpus;
+    const auto driver = device::cuda::Driver::load();
+    for (int gpu = 0; rollout.otherGpus && alone && driver && gpu < (*driver)->deviceCount; ++gpu)
+        if (gpu != own)
+            gpus.push_back(gpu);
+    return gpus.empty() ? std::vector{own} : gpus;
+}
+
 JudgePool::Options judgesOf(const TrainRecipe &recipe, const fs::path &run,
-                            const device::Info &device) {
+                            const device::Info &device, bool alone) {
     const auto &rollout = recipe.rollout;
     JudgePool::Options options;
     options.device = nameOf(device.kind);
-    options.gpu = device.kind == device::Kind::cuda ? device.index : 0;
+    if (device.kind == device::Kind::cuda)
+        options.gpus = judgingGpus(rollout, device.index, alone);
     options.judge.timing = rollout.timing;
     options.judge.interleaveBaselines = false;
     options.judge.numerics =
@@ -38,8 +50,9 @@ JudgePool::Options judgesOf(const TrainRecipe &recipe, const fs::path &run,
     options.atOnce = static_cast<int>(rollout.verdicts);
     // What others compute on a CPU takes time from what is timed there.
     const int cores = rollout.timing ? device.multiprocessors / 2 : device.multiprocessors;
+    const int gpus = static_cast<int>(options.gpus.size());
     if (options.atOnce == 0)
-        options.atOnce = device.kind == device::Kind::cuda ? 8 : std::max(1, cores);
+        options.atOnce = device.kind == device::Kind::cuda ? 8 * gpus : std::max(1, cores);
     options.perTask = static_cast<int>(rollout.verdictsPerTask);
     options.unusable = [](const std::string &task, const std::string &why) {
         fmt::print(stderr, "{} is left out: {}\n", task, why);
@@ -92,7 +105,8 @@ Result<Collected> readKept(const fs::path &file) {
 
 Rollouts::Rollouts(Setting setting, device::Info device)
     : setting_(std::move(setting)), recipe_(setting_.recipe), device_(std::move(device)),
-      judges_(judgesOf(recipe_, setting_.folder, device_)), exemplars_(mostExemplars(recipe_)) {}
+      judges_(judgesOf(recipe_, setting_.folder, device_, setting_.processes.size() == 1)),
+      exemplars_(mostExemplars(recipe_)) {}
 
 Result<std::unique_ptr<Rollouts>> Rollouts::open(Setting setting) {
     const auto &recipe = setting.recipe;
@@ -164,7 +178,7 @@ Result<void> Rollouts::prepareAhead(const std::vector<const bench::SuiteTask *> 
     std::vector<task::Spec> specs;
     const auto add = [&](const std::vector<const bench::SuiteTask *> &some) -> Result<void> {
         for (std::size_t i = 0; i < some.size(); ++i) {
-            if (sharesWholeTasks(some.size()) && !isMine(i))
+            if (sharesWholeTasks(some.size()) && !isMine(placeOf(*some[i])))
                 continue;
             CUDA_AGENT_ASSIGN(spec, task::openSpec(some[i]->file, {}));
             specs.push_back(std::move(spec));
@@ -186,6 +200,18 @@ bool Rollouts::isMine(std::size_t number) const {
     const auto &processes = setting_.processes;
     return number % static_cast<std::size_t>(processes.size()) ==
            static_cast<std::size_t>(processes.rank());
+}
+
+std::size_t Rollouts::placeOf(const bench::SuiteTask &task) const {
+    const auto within = [&](const std::vector<bench::SuiteTask> &tasks) {
+        return std::ranges::find(tasks, &task, [](const auto &each) { return &each; });
+    };
+    if (const auto found = within(train_); found != train_.end())
+        return static_cast<std::size_t>(found - train_.begin());
+    for (const auto &[split, tasks] : scored_)
+        if (const auto found = within(tasks); found != tasks.end())
+            return static_cast<std::size_t>(found - tasks.begin());
+    return 0; // every task is of one of these
 }
 
 std::vector<const bench::SuiteTask *> Rollouts::chosen(const Wanted &wanted) const {
@@ -222,7 +248,7 @@ Result<Collected> Rollouts::collected(const std::vector<Try> &tries, const fs::p
     const auto groups = tries.empty() ? 0 : static_cast<std::size_t>(tries.back().group) + 1;
     std::vector<std::int64_t> mine;
     for (std::size_t i = 0; i < tries.size(); ++i)
-        if (isMine(sharesWholeTasks(groups) ? static_cast<std::size_t>(tries[i].group) : i))
+        if (isMine(sharesWholeTasks(groups) ? placeOf(*tries[i].task) : i))
             mine.push_back(static_cast<std::int64_t>(i));
     CUDA_AGENT_ASSIGN(
         all, gathered(processes, collectedHere(tries, mine, folder, turns, temperature, stop)));

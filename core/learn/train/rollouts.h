@@ -85,8 +85,11 @@ class Rollouts {
     std::vector<const bench::SuiteTask *> chosen(const Wanted &wanted) const;
     /// Has the judges of these tasks, then those of the step after, prepared as there is time.
     Result<void> prepareAhead(const std::vector<const bench::SuiteTask *> &tasks, Wanted next);
-    /// Tries of one task share its judge: whole tasks go to a process, where there are enough.
+    /// Tries of one task share its judge: whole tasks go to a process, where there are enough, and
+    /// a task goes to the same one each time.
     bool sharesWholeTasks(std::size_t tasks) const;
+    /// Of a task among those of its split.
+    std::size_t placeOf(const bench::SuiteTask &task) const;
     /// Whether the task, or else the try, of that number is this process's.
     bool isMine(std::size_t number) const;
     /// Keeps the recipe's number of sessions and tells the run of them.

@@ -11,9 +11,14 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 Stage::Stage(const StageInput &input, std::string_view name, std::int64_t steps,
-             std::int64_t checkpointEvery)
+             std::int64_t checkpointEvery, double seconds)
     : input_(input), name_(name), steps_(steps), tokens_(input.tokens),
-      checkpointEvery_(checkpointEvery), before_(input.seconds) {}
+      checkpointEvery_(checkpointEvery), mostSeconds_(seconds), before_(input.seconds) {}
+
+bool Stage::isDone() {
+    return done_ >= steps_ ||
+           (mostSeconds_ > 0 && input_.processes.firstSays(seconds_ >= mostSeconds_));
+}
 
 Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::stop_token &stop) {
     bool scored = false;
@@ -30,7 +35,8 @@ Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::sto
     }
     CUDA_AGENT_TRY(tell());
     bool stopped = input_.processes.firstSays(stop.stop_requested());
-    while (done_ < steps_ && !stopped) {
+    bool done = isDone();
+    while (!done && !stopped) {
         const auto begin = Clock::now();
         const auto stepped = step(stop);
         if (!stepped && stepped.error().kind == ErrorKind::stopped)
@@ -43,12 +49,12 @@ Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::sto
         const bool asked =
             input_.run && input_.run->waitWhilePaused(stop) == RunWriter::Asked::stop;
         stopped = input_.processes.firstSays(asked || stop.stop_requested());
+        done = isDone();
     }
-    if (done_ < steps_) {
-        if (saved_ != done_)
-            CUDA_AGENT_TRY(writeCheckpointNow(false));
+    if (saved_ != done_)
+        CUDA_AGENT_TRY(writeCheckpointNow(false));
+    if (!done)
         return StageEnd::stopped;
-    }
     if (!scored && input_.rollouts && !input_.recipe.scoring.splits.empty()) {
         const auto scores = input_.rollouts->score(input_.firstStep + done_, stop);
         if (!scores && scores.error().kind == ErrorKind::stopped)

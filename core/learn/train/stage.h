@@ -46,8 +46,9 @@ class Stage {
     std::int64_t tokens() const { return tokens_; }
 
   protected:
+    /// `seconds`: no step is begun after so much training in this stage; 0: no limit.
     Stage(const StageInput &input, std::string_view name, std::int64_t steps,
-          std::int64_t checkpointEvery);
+          std::int64_t checkpointEvery, double seconds = 0);
 
     /// The stage's own part of a step: changes weights, or collects. `done_` are done before it.
     /// Errors: besides others stopped, with nothing changed since the step before.
@@ -75,8 +76,11 @@ class Stage {
   private:
     Result<void> writeCheckpointNow(bool scored);
     Result<void> tell();
+    /// Whether its last step is done, or its time is up; the same in all processes.
+    bool isDone();
 
     const std::int64_t checkpointEvery_;
+    const double mostSeconds_;
     std::int64_t saved_ = -1; ///< `done_` at the last checkpoint
     double before_ = 0;       ///< seconds of training before this stage
     double seconds_ = 0;      ///< of this one, over all starts

@@ -270,7 +270,7 @@ TEST_F(Environment, AnUnusableTaskIsToldOnceAndForAll) {
 TEST_F(Environment, WhereMemoryIsShortOneJudgeGoesBeforeAnotherComes) {
     auto options = untimed();
     std::atomic<double> free = 1.0;
-    options.freeShare = [&] { return free.load(); };
+    options.freeShare = [&](int) { return free.load(); };
     JudgePool judges(options);
     const auto one = spec("one"), other = spec("other");
     {
@@ -303,12 +303,38 @@ TEST_F(Environment, WhereMemoryIsShortOneJudgeGoesBeforeAnotherComes) {
     EXPECT_EQ(stopped.error().kind, ErrorKind::stopped);
 }
 
+/// A CPU in place of both GPUs.
+TEST_F(Environment, ATaskIsJudgedOnTheGpuThatHasRoom) {
+    auto options = untimed();
+    options.gpus = {0, 1};
+    std::atomic<double> first = 1.0, second = 1.0;
+    options.freeShare = [&](int gpu) { return gpu == 0 ? first.load() : second.load(); };
+    JudgePool judges(options);
+    const auto one = judges.sit(spec("one"), {});
+    ASSERT_TRUE(one) << one.error().message;
+    first = 0.1; // where `one` is
+    const auto other = judges.sit(spec("other"), {});
+    ASSERT_TRUE(other) << other.error().message;
+    const auto third = judges.sit(spec("third"), {});
+    ASSERT_TRUE(third) << "the second one has room for more";
+    second = 0.1;
+    std::stop_source stop;
+    std::jthread soon([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        stop.request_stop();
+    });
+    const auto fourth = judges.sit(spec("fourth"), stop.get_token());
+    ASSERT_FALSE(fourth) << "all seats are taken, and no memory is left";
+    EXPECT_EQ(fourth.error().kind, ErrorKind::stopped);
+    EXPECT_EQ(judges.counts().prepared, 3);
+}
+
 TEST_F(Environment, WhatFailsWhileOthersHoldTheMemoryIsTheMachinesFault) {
     auto options = untimed();
     std::atomic<int> asked = 0;
     std::atomic<bool> enough = false;
     // There is room before a judge is prepared, and none when that has failed.
-    options.freeShare = [&] { return enough || asked++ % 2 == 0 ? 1.0 : 0.1; };
+    options.freeShare = [&](int) { return enough || asked++ % 2 == 0 ? 1.0 : 0.1; };
     JudgePool judges(options);
     const auto one = judges.sit(spec("one"), {});
     ASSERT_TRUE(one) << one.error().message;

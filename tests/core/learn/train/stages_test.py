@@ -93,6 +93,15 @@ class StagesTest(StageCase):
         self.assertLess(self.odds(self.last("held") / "actor"), self.odds(self.last("free") / "actor"))
         self.assertTrue((self.last("held") / "reference/model.safetensors").exists())
 
+    def test_a_stage_whose_time_is_up_is_done_and_the_next_one_follows(self):
+        rows = self.replayed("short", ["single-turn-ppo", "rft"], ppo="seconds = 0.000001")
+        self.assertEqual([row["step"] for row in rows if row["stage"] == "single-turn-ppo"], [1])
+        self.assertEqual([row["step"] for row in rows if row["stage"] == "rft"], list(range(13, 27)))
+        # A checkpoint behind that step is of a stage that is done.
+        again = self.train("short.toml", "short", "--replay", str(self.tries), "--resume")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(self.rows("short"), rows)
+
     def test_fine_tuning_takes_the_good_ones_alone(self):
         rows = self.replayed("rft", ["rft"])
         self.assertEqual(len(rows), 14, "two rounds and twelve updates")
