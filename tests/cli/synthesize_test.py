@@ -260,7 +260,12 @@ class SynthesizeStops(Folder):
         self.expect_set(4)
 
     def test_candidates_alone_and_time_that_is_up(self):
+        self.expect(run(*self.command("--apart", self.out)), 2, "--apart")
         self.expect(run(*self.command("--propose-only")), 0, "16 candidates")
+        with gzip.open(self.out / "proposed.jsonl.gz", "rt") as file:
+            tasks = [json.loads(line) for line in file]
+        self.assertEqual({task["split"] for task in tasks}, {"train"})
+        self.assertTrue(all(task["code"] and task["name"] for task in tasks))
         proposed = (self.out / "candidates.jsonl").read_bytes()
         self.assertEqual(proposed.count(b"\n"), 16)
         self.assertEqual(self.checked(), 0)
