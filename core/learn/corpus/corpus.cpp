@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <thread>
 
 namespace cuda_agent::learn {
 
@@ -19,8 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// Tasks whose documents are made, then written as one gzip member.
-constexpr std::size_t tasksAtOnce = 64;
+/// Tasks of a thread whose documents are made, then written as one gzip member. All threads wait
+/// for the slowest task of such a round, which takes a hundred times as long as most.
+constexpr std::size_t tasksOfAThread = 64;
 constexpr auto saveEvery = std::chrono::minutes(1); ///< what is known, while tasks are under way
 constexpr int judgesPerGpu = 3;                     ///< one measures while others prepare
 
@@ -152,6 +154,9 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
         summary.judged.emplace();
     std::string machineProblem;
     std::map<std::string, std::vector<std::size_t>> sizes;
+    const std::size_t threads =
+        options.jobs > 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t tasksAtOnce = tasksOfAThread * (options.judge ? 1 : threads);
     for (std::size_t first = 0; first < tasks.size(); first += tasksAtOnce) {
         auto made = parallelResults<TaskDocuments>(
             std::min(tasksAtOnce, tasks.size() - first), options.jobs, [&](std::size_t i) {
