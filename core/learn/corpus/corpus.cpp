@@ -154,9 +154,9 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
         summary.judged.emplace();
     std::string machineProblem;
     std::map<std::string, std::vector<std::size_t>> sizes;
-    const std::size_t threads =
-        options.jobs > 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t tasksAtOnce = tasksOfAThread * (options.judge ? 1 : threads);
+    if (options.jobs == 0)
+        options.jobs = std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t tasksAtOnce = tasksOfAThread * (options.judge ? 1 : options.jobs);
     for (std::size_t first = 0; first < tasks.size(); first += tasksAtOnce) {
         auto made = parallelResults<TaskDocuments>(
             std::min(tasksAtOnce, tasks.size() - first), options.jobs, [&](std::size_t i) {

@@ -3,9 +3,7 @@
 #include "core/learn/corpus/fixed_sizes.h"
 
 #include "core/base/names.h"
-
-#include <algorithm>
-#include <array>
+#include "core/learn/corpus/plan_expressions.h"
 
 namespace cuda_agent::learn {
 
@@ -77,12 +75,10 @@ Result<std::string> withoutQuotients(std::string text) {
 }
 
 Result<void> substitute(Json &plan, const Sizes &sizes) {
-    constexpr std::array names{"name", "source", "entry", "dtype", "buffer", "kind", "role", "key"};
     for (auto &[key, value] : plan.items()) {
         if (value.is_structured()) {
             CUDA_AGENT_TRY(substitute(value, sizes));
-        } else if (value.is_string() &&
-                   (plan.is_array() || std::ranges::find(names, key) == names.end())) {
+        } else if (isExpression(plan, key, value)) {
             CUDA_AGENT_ASSIGN(text, withoutQuotients(substituted(value.get<std::string>(), sizes)));
             value = std::move(text);
         }

@@ -3,11 +3,11 @@
 #include "core/learn/corpus/spelling.h"
 
 #include "core/base/names.h"
+#include "core/learn/corpus/plan_expressions.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <limits>
@@ -224,15 +224,13 @@ std::string SizeSpelling::sizes(const std::string &text) const {
 }
 
 void SizeSpelling::expressions(Json &plan) const {
-    constexpr std::array names{"name", "source", "entry", "dtype", "buffer", "kind", "role"};
     for (auto &[key, value] : plan.items()) {
         if (value.is_structured())
             expressions(value);
         else if (value.is_number_integer() && plan.is_array()) {
             if (auto text = spelling(value.get<std::int64_t>(), "", {}, false); !text.empty())
                 value = std::move(text);
-        } else if (value.is_string() &&
-                   (plan.is_array() || std::ranges::find(names, key) == names.end()))
+        } else if (isExpression(plan, key, value))
             value = expression(value.get<std::string>());
     }
 }
