@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
 namespace cuda_agent::learn {
@@ -35,6 +36,7 @@ struct Recorded::Graph {
 
 Recorded::Recorded(const at::Tensor &first, const Function &function)
     : graph_(std::make_unique<Graph>()) {
+    const c10::DeviceGuard here(first.device()); // a graph is of the thread's current device
     graph_->input = first.clone();
     const auto device = first.device().index();
     c10::cuda::getCurrentCUDAStream(device).synchronize();
@@ -53,6 +55,7 @@ Recorded::Recorded(const at::Tensor &first, const Function &function)
 Recorded::~Recorded() = default;
 
 const at::Tensor &Recorded::operator()(const at::Tensor &input) {
+    const c10::DeviceGuard here(graph_->input.device());
     graph_->input.copy_(input);
     graph_->graph.replay();
     return graph_->output;

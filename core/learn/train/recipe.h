@@ -124,6 +124,8 @@ struct ScoringOptions {
     std::int64_t tasks = 0;          ///< of each split, spread over it; 0: all
     Tries tries{0, 1, 1};            ///< `tasks` is not used
     double temperature = 0;          ///< 0: the likeliest token
+    /// Also before the first stage, as step 0: what a run begins with. Not where it is resumed.
+    bool beforeTrain = false;
 };
 
 /// A training run: a TOML file. Relative paths are seen from the file's folder.

@@ -255,6 +255,9 @@ Result<Collected> Rollouts::collected(const std::vector<Try> &tries, const fs::p
     if (all.trajectories.empty() && all.asked > 0)
         return machineError("not one of {} episodes came to its end; the last one: {}", all.asked,
                             all.problem);
+    if (const auto lost = all.machineFailures + all.stragglers; lost > 0 && processes.first())
+        fmt::print(stderr, "{} of {} episodes did not come to their end; the last one: {}\n", lost,
+                   all.asked, all.problem);
     return std::move(all);
 }
 

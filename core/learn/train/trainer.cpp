@@ -9,6 +9,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <c10/core/DeviceGuard.h>
 #include <torch/version.h>
 
 #include <cstdlib>
@@ -43,6 +44,7 @@ class Training {
 
     Result<TrainResult> run(const std::stop_token &stop) {
         CUDA_AGENT_ASSIGN(device, deviceOf(recipe_));
+        const c10::DeviceGuard here(device); // a process of several has another than the first
         if (request_.threads > 0)
             at::set_num_threads(request_.threads);
         beDeterministic(recipe_.deterministic);
@@ -137,6 +139,15 @@ class Training {
             CUDA_AGENT_ASSIGN(opened, Rollouts::open({recipe_, request_.folder, writer, processes,
                                                       actor, data.tokenizer, request_.replay}));
             rollouts = std::move(opened);
+        }
+        if (rollouts && recipe_.scoring.beforeTrain && !from_) {
+            note_("scores what it begins with");
+            const auto scores = rollouts->score(0, stop);
+            if (!scores && scores.error().kind == ErrorKind::stopped)
+                return StageEnd::stopped;
+            CUDA_AGENT_TRY(scores);
+            if (writer)
+                CUDA_AGENT_TRY(writer->log(0, recipe_.stages.front(), *scores));
         }
         std::int64_t first = 0, tokens = 0;
         double seconds = 0;
