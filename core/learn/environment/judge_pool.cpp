@@ -35,6 +35,8 @@ namespace {
 
 /// Share of a GPU's memory that is free before a judge is prepared beside others.
 constexpr double roomShare = 0.3;
+/// The same before a verdict begins beside others.
+constexpr double verdictShare = 0.15;
 /// Share that a judge's sealed cases take at most.
 constexpr double caseShare = 0.05;
 /// Of preparing a judge, where memory was short.
@@ -104,7 +106,14 @@ Result<void> JudgePool::Seat::take(const std::stop_token &stop) {
         return {};
     Lock lock(pool_->mutex_);
     const auto isFree = [&] { return !lane_->taken && pool_->busy_ < pool_->options_.atOnce; };
-    CUDA_AGENT_TRY(pool_->waitFor(lock, isFree, Wants::now, stop));
+    const int gpu = entry_->gpu;
+    for (;;) {
+        CUDA_AGENT_TRY(pool_->waitFor(lock, isFree, Wants::now, stop));
+        if (pool_->hasRoom(gpu, verdictShare) || !pool_->isJudging(gpu))
+            break;
+        if (!pool_->letOneGo(lock, gpu))
+            CUDA_AGENT_TRY(pool_->pause(lock, stop));
+    }
     lane_->taken = taken_ = true;
     ++pool_->busy_;
     return {};
@@ -178,7 +187,7 @@ Result<void> JudgePool::know(Lock &lock, Entry &entry, const task::Spec &spec, W
         if (error.kind != ErrorKind::request)
             return tl::unexpected(error);
         // What fails while others hold the memory may do when they do not.
-        if (others(entry, entry.gpu) > 0 && !hasRoom(entry.gpu)) {
+        if (others(entry, entry.gpu) > 0 && !hasRoom(entry.gpu, roomShare)) {
             if (attempt < mostAttempts)
                 continue;
             return machineError("the GPU's memory is short: {}", error.message);
@@ -225,22 +234,29 @@ Result<void> JudgePool::waitForRoom(Lock &lock, const Entry &entry, Wants wants,
     for (;;) {
         CUDA_AGENT_TRY(waitFor(lock, mayGo, wants, stop));
         const int gpu = emptiestGpu(entry);
-        if (entry.isKnown() || others(entry, gpu) == 0 || hasRoom(gpu))
+        if (entry.isKnown() || others(entry, gpu) == 0 || hasRoom(gpu, roomShare))
             return {};
-        const auto unused = idle();
-        const auto oldest = std::ranges::find(unused, gpu, &Entry::gpu);
-        if (wants == Wants::now && oldest != unused.end()) {
-            Gone gone;
-            remove(**oldest, gone);
-            lock.unlock();
-            gone.clear();
-            lock.lock();
-        } else { // until somebody leaves
-            changed_.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; });
-            if (stop.stop_requested())
-                return stoppedError();
-        }
+        if (wants == Wants::ahead || !letOneGo(lock, gpu))
+            CUDA_AGENT_TRY(pause(lock, stop));
     }
+}
+
+bool JudgePool::letOneGo(Lock &lock, int gpu) {
+    const auto unused = idle();
+    const auto oldest = std::ranges::find(unused, gpu, &Entry::gpu);
+    if (oldest == unused.end())
+        return false;
+    Gone gone;
+    remove(**oldest, gone);
+    lock.unlock();
+    gone.clear();
+    lock.lock();
+    return true;
+}
+
+Result<void> JudgePool::pause(Lock &lock, const std::stop_token &stop) {
+    changed_.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; });
+    return stop.stop_requested() ? stoppedError() : Result<void>();
 }
 
 Result<void> JudgePool::waitFor(Lock &lock, const std::function<bool()> &ready, Wants wants,
@@ -296,8 +312,16 @@ void JudgePool::makeRoom(Gone &gone) {
         remove(*unused[i], gone);
 }
 
-bool JudgePool::hasRoom(int gpu) const {
-    return !options_.freeShare || options_.freeShare(gpu) >= roomShare;
+bool JudgePool::hasRoom(int gpu, double share) const {
+    return !options_.freeShare || options_.freeShare(gpu) >= share;
+}
+
+bool JudgePool::isJudging(int gpu) const {
+    return std::ranges::any_of(entries_, [&](const auto &named) {
+        return named.second->gpu == gpu &&
+               std::ranges::any_of(named.second->lanes,
+                                   [](const auto &lane) { return lane->taken; });
+    });
 }
 
 std::size_t JudgePool::others(const Entry &but, int gpu) const {
@@ -311,7 +335,7 @@ int JudgePool::emptiestGpu(const Entry &but) const {
     if (options_.gpus.size() == 1)
         return options_.gpus.front();
     return *std::ranges::min_element(
-        options_.gpus, {}, [&](int gpu) { return std::pair(!hasRoom(gpu), others(but, gpu)); });
+        options_.gpus, {}, [&](int gpu) { return std::pair(!hasRoom(gpu, roomShare), others(but, gpu)); });
 }
 
 } // namespace cuda_agent::learn

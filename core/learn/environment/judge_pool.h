@@ -48,7 +48,8 @@ class JudgePool {
 
         /// What it knows of the task and the device may be read at any time.
         judge::Judge &judge() const;
-        /// Waits until it is nobody else's, and keeps it until leave(). Errors: stopped.
+        /// Waits until it is nobody else's, and keeps it until leave(). Beside other verdicts it
+        /// also waits for memory, and judges without a seat go for it. Errors: stopped.
         Result<void> take(const std::stop_token &stop);
         /// Nothing to do where it was not taken.
         void leave();
@@ -109,13 +110,20 @@ class JudgePool {
     /// Whoever comes meanwhile is to find a free place.
     int mostAhead() const { return std::max(options_.atOnce / 2, 1); }
 
+    /// The judge without a seat on a GPU that is unused longest goes. False: there is none.
+    bool letOneGo(Lock &lock, int gpu);
+    /// For a moment, or until somebody leaves. Errors: stopped.
+    Result<void> pause(Lock &lock, const std::stop_token &stop);
+
     /// Under the lock; what goes is to be destroyed without it.
     void makeRoom(Gone &gone);
     static void remove(Entry &entry, Gone &gone);
     /// Judges without a seat, the one unused longest first. Under the lock.
     std::vector<Entry *> idle() const;
-    /// Whether a GPU's memory lets one more judge be prepared. Under the lock.
-    bool hasRoom(int gpu) const;
+    /// Whether such a share of a GPU's memory is free. Under the lock.
+    bool hasRoom(int gpu, double share) const;
+    /// Whether a verdict is under way on a GPU. Under the lock.
+    bool isJudging(int gpu) const;
     /// Judges that are there or are being prepared on a GPU, but for `but`. Under the lock.
     std::size_t others(const Entry &but, int gpu) const;
     /// The one with the fewest judges, of those with room if there are some. Under the lock.

@@ -303,6 +303,32 @@ TEST_F(Environment, WhereMemoryIsShortOneJudgeGoesBeforeAnotherComes) {
     EXPECT_EQ(stopped.error().kind, ErrorKind::stopped);
 }
 
+TEST_F(Environment, AVerdictBesideOthersWaitsForMemory) {
+    auto options = untimed();
+    options.atOnce = 2;
+    std::atomic<double> free = 1.0;
+    options.freeShare = [&](int) { return free.load(); };
+    JudgePool judges(options);
+    auto first = judges.sit(spec("one"), {});
+    auto second = judges.sit(spec("other"), {});
+    ASSERT_TRUE(first && second);
+    ASSERT_TRUE(judges.sit(spec("third"), {})); // and its judge stays, without a seat
+    ASSERT_EQ(judges.counts().prepared, 3);
+    free = 0.05;
+    ASSERT_TRUE(first->take({})) << "nobody else holds what it would wait for";
+    std::atomic<bool> taken = false;
+    std::jthread waiting([&] { taken = second->take({}).has_value(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    EXPECT_FALSE(taken) << "the first verdict is under way";
+    first->leave();
+    waiting.join();
+    EXPECT_TRUE(taken);
+    second->leave();
+    free = 1.0;
+    ASSERT_TRUE(judges.sit(spec("third"), {}));
+    EXPECT_EQ(judges.counts().prepared, 4) << "it had gone for the second verdict";
+}
+
 /// A CPU in place of both GPUs.
 TEST_F(Environment, ATaskIsJudgedOnTheGpuThatHasRoom) {
     auto options = untimed();
