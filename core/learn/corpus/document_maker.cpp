@@ -16,6 +16,8 @@ namespace cuda_agent::learn {
 namespace {
 
 constexpr std::size_t drawsPerDocument = 12;
+/// A judge's sealed cases have one part of its share of a GPU's memory.
+constexpr std::uint64_t caseParts = 3;
 /// What prompts of CPUs tell. A model that has seen one would know it by heart.
 constexpr std::array threadCounts{1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 
@@ -154,6 +156,9 @@ Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> 
     setting.judge.numerics = options_.numerics;
     setting.judge.baselines = options_.baselines;
     setting.judge.timing = options_.timing;
+    if (means_.gpus > 0) // the others are for the reference and for the candidate
+        setting.judge.caseBytes = options_.target.info.memoryBytes / caseParts *
+                                  static_cast<unsigned>(means_.gpus) / options_.jobs;
     setting.open = [this] {
         return means_.gpus > 0 ? device::openCuda(
                                      static_cast<int>(next_++ % static_cast<unsigned>(means_.gpus)))
