@@ -334,8 +334,9 @@ std::size_t JudgePool::others(const Entry &but, int gpu) const {
 int JudgePool::emptiestGpu(const Entry &but) const {
     if (options_.gpus.size() == 1)
         return options_.gpus.front();
-    return *std::ranges::min_element(
-        options_.gpus, {}, [&](int gpu) { return std::pair(!hasRoom(gpu, roomShare), others(but, gpu)); });
+    return *std::ranges::min_element(options_.gpus, {}, [&](int gpu) {
+        return std::pair(!hasRoom(gpu, roomShare), others(but, gpu));
+    });
 }
 
 } // namespace cuda_agent::learn
