@@ -55,7 +55,6 @@ Recorded::Recorded(const at::Tensor &first, const Function &function)
 Recorded::~Recorded() = default;
 
 const at::Tensor &Recorded::operator()(const at::Tensor &input) {
-    const c10::DeviceGuard here(graph_->input.device());
     graph_->input.copy_(input);
     graph_->graph.replay();
     return graph_->output;

@@ -43,16 +43,18 @@ struct Generator::Engine {
     using State = Conversation::State;
 
     Engine(const Transformer &actor, Options given)
-        : options(given), device(actor.device()), decoder(actor, given.rows, given.context) {
+        : options(given), decoder(actor, given.rows, given.context) {
         for (std::int64_t row = given.rows; row-- > 0;)
             free.push_back(row);
         giveBackMemory(actor.device()); // what training kept; judges want it meanwhile
-        worker = std::jthread([this](const std::stop_token &ended) { work(ended); });
+        worker = std::jthread([this, device = actor.device()](const std::stop_token &ended) {
+            const c10::DeviceGuard here(device); // what is current is each thread's own
+            work(ended);
+        });
     }
 
     void work(const std::stop_token &ended) {
         const at::NoGradGuard noGradients;
-        const c10::DeviceGuard here(device); // what is current is each thread's own
         std::unique_lock lock(mutex);
         const auto mayGo = [&] { return !writing.empty() && changing == 0; };
         for (;;) {
@@ -191,7 +193,6 @@ struct Generator::Engine {
     }
 
     const Options options;
-    const c10::Device device;
     Decoder decoder;
     std::atomic<std::int64_t> reads = 0, writes = 0, steps = 0;
 

@@ -34,6 +34,12 @@ Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::sto
         scored = state.value("scored", false);
     }
     CUDA_AGENT_TRY(tell());
+    const bool scores = input_.rollouts && !input_.recipe.scoring.splits.empty();
+    if (scores && input_.recipe.scoring.beforeTrain && !from && input_.firstStep == 0) {
+        CUDA_AGENT_ASSIGN(end, score(stop));
+        if (end == StageEnd::stopped)
+            return end;
+    }
     bool stopped = input_.processes.firstSays(stop.stop_requested());
     bool done = isDone();
     while (!done && !stopped) {
@@ -55,15 +61,21 @@ Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::sto
         CUDA_AGENT_TRY(writeCheckpointNow(false));
     if (!done)
         return StageEnd::stopped;
-    if (!scored && input_.rollouts && !input_.recipe.scoring.splits.empty()) {
-        const auto scores = input_.rollouts->score(input_.firstStep + done_, stop);
-        if (!scores && scores.error().kind == ErrorKind::stopped)
-            return StageEnd::stopped;
-        if (!scores)
-            return tl::unexpected(scores.error());
-        CUDA_AGENT_TRY(log(*scores));
+    if (scores && !scored) {
+        CUDA_AGENT_ASSIGN(end, score(stop));
+        if (end == StageEnd::stopped)
+            return end;
         CUDA_AGENT_TRY(writeCheckpointNow(true));
     }
+    return StageEnd::done;
+}
+
+Result<StageEnd> Stage::score(const std::stop_token &stop) {
+    const auto metrics = input_.rollouts->score(input_.firstStep + done_, stop);
+    if (!metrics && metrics.error().kind == ErrorKind::stopped)
+        return StageEnd::stopped;
+    CUDA_AGENT_TRY(metrics);
+    CUDA_AGENT_TRY(log(*metrics));
     return StageEnd::done;
 }
 

@@ -32,7 +32,7 @@ struct StageInput {
 enum class StageEnd { done, stopped };
 
 /// The loop that all stages share: steps, requests to pause and stop, the status, checkpoints, and
-/// the score at the end. One thread.
+/// the score at the end (before a run's first step, too, where the recipe has it so). One thread.
 class Stage {
   public:
     virtual ~Stage() = default;
@@ -74,6 +74,8 @@ class Stage {
     std::int64_t tokens_ = 0; ///< that the run has trained on
 
   private:
+    /// Has the policy scored as it is, and logs that.
+    Result<StageEnd> score(const std::stop_token &stop);
     Result<void> writeCheckpointNow(bool scored);
     Result<void> tell();
     /// Whether its last step is done, or its time is up; the same in all processes.

@@ -140,15 +140,6 @@ class Training {
                                                       actor, data.tokenizer, request_.replay}));
             rollouts = std::move(opened);
         }
-        if (rollouts && recipe_.scoring.beforeTrain && !from_) {
-            note_("scores what it begins with");
-            const auto scores = rollouts->score(0, stop);
-            if (!scores && scores.error().kind == ErrorKind::stopped)
-                return StageEnd::stopped;
-            CUDA_AGENT_TRY(scores);
-            if (writer)
-                CUDA_AGENT_TRY(writer->log(0, recipe_.stages.front(), *scores));
-        }
         std::int64_t first = 0, tokens = 0;
         double seconds = 0;
         for (std::size_t i = 0; i < recipe_.stages.size(); ++i) {
