@@ -7,7 +7,6 @@
 #include "core/device/quarantine.h"
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -25,11 +24,14 @@ Result<UniqueFd> openLock(const std::filesystem::path &file) {
     return lock;
 }
 
+bool tryLock(const UniqueFd &lock, int operation) {
+    return flock(lock.get(), operation | LOCK_NB) == 0;
+}
+
 /// Short polls instead of a blocking call, so that a stop is noticed.
-Result<void> wait(const UniqueFd &lock, int operation, const std::stop_token &stop) {
-    while (flock(lock.get(), operation | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return machineError("cannot lock the device: {}", std::strerror(errno));
+template <typename Try>
+Result<void> poll(const Try &attempt, const std::stop_token &stop) {
+    while (!attempt()) {
         if (stop.stop_requested())
             return stoppedError();
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -37,63 +39,69 @@ Result<void> wait(const UniqueFd &lock, int operation, const std::stop_token &st
     return {};
 }
 
-std::filesystem::path lockFile(const Info &info) {
-    return cacheDir() / fmt::format("lease-{}{}", nameOf(info.kind), info.index);
-}
+/// The device's lock, and the claims to it: held together by all who have it alone or wait to.
+struct Locks {
+    UniqueFd device;
+    UniqueFd claim;
+    /// At this moment. One who asks may be taken for a claim by another who does: both ask again.
+    bool isClaimed() const {
+        if (!tryLock(claim, LOCK_EX))
+            return true;
+        flock(claim.get(), LOCK_UN);
+        return false;
+    }
+};
 
-/// Everybody waits in the gate, alone or together: who waits to have the device alone keeps
-/// newcomers out, who share; else one of them after the other would keep the device for ever.
-Result<UniqueFd> openGate(const Info &info) {
-    return openLock(lockFile(info).string() + "-gate");
+Result<Locks> openLocks(const Info &info) {
+    CUDA_AGENT_TRY(checkNotQuarantined(quarantineName(info)));
+    std::error_code error;
+    std::filesystem::create_directories(cacheDir(), error);
+    const auto file = cacheDir() / fmt::format("lease-{}{}", nameOf(info.kind), info.index);
+    CUDA_AGENT_ASSIGN(lock, openLock(file));
+    CUDA_AGENT_ASSIGN(claim, openLock(file.string() + "-claims"));
+    return Locks{std::move(lock), std::move(claim)};
 }
 
 } // namespace
 
 Result<Lease> Lease::take(const Info &info, std::stop_token stop) {
-    return lock(info, LOCK_EX, stop);
-}
-
-Result<Lease> Lease::share(const Info &info, std::stop_token stop) {
-    return lock(info, LOCK_SH, stop);
+    CUDA_AGENT_ASSIGN(locks, openLocks(info));
+    CUDA_AGENT_TRY(poll([&] { return tryLock(locks.claim, LOCK_SH); }, stop));
+    CUDA_AGENT_TRY(poll([&] { return tryLock(locks.device, LOCK_EX); }, stop));
+    return Lease(std::move(locks.device), std::move(locks.claim));
 }
 
 Result<std::optional<Lease>> Lease::tryTake(const Info &info) {
-    std::stop_source once;
-    once.request_stop(); // which is asked after the first try
-    auto lease = lock(info, LOCK_EX, once.get_token());
-    if (lease)
-        return std::optional(std::move(*lease));
-    if (lease.error().kind == ErrorKind::stopped)
+    CUDA_AGENT_ASSIGN(locks, openLocks(info));
+    if (!tryLock(locks.device, LOCK_EX))
         return std::optional<Lease>();
-    return tl::unexpected(lease.error());
+    CUDA_AGENT_TRY(poll([&] { return tryLock(locks.claim, LOCK_SH); }, {}));
+    return std::optional(Lease(std::move(locks.device), std::move(locks.claim)));
 }
 
-Result<Lease> Lease::lock(const Info &info, int operation, const std::stop_token &stop) {
-    CUDA_AGENT_TRY(checkNotQuarantined(quarantineName(info)));
-    std::error_code error;
-    std::filesystem::create_directories(cacheDir(), error);
-    CUDA_AGENT_ASSIGN(gate, openGate(info));
-    CUDA_AGENT_ASSIGN(held, openLock(lockFile(info)));
-    CUDA_AGENT_TRY(wait(gate, operation, stop));
-    CUDA_AGENT_TRY(wait(held, operation, stop));
-    return Lease(std::move(held));
+Result<Lease> Lease::share(const Info &info, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(locks, openLocks(info));
+    const auto attempt = [&] { return !locks.isClaimed() && tryLock(locks.device, LOCK_SH); };
+    CUDA_AGENT_TRY(poll(attempt, stop));
+    return Lease(std::move(locks.device), {});
 }
 
 Result<bool> Lease::awaited(const Info &info) {
-    CUDA_AGENT_ASSIGN(gate, openGate(info));
-    return flock(gate.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    CUDA_AGENT_ASSIGN(locks, openLocks(info));
+    return locks.isClaimed();
 }
 
 Result<void> Share::take() {
     if (!lease_) {
         CUDA_AGENT_ASSIGN(lease, Lease::share(info_, stop_));
         lease_.emplace(std::move(lease));
+        taken_ = std::chrono::steady_clock::now();
     }
     return {};
 }
 
 Result<void> Share::step() {
-    if (lease_) {
+    if (lease_ && std::chrono::steady_clock::now() - taken_ >= brief) {
         CUDA_AGENT_ASSIGN(awaited, Lease::awaited(info_));
         if (awaited)
             leave();

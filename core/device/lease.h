@@ -6,16 +6,19 @@
 #include "core/base/unique_fd.h"
 #include "core/device/device.h"
 
+#include <chrono>
 #include <optional>
 #include <stop_token>
 
 namespace cuda_agent::device {
 
-/// Use of a device, across processes of this user (a file lock in the cache folder; the kernel
-/// frees it when a process dies). Who times something takes the device alone; who only works on it,
-/// such as the oracle or a verification, shares it with others that do, and is kept out while
-/// somebody times or waits to. A thread that shares must let go before it takes or shares again:
-/// two that share would wait for ever.
+/// Use of a device, across processes of this user (file locks in the cache folder; the kernel
+/// frees them when a process dies). Who times something takes the device alone; who only works on
+/// it, such as the oracle or a verification, shares it with others that do, and is kept out while
+/// somebody times or waits to: all who wait to time do so one after the other, as each change from
+/// sharing to timing costs the wait for the longest piece of shared work. They cannot keep the
+/// device for ever, as whoever times has to work between two times. A thread that shares must let
+/// go before it takes or shares again: two that share would wait for ever.
 class Lease {
   public:
     /// Alone, for timing. Blocks until nobody else has it. Errors: machine, stopped.
@@ -29,9 +32,9 @@ class Lease {
     static Result<bool> awaited(const Info &info);
 
   private:
-    static Result<Lease> lock(const Info &info, int operation, const std::stop_token &stop);
-    explicit Lease(UniqueFd lock) : lock_(std::move(lock)) {}
-    UniqueFd lock_;
+    Lease(UniqueFd lock, UniqueFd claim) : lock_(std::move(lock)), claim_(std::move(claim)) {}
+    UniqueFd lock_;  ///< on the device: exclusive, or shared
+    UniqueFd claim_; ///< of who has the device alone, or waits to; empty for who shares it
 };
 
 /// A share that one thread takes and leaves several times in the course of its work. Left when it
@@ -44,13 +47,17 @@ class Share {
     Result<void> take();
     void leave() { lease_.reset(); }
     /// Between two pieces of work: lets those have the device who wait to have it alone, so that
-    /// they need not wait for the whole of it. Takes the share where it is not held.
+    /// they need not wait for the whole of it. Not where it was taken less than `brief` ago: what
+    /// works in many short steps would wait for all timers at each. Takes the share where it is not
+    /// held.
     Result<void> step();
+    static constexpr std::chrono::milliseconds brief{200};
 
   private:
     Info info_;
     std::stop_token stop_;
     std::optional<Lease> lease_;
+    std::chrono::steady_clock::time_point taken_; ///< of `lease_`
 };
 
 } // namespace cuda_agent::device

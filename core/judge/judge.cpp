@@ -24,8 +24,6 @@ constexpr int mostTimingSets = 4;
 constexpr double otherMachine = 1.1;
 /// Host seconds of a candidate's timed calls where their number is given.
 constexpr double longestTiming = 60;
-/// Candidates that one process has at most: whatever one could leave in it ends.
-constexpr int mostServed = 50;
 
 double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -60,12 +58,16 @@ const device::Ceilings &Judge::ceilings() const {
 const Options &Judge::options() const {
     return state_->options;
 }
+const Phases &Judge::preparation() const {
+    return state_->preparation;
+}
 const std::vector<std::string> &Judge::notes() const {
     return state_->pool->notes;
 }
 
 void Judge::rest() {
-    state_->warm.reset();
+    if (!state_->options.runners)
+        state_->runners->clear();
 }
 
 Result<std::string> Judge::compiledCode(std::stop_token stop) {
@@ -156,10 +158,15 @@ Judge::State::startCandidate(const Compiled &compiled, const reference::Reshaped
         flags = std::move(started.flags);
     } else if (const auto &plan = std::get<plan::CompiledPlan>(compiled.work); running) {
         CUDA_AGENT_TRY(share.step());
-        CUDA_AGENT_TRY(plan::reload(*running, plan, signature, *device, plan::RunnerOptions{}));
+        CUDA_AGENT_TRY(
+            plan::reload(*running, plan, signature, *device, plan::RunnerOptions{}, stop));
         process = std::move(running);
     } else {
-        CUDA_AGENT_TRY(share.step());
+        // Opening a GPU runs nothing there, and takes longer than judging most candidates.
+        if (device->info().kind == device::Kind::cuda)
+            share.leave();
+        else
+            CUDA_AGENT_TRY(share.step());
         CUDA_AGENT_ASSIGN(
             runner, plan::startLinkedRunner(plan, signature, *device, plan::RunnerOptions{}, stop));
         process = std::move(runner);
@@ -175,11 +182,17 @@ bool Judge::State::canServeAgain(const Started &run) const {
            run.process->sound();
 }
 
+bool Judge::State::mayServeAgain(const Verdict &verdict) const {
+    if (verdict.strength != verify::Strength::training)
+        return false;
+    const auto *failed = verdict.verification.failed();
+    // Who answers right until the clock runs is no honest mistake.
+    return failed ? options.runners && failed->isWrongAnswer() && !verdict.times : verdict.correct;
+}
+
 Result<void> Judge::State::finishProcess(Started &run, Verdict &verdict, std::stop_token stop) {
-    const bool clean = verdict.correct && !verdict.verification.failed() &&
-                       verdict.strength == verify::Strength::training;
-    if (clean && canServeAgain(run) && ++served < mostServed && plan::unload(*run.process)) {
-        warm = std::move(run.process);
+    if (mayServeAgain(verdict) && canServeAgain(run) && plan::unload(*run.process)) {
+        runners->give({std::move(run.process), served + 1});
         return {};
     }
     return run.process ? endProcess(*run.process, device->info(), verdict, std::move(stop))
@@ -392,22 +405,22 @@ Result<void> Judge::State::examine(const Compiled &compiled, Started &run, Verdi
 
 Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength strength,
                              std::stop_token stop) {
-    const bool reuses = strength == verify::Strength::training && state_->warm;
-    auto verdict = state_->judge(candidate, strength, stop);
+    auto verdict = state_->judge(candidate, strength, false, stop);
     const bool stopped = !verdict && verdict.error().kind == ErrorKind::stopped;
     const bool good = verdict && (verdict->correct || !verdict->compiled);
-    if (!reuses || stopped || good)
+    const bool believed = verdict && state_->mayServeAgain(*verdict);
+    if (state_->served == 0 || stopped || good || believed)
         return verdict;
     // Nobody is to fail by what the one before may have left in a process.
-    state_->warm.reset();
-    return state_->judge(candidate, strength, std::move(stop));
+    return state_->judge(candidate, strength, true, std::move(stop));
 }
 
 Result<Verdict> Judge::State::judge(const Candidate &candidate, verify::Strength strength,
-                                    std::stop_token stop) {
+                                    bool fresh, std::stop_token stop) {
     const auto start = Clock::now();
     auto &state = *this;
     state.laps = {};
+    state.served = 0;
     Verdict verdict;
     verdict.strength = strength;
     verdict.device = state.device->info().kind;
@@ -453,10 +466,15 @@ Result<Verdict> Judge::State::judge(const Candidate &candidate, verify::Strength
         }
 
     device::Share share(state.device->info(), stop);
-    auto running = strength == verify::Strength::training ? std::move(state.warm) : nullptr;
-    if (!running)
-        state.served = 0;
+    std::unique_ptr<plan::LinkedCandidate> running;
+    if (strength == verify::Strength::training && !fresh)
+        if (auto idle = state.runners->take()) {
+            running = std::move(idle->process);
+            state.served = idle->served;
+        }
     auto started = state.startCandidate(compiled, nullptr, share, stop, running);
+    if (running && running->sound()) // a module, or a plan that was refused
+        state.runners->give({std::move(running), state.served});
     if (!started) {
         share.leave();
         if (started.error().kind != ErrorKind::failed)

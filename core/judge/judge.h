@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/judge/candidate.h"
+#include "core/judge/idle_runners.h"
 #include "core/sanitize/report.h"
 #include "core/timing/timing.h"
 #include "core/verify/verify.h"
@@ -11,6 +12,9 @@
 #include <memory>
 
 namespace cuda_agent::judge {
+
+/// Seconds of the parts of a piece of work, in the order in which they began.
+using Phases = std::vector<std::pair<std::string, double>>;
 
 struct Options {
     task::Numerics numerics = task::Numerics::standard;
@@ -30,6 +34,12 @@ struct Options {
     /// Memory of the device that the sealed cases may take; those that do not fit are left out, but
     /// for the first. 0: most of what is free, for a judge that is alone.
     std::uint64_t caseBytes = 0;
+    /// Processes for plans in training strength that judges of the same GPU share. A judge with
+    /// these also keeps one whose candidate computed something wrong and did nothing else amiss,
+    /// and believes what it found in one that had served before: for many verdicts a second of
+    /// which most are wrong. Empty: it keeps one of its own after a correct candidate, and what
+    /// fails in that is judged again in a new one.
+    std::shared_ptr<IdleRunners> runners = {};
 };
 
 /// The baselines that a numeric mode compares with.
@@ -79,7 +89,7 @@ struct Verdict {
     double seconds = 0; ///< wall time of this verdict
     /// Where they went, in order: "compile", "start", "verification", "origin", "hidden shapes",
     /// "waiting" (for the device), "timing", "fresh inputs", "knock-out", "end", "baselines".
-    std::vector<std::pair<std::string, double>> phases;
+    Phases phases;
 };
 Json toJson(const Verdict &verdict);
 
@@ -121,6 +131,9 @@ class Judge {
     device::Device &device();
     const task::Spec &spec() const;
     const verify::Pool &pool() const;
+    /// Seconds of prepare(), in order: "start" (of workers), "oracle", "torch.compile" (what was
+    /// left of it then), "waiting" (for the device), "baselines". Empty for a twin.
+    const Phases &preparation() const;
     /// What the sealed cases leave out, and why.
     const std::vector<std::string> &notes() const;
 
@@ -133,8 +146,8 @@ class Judge {
     Result<Verdict> judge(const Candidate &candidate, verify::Strength strength,
                           std::stop_token stop);
 
-    /// Ends the process that waits for the next candidate, with the GPU memory that it holds. The
-    /// next verdict starts a new one.
+    /// Ends the process of its own that waits for the next candidate, with the GPU memory that it
+    /// holds. The next verdict starts a new one.
     void rest();
 
     /// What `torch.compile` generates for the task, as text; asked for once, then kept.

@@ -66,10 +66,12 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
                                               std::unique_ptr<device::Device> device,
                                               const Options &options, Progress progress,
                                               std::stop_token stop) {
+    Laps laps;
     auto state = std::make_unique<State>();
     state->spec = spec;
     state->device = std::move(device);
     state->options = options;
+    state->runners = options.runners ? options.runners : std::make_shared<IdleRunners>(1);
     const auto say = [&](const std::string &what) {
         if (progress)
             progress(what);
@@ -93,7 +95,12 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         CUDA_AGENT_ASSIGN(pool, verify::drawPool(worker, *state->device, options.caseBytes, stop));
         state->pool = std::make_shared<const verify::Pool>(std::move(pool));
         append(state->unenforced, worker.finish().unenforced);
+        laps.end("oracle");
         return {};
+    };
+    const auto prepared = [&] {
+        state->preparation = laps.phases();
+        return std::unique_ptr<Judge>(new Judge(std::move(state)));
     };
 
     // Two workers: one draws the sealed cases and ends before any candidate starts; the other
@@ -105,8 +112,9 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         CUDA_AGENT_ASSIGN(worker,
                           reference::Worker::start(spec, *state->device, workerOptions, stop));
         state->reference = worker->versions();
+        laps.end("start");
         CUDA_AGENT_TRY(seal(*worker));
-        return std::unique_ptr<Judge>(new Judge(std::move(state)));
+        return prepared();
     }
     const auto startWorker = [&] {
         return reference::Worker::start(spec, *state->device, workerOptions, stop);
@@ -136,12 +144,13 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     if (!drawing)
         return tl::unexpected(drawing.error());
     state->reference = (*drawing)->versions();
+    laps.end("start");
 
     if (stored) {
         CUDA_AGENT_TRY(seal(**drawing));
         state->baselines = std::move(stored->baselines);
         state->baselinesTime = stored->time;
-        return std::unique_ptr<Judge>(new Judge(std::move(state)));
+        return prepared();
     }
     {
         CompilingAhead compiling(*state->timingWorker, state->device->info(),
@@ -149,17 +158,20 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         CUDA_AGENT_TRY(seal(**drawing));
         drawing->reset();
         compiling.wait();
+        laps.end("torch.compile");
     }
 
     say("timing eager and torch.compile");
     {
         CUDA_AGENT_ASSIGN(lease, device::Lease::take(state->device->info(), stop));
         (void)lease;
+        laps.end("waiting");
         CUDA_AGENT_ASSIGN(baselines, timing::measureBaselines(*state->timingWorker, *state->device,
                                                               wantedBaselines(options),
                                                               state->pool->description.countedBytes,
                                                               timing::fullProtocol(), stop));
         state->baselines = std::move(baselines);
+        laps.end("baselines");
     }
     if (options.interleaveBaselines)
         CUDA_AGENT_TRY(state->timingWorker->release());
@@ -168,7 +180,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     if (!file.empty())
         CUDA_AGENT_TRY(writeBaselines(file, {state->baselines, state->reference,
                                              static_cast<std::int64_t>(std::time(nullptr))}));
-    return std::unique_ptr<Judge>(new Judge(std::move(state)));
+    return prepared();
 }
 
 Result<std::unique_ptr<Judge>> Judge::twin(std::unique_ptr<device::Device> device) const {
@@ -179,6 +191,8 @@ Result<std::unique_ptr<Judge>> Judge::twin(std::unique_ptr<device::Device> devic
     state->spec = state_->spec;
     state->options = state_->options;
     state->options.interleaveBaselines = false;
+    state->runners =
+        state->options.runners ? state->options.runners : std::make_shared<IdleRunners>(1);
     state->ceilings = state_->ceilings;
     state->pool = state_->pool;
     state->baselines = state_->baselines;

@@ -25,10 +25,9 @@ void append(std::vector<T> &to, const std::vector<T> &from) {
             to.push_back(item);
 }
 
-/// Splits the time of a verdict into its phases.
+/// Splits a time into its phases.
 class Laps {
   public:
-    using Phases = std::vector<std::pair<std::string, double>>;
     /// What has passed since the last lap, or the start, belongs to that phase.
     void end(const char *phase) {
         const auto now = Clock::now();
@@ -62,12 +61,11 @@ struct Judge::State {
     std::unique_ptr<modules::Builder> builder; ///< made for the first module
     std::vector<std::string> unenforced;
     std::string compiledCode;
-    Laps laps; ///< of the verdict at hand
+    Laps laps;          ///< of the verdict at hand
+    Phases preparation; ///< of prepare()
 
-    /// A plan runner on cuda that has served a clean candidate in training strength and waits for
-    /// the next: opening the GPU takes longer than judging a small kernel.
-    std::unique_ptr<plan::LinkedCandidate> warm;
-    int served = 0; ///< candidates that it has had
+    std::shared_ptr<IdleRunners> runners; ///< the options', or one for a process of its own
+    int served = 0; ///< candidates that the process of the verdict at hand had before
 
     /// A started candidate with its private buffers bound under number 0.
     struct Started {
@@ -88,6 +86,8 @@ struct Judge::State {
                                         std::unique_ptr<plan::LinkedCandidate> &running);
     /// Whether a plan's process can serve again: it is sound, and a GPU's.
     bool canServeAgain(const Started &run) const;
+    /// Whether it may, after this verdict.
+    bool mayServeAgain(const Verdict &verdict) const;
     /// Keeps the process for the next candidate, or ends it.
     Result<void> finishProcess(Started &run, Verdict &verdict, std::stop_token stop);
     /// Adds the check "hidden shapes": a candidate must be right on other shapes of inputs than the
@@ -103,7 +103,8 @@ struct Judge::State {
                                Verdict &verdict, device::Share &share, std::stop_token stop);
     Result<void> scrutinize(const Compiled &compiled, plan::CandidateProcess &process,
                             verify::GuardedSet &set, Verdict &verdict, std::stop_token stop);
-    Result<Verdict> judge(const Candidate &candidate, verify::Strength strength,
+    /// `fresh`: in no process that has served before.
+    Result<Verdict> judge(const Candidate &candidate, verify::Strength strength, bool fresh,
                           std::stop_token stop);
     Result<void> examine(const Compiled &compiled, Started &run, Verdict &verdict,
                          device::Share &share, std::stop_token stop);

@@ -102,7 +102,8 @@ Result<Json> LinkedCandidate::ask(const Json &body, milliseconds timeout, std::s
     return std::move(message->body);
 }
 
-void LinkedCandidate::become(std::vector<Slot> slots, Signature signature) {
+void LinkedCandidate::become(std::vector<Slot> slots, Signature signature, std::stop_token stop) {
+    stop_ = std::move(stop);
     slots_ = std::move(slots);
     signature_ = std::move(signature);
     slowestCall_ = 0;

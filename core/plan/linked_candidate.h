@@ -44,8 +44,9 @@ class LinkedCandidate : public CandidateProcess {
     Result<Json> ask(const Json &body, std::chrono::milliseconds timeout, std::string_view doing,
                      std::span<const int> fds = {});
 
-    /// From now on it executes something with these slots for that signature.
-    void become(std::vector<Slot> slots, Signature signature);
+    /// From now on it executes something with these slots for that signature, for somebody who
+    /// stops it by `stop`.
+    void become(std::vector<Slot> slots, Signature signature, std::stop_token stop);
     /// Nothing went wrong so far.
     bool sound() const { return !failure_; }
 

@@ -70,6 +70,7 @@ Result<void> unload(LinkedCandidate &runner);
 /// those of its start. Errors: as startRunner(); after one that is not request the process is
 /// ended.
 Result<void> reload(LinkedCandidate &runner, const CompiledPlan &plan, const Signature &signature,
-                    device::Device &device, const RunnerOptions &options);
+                    device::Device &device, const RunnerOptions &options,
+                    std::stop_token stop = {});
 
 } // namespace cuda_agent::plan

@@ -148,7 +148,7 @@ Result<void> unload(LinkedCandidate &runner) {
 
 Result<void> reload(LinkedCandidate &runner, const CompiledPlan &compiled,
                     const Signature &signature, device::Device &device,
-                    const RunnerOptions &options) {
+                    const RunnerOptions &options, std::stop_token stop) {
     const Plan &plan = compiled.candidate->plan;
     const device::Info &info = device.info();
     CUDA_AGENT_ASSIGN(resolved, resolve(plan, signature, limitsOf(info)));
@@ -162,7 +162,7 @@ Result<void> reload(LinkedCandidate &runner, const CompiledPlan &compiled,
             return machineError("cannot read {}: {}", file.string(), std::strerror(errno));
         fds.push_back(files.back().get());
     }
-    runner.become(slotsOf(plan), signature);
+    runner.become(slotsOf(plan), signature, std::move(stop));
     CUDA_AGENT_TRY(runner.ask({{"op", "load"}, {"program", toJson(program)}}, options.loadTimeout,
                               "load", fds));
     return {};

@@ -243,6 +243,10 @@ std::string_view nameOf(Strength strength) {
     return strength == Strength::full ? "full" : "training";
 }
 
+bool Check::isWrongAnswer() const {
+    return !passed && evidence.is_object() && evidence.contains("expected");
+}
+
 const Check *Report::failed() const {
     for (const auto &check : checks)
         if (!check.passed)

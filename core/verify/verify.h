@@ -61,6 +61,8 @@ struct Check {
     bool skipped = false; ///< with the reason in `detail`
     std::string detail;   ///< one sentence
     Json evidence;        ///< case, output, index, expected, got, error, allowed
+    /// It failed by other values than expected, and by nothing else that a call may do.
+    bool isWrongAnswer() const;
 };
 
 struct Report {

@@ -37,8 +37,8 @@ namespace {
 constexpr double roomShare = 0.3;
 /// The same before a verdict begins beside others.
 constexpr double verdictShare = 0.15;
-/// Share that a judge's sealed cases take at most.
-constexpr double caseShare = 0.05;
+/// Share that a judge's sealed cases take at most, and those of all that are kept.
+constexpr double caseShare = 0.05, casesShare = 0.5;
 /// Of preparing a judge, where memory was short.
 constexpr int mostAttempts = 3;
 
@@ -50,6 +50,10 @@ JudgePool::JudgePool(Options options) : options_(std::move(options)) {
         options_.perTask = 1;
     if (options_.gpus.empty())
         options_.gpus = {0};
+    if (!options_.judge.runners)
+        for (const int gpu : options_.gpus)
+            runners_[gpu] =
+                std::make_shared<judge::IdleRunners>(static_cast<std::size_t>(options_.atOnce));
     if (options_.device == "cpu" || options_.freeShare)
         return;
     std::map<int, std::shared_ptr<device::Device>> devices;
@@ -181,6 +185,8 @@ Result<void> JudgePool::know(Lock &lock, Entry &entry, const task::Spec &spec, W
             entry.lanes.back()->judge = std::move(*judge);
             entry.used = ++clock_;
             ++counts_.prepared;
+            for (const auto &[phase, seconds] : entry.lanes.back()->judge->preparation())
+                counts_.phases[phase] += seconds;
             break;
         }
         const auto &error = judge.error();
@@ -281,13 +287,21 @@ Result<std::unique_ptr<device::Device>> JudgePool::openDevice(int gpu) const {
     return options_.device == "cuda" ? device::openCuda(gpu) : device::openNamed(options_.device);
 }
 
+std::uint64_t JudgePool::caseBytes(const device::Info &device) const {
+    const auto judges =
+        static_cast<double>(options_.kept) / static_cast<double>(options_.gpus.size());
+    const double share = std::min(caseShare, casesShare / std::max(judges, 1.0));
+    return static_cast<std::uint64_t>(share * static_cast<double>(device.memoryBytes));
+}
+
 Result<std::unique_ptr<judge::Judge>> JudgePool::prepare(const task::Spec &spec, int gpu,
                                                          const std::stop_token &stop) const {
     CUDA_AGENT_ASSIGN(device, openDevice(gpu));
     auto own = options_.judge;
     if (own.caseBytes == 0 && device->info().kind == device::Kind::cuda)
-        own.caseBytes =
-            static_cast<std::uint64_t>(caseShare * static_cast<double>(device->info().memoryBytes));
+        own.caseBytes = caseBytes(device->info());
+    if (const auto found = runners_.find(gpu); found != runners_.end())
+        own.runners = found->second;
     return judge::Judge::prepare(spec, std::move(device), own, {}, stop);
 }
 

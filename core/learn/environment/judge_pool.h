@@ -17,8 +17,8 @@ namespace cuda_agent::learn {
 /// Judges of many tasks for many episodes at once. A judge is prepared when its task is first
 /// wanted, or ahead of that, and is kept for the next episode at it. It serves one verdict at a
 /// time; where several episodes are at one task, it gets twins. On a GPU the sealed cases of all
-/// share the memory: while it is short, judges that nobody uses go, and a new one waits until one
-/// can. Any thread may call every member.
+/// share the memory, each as much as lets those that are kept be there together; while it is short,
+/// judges that nobody uses go, and a new one waits until one can. Any thread may call every member.
 class JudgePool {
   public:
     struct Options {
@@ -80,6 +80,7 @@ class JudgePool {
     struct Counts {
         int prepared = 0;
         double seconds = 0;
+        std::map<std::string, double> phases; ///< of `seconds`; see judge::Judge::preparation()
     };
     Counts counts() const;
 
@@ -90,6 +91,8 @@ class JudgePool {
     enum class Wants { now, ahead };
 
     Result<std::unique_ptr<device::Device>> openDevice(int gpu) const;
+    /// Bytes of sealed cases that a judge on the device may have, where the options do not say.
+    std::uint64_t caseBytes(const device::Info &device) const;
     Result<std::unique_ptr<judge::Judge>> prepare(const task::Spec &spec, int gpu,
                                                   const std::stop_token &stop) const;
     /// Those that follow have the lock, and give it up while they wait or prepare.
@@ -130,6 +133,7 @@ class JudgePool {
     int emptiestGpu(const Entry &but) const;
 
     Options options_; ///< never changed after the constructor
+    std::map<int, std::shared_ptr<judge::IdleRunners>> runners_; ///< by GPU; likewise
     mutable std::mutex mutex_;
     std::condition_variable_any changed_;
     std::map<std::string, std::unique_ptr<Entry>> entries_; ///< by file and overrides

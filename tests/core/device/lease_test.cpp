@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace cuda_agent;
 using namespace cuda_agent::device;
@@ -108,11 +109,37 @@ TEST_F(LeaseTest, AShareLetsTimersInBetweenItsSteps) {
     EXPECT_FALSE(timed);
     ASSERT_TRUE(share.take()); // held: nothing happens
     EXPECT_FALSE(timed);
+    ASSERT_TRUE(share.step()); // it has not worked for long
+    EXPECT_FALSE(timed);
+    std::this_thread::sleep_for(Share::brief);
     ASSERT_TRUE(share.step()); // comes back when the timer is done
     EXPECT_TRUE(timed);
     EXPECT_FALSE(*Lease::tryTake(info_));
     share.leave();
     EXPECT_TRUE(*Lease::tryTake(info_));
+}
+
+TEST_F(LeaseTest, AllWhoWaitToTimeComeBeforeWhoWaitsToShare) {
+    auto first = Lease::take(info_);
+    ASSERT_TRUE(first);
+    std::atomic<int> timed = 0;
+    std::vector<std::jthread> timers;
+    for (int i = 0; i < 4; ++i)
+        timers.emplace_back([&] {
+            const auto alone = Lease::take(info_);
+            std::this_thread::sleep_for(std::chrono::milliseconds(30));
+            timed += alone.has_value();
+        });
+    std::this_thread::sleep_for(std::chrono::milliseconds(60)); // they wait by now
+    std::atomic<int> timedBefore = -1;
+    std::jthread sharer([&] {
+        const auto lease = Lease::share(info_);
+        timedBefore = timed.load();
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    first = tl::unexpected(Error{});
+    sharer.join();
+    EXPECT_EQ(timedBefore, 4);
 }
 
 TEST_F(LeaseTest, OthersThatShareAreNotAwaited) {
