@@ -250,6 +250,7 @@ class Evaluator {
         if (gpus_ > 0) {
             one.device = "cuda";
             one.gpu = gpu;
+            one.judge.threads = judge::threadsOfEach(static_cast<std::size_t>(gpus_ * perDevice_));
         }
         return one;
     }

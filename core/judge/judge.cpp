@@ -77,6 +77,7 @@ Result<std::string> Judge::compiledCode(std::stop_token stop) {
         if (!state_->timingWorker) {
             reference::Options workerOptions;
             workerOptions.numerics = state_->options.numerics;
+            workerOptions.threads = state_->options.threads;
             CUDA_AGENT_ASSIGN(worker, reference::Worker::start(state_->spec, *state_->device,
                                                                workerOptions, stop));
             state_->timingWorker = std::move(worker);

@@ -40,7 +40,13 @@ struct Options {
     /// which most are wrong. Empty: it keeps one of its own after a correct candidate, and what
     /// fails in that is judged again in a new one.
     std::shared_ptr<IdleRunners> runners = {};
+    /// Of the processor, for the task's workers on a GPU; 0: all. See threadsOfEach().
+    unsigned threads = 0;
 };
+
+/// For each of so many judges that are prepared at the same time; 0 where one is alone. What
+/// compiles and computes in all threads beside others that do takes longer than in its share.
+unsigned threadsOfEach(std::size_t judges);
 
 /// The baselines that a numeric mode compares with.
 struct BaselinePair {

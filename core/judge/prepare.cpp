@@ -62,6 +62,11 @@ std::vector<reference::Baseline> wantedBaselines(const Options &options) {
     return wanted;
 }
 
+unsigned threadsOfEach(std::size_t judges) {
+    const auto all = std::thread::hardware_concurrency();
+    return judges <= 1 ? 0 : std::max(1u, all / static_cast<unsigned>(judges));
+}
+
 Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
                                               std::unique_ptr<device::Device> device,
                                               const Options &options, Progress progress,
@@ -108,6 +113,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     say("loading the task");
     reference::Options workerOptions;
     workerOptions.numerics = options.numerics;
+    workerOptions.threads = options.threads;
     if (!options.timing) {
         CUDA_AGENT_ASSIGN(worker,
                           reference::Worker::start(spec, *state->device, workerOptions, stop));

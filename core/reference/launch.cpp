@@ -23,7 +23,8 @@ constexpr int mostProcesses = 4096;
 // Tensors are files in memory to the kernel.
 constexpr std::uint64_t largestFile = 64ull << 30;
 constexpr std::uint64_t scratchBytes = 4ull << 30;
-// Below this many hardware threads, starting a pool of compile processes costs more than it saves.
+// Up to this many threads, starting a pool of compile processes costs more than it saves: each
+// imports Triton.
 constexpr unsigned fewThreads = 4;
 
 bool under(const fs::path &path, const fs::path &folder) {
@@ -105,7 +106,7 @@ Result<std::vector<sandbox::Mount>> pythonMounts(const fs::path &program) {
 }
 
 Result<sandbox::Policy> pythonPolicy(const device::Info &device, const fs::path &cache,
-                                     std::uint64_t hostMemoryBytes) {
+                                     std::uint64_t hostMemoryBytes, unsigned threads) {
     sandbox::Policy policy;
     CUDA_AGENT_ASSIGN(mounts, pythonMounts(pythonProgram()));
     policy.mounts = std::move(mounts);
@@ -116,14 +117,16 @@ Result<sandbox::Policy> pythonPolicy(const device::Info &device, const fs::path 
                             error.message());
     policy.mounts.push_back({fs::absolute(cache), "/cache", true});
 
-    const auto threads = std::max(1u, std::thread::hardware_concurrency());
+    const auto all = std::max(1u, std::thread::hardware_concurrency());
+    threads = threads == 0 ? all : std::min(threads, all);
     policy.environment = {{"OMP_NUM_THREADS", std::to_string(threads)},
                           {"TMPDIR", "/tmp"},
                           {"USER", "agent"},
                           {"TORCHINDUCTOR_CACHE_DIR", "/cache/inductor"},
                           {"TRITON_CACHE_DIR", "/cache/triton"}};
-    if (threads <= fewThreads)
-        policy.environment.emplace_back("TORCHINDUCTOR_COMPILE_THREADS", "1");
+    if (threads <= fewThreads || threads < all)
+        policy.environment.emplace_back("TORCHINDUCTOR_COMPILE_THREADS",
+                                        std::to_string(threads <= fewThreads ? 1 : threads));
     if (device.kind == device::Kind::cuda) {
         policy.gpu = device.index;
         if (const auto toolkit = cudaToolkitDir(); !toolkit.empty()) {
@@ -146,8 +149,9 @@ Result<Launch> prepareLaunch(const task::Spec &spec, const device::Info &device,
     CUDA_AGENT_ASSIGN(text, readTextFile(spec.file, 4u << 20));
     const auto key =
         sha256Hex(fmt::format("{}\n{}\n{}", program.string(), device.name, text)).substr(0, 32);
-    CUDA_AGENT_ASSIGN(policy,
-                      pythonPolicy(device, cacheDir() / "inductor" / key, options.hostMemoryBytes));
+    const unsigned threads = device.kind == device::Kind::cuda ? options.threads : 0;
+    CUDA_AGENT_ASSIGN(policy, pythonPolicy(device, cacheDir() / "inductor" / key,
+                                           options.hostMemoryBytes, threads));
     launch.policy = std::move(policy);
     launch.policy.name = "task";
 

@@ -21,10 +21,11 @@ Result<Launch> prepareLaunch(const task::Spec &spec, const device::Info &device,
 
 /// The sandbox of a Python process with PyTorch: the environment's folders, threads, on cuda the
 /// GPU and the toolkit, limits that a task needs. `cache`: a folder of the process's own, made here
-/// and shown as /cache, where Inductor and Triton keep what they compile.
+/// and shown as /cache, where Inductor and Triton keep what they compile. `threads`: of the
+/// processor; 0: all.
 /// Errors: machine.
 Result<sandbox::Policy> pythonPolicy(const device::Info &device, const std::filesystem::path &cache,
-                                     std::uint64_t hostMemoryBytes);
+                                     std::uint64_t hostMemoryBytes, unsigned threads = 0);
 
 /// Shows a folder, read-only, where it is called and where it really lies; nothing to do for what
 /// is below /usr or shown already, or is not there.

@@ -20,6 +20,8 @@ struct Options {
     std::chrono::milliseconds caseTimeout{120'000};
     std::chrono::milliseconds compileTimeout{600'000};
     std::uint64_t hostMemoryBytes = 12ull << 30;
+    /// Of the processor, for a task on a GPU; 0: all. On a CPU tasks are timed with all.
+    unsigned threads = 0;
 };
 
 /// One set of inputs that the worker drew, in shared memory, contiguous or with the task's strides.

@@ -156,6 +156,7 @@ Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> 
     setting.judge.numerics = options_.numerics;
     setting.judge.baselines = options_.baselines;
     setting.judge.timing = options_.timing;
+    setting.judge.threads = judge::threadsOfEach(options_.jobs);
     if (means_.gpus > 0) // the others are for the reference and for the candidate
         setting.judge.caseBytes = options_.target.info.memoryBytes / caseParts *
                                   static_cast<unsigned>(means_.gpus) / options_.jobs;

@@ -34,9 +34,11 @@ struct JudgePool::Seat::Entry {
 namespace {
 
 /// Share of a GPU's memory that is free before a judge is prepared beside others.
-constexpr double roomShare = 0.3;
+constexpr double roomShare = 0.2;
 /// The same before a verdict begins beside others.
 constexpr double verdictShare = 0.15;
+/// Share that one being prepared may still come to take, beside what it has by then.
+constexpr double preparingShare = 0.04;
 /// Share that a judge's sealed cases take at most, and those of all that are kept.
 constexpr double caseShare = 0.05, casesShare = 0.5;
 /// Of preparing a judge, where memory was short.
@@ -46,6 +48,8 @@ constexpr int mostAttempts = 3;
 
 JudgePool::JudgePool(Options options) : options_(std::move(options)) {
     options_.atOnce = std::max(options_.atOnce, 1);
+    if (options_.judge.threads == 0)
+        options_.judge.threads = judge::threadsOfEach(static_cast<std::size_t>(options_.atOnce));
     if (options_.judge.timing && options_.judge.interleaveBaselines)
         options_.perTask = 1;
     if (options_.gpus.empty())
@@ -192,11 +196,15 @@ Result<void> JudgePool::know(Lock &lock, Entry &entry, const task::Spec &spec, W
         const auto &error = judge.error();
         if (error.kind != ErrorKind::request)
             return tl::unexpected(error);
-        // What fails while others hold the memory may do when they do not.
-        if (others(entry, entry.gpu) > 0 && !hasRoom(entry.gpu, roomShare)) {
+        // What fails while others hold the memory may do when they do not. What they had for a
+        // moment may be free by now.
+        const bool room = hasRoom(entry.gpu, roomShare);
+        const bool memory = error.message.find("memory") != std::string::npos;
+        if (others(entry, entry.gpu) > 0 && (memory || !room)) {
             if (attempt < mostAttempts)
                 continue;
-            return machineError("the GPU's memory is short: {}", error.message);
+            if (!room)
+                return machineError("the GPU's memory is short: {}", error.message);
         }
         entry.unusable = error;
         if (options_.unusable)
@@ -240,7 +248,7 @@ Result<void> JudgePool::waitForRoom(Lock &lock, const Entry &entry, Wants wants,
     for (;;) {
         CUDA_AGENT_TRY(waitFor(lock, mayGo, wants, stop));
         const int gpu = emptiestGpu(entry);
-        if (entry.isKnown() || others(entry, gpu) == 0 || hasRoom(gpu, roomShare))
+        if (entry.isKnown() || others(entry, gpu) == 0 || mayPrepare(gpu))
             return {};
         if (wants == Wants::ahead || !letOneGo(lock, gpu))
             CUDA_AGENT_TRY(pause(lock, stop));
@@ -330,6 +338,13 @@ bool JudgePool::hasRoom(int gpu, double share) const {
     return !options_.freeShare || options_.freeShare(gpu) >= share;
 }
 
+bool JudgePool::mayPrepare(int gpu) const {
+    const auto preparing = std::ranges::count_if(entries_, [&](const auto &named) {
+        return named.second->gpu == gpu && named.second->preparing;
+    });
+    return hasRoom(gpu, roomShare + preparingShare * static_cast<double>(preparing));
+}
+
 bool JudgePool::isJudging(int gpu) const {
     return std::ranges::any_of(entries_, [&](const auto &named) {
         return named.second->gpu == gpu &&
@@ -348,9 +363,8 @@ std::size_t JudgePool::others(const Entry &but, int gpu) const {
 int JudgePool::emptiestGpu(const Entry &but) const {
     if (options_.gpus.size() == 1)
         return options_.gpus.front();
-    return *std::ranges::min_element(options_.gpus, {}, [&](int gpu) {
-        return std::pair(!hasRoom(gpu, roomShare), others(but, gpu));
-    });
+    return *std::ranges::min_element(
+        options_.gpus, {}, [&](int gpu) { return std::pair(!mayPrepare(gpu), others(but, gpu)); });
 }
 
 } // namespace cuda_agent::learn

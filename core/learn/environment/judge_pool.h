@@ -125,6 +125,9 @@ class JudgePool {
     std::vector<Entry *> idle() const;
     /// Whether such a share of a GPU's memory is free. Under the lock.
     bool hasRoom(int gpu, double share) const;
+    /// Whether there is room for one more judge beside those that are being prepared. Under the
+    /// lock.
+    bool mayPrepare(int gpu) const;
     /// Whether a verdict is under way on a GPU. Under the lock.
     bool isJudging(int gpu) const;
     /// Judges that are there or are being prepared on a GPU, but for `but`. Under the lock.

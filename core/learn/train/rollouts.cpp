@@ -34,12 +34,12 @@ std::vector<int> judgingGpus(const RolloutOptions &rollout, int own, bool alone)
 }
 
 JudgePool::Options judgesOf(const TrainRecipe &recipe, const fs::path &run,
-                            const device::Info &device, bool alone) {
+                            const device::Info &device, int processes) {
     const auto &rollout = recipe.rollout;
     JudgePool::Options options;
     options.device = nameOf(device.kind);
     if (device.kind == device::Kind::cuda)
-        options.gpus = judgingGpus(rollout, device.index, alone);
+        options.gpus = judgingGpus(rollout, device.index, processes == 1);
     options.judge.timing = rollout.timing;
     options.judge.interleaveBaselines = false;
     options.judge.numerics =
@@ -53,6 +53,8 @@ JudgePool::Options judgesOf(const TrainRecipe &recipe, const fs::path &run,
     const int gpus = static_cast<int>(options.gpus.size());
     if (options.atOnce == 0)
         options.atOnce = device.kind == device::Kind::cuda ? 8 * gpus : std::max(1, cores);
+    options.judge.threads =
+        judge::threadsOfEach(static_cast<std::size_t>(options.atOnce * processes));
     options.perTask = static_cast<int>(rollout.verdictsPerTask);
     options.unusable = [](const std::string &task, const std::string &why) {
         fmt::print(stderr, "{} is left out: {}\n", task, why);
@@ -105,7 +107,8 @@ Result<Collected> readKept(const fs::path &file) {
 
 Rollouts::Rollouts(Setting setting, device::Info device)
     : setting_(std::move(setting)), recipe_(setting_.recipe), device_(std::move(device)),
-      judges_(judgesOf(recipe_, setting_.folder, device_, setting_.processes.size() == 1)),
+      judges_(
+          judgesOf(recipe_, setting_.folder, device_, static_cast<int>(setting_.processes.size()))),
       exemplars_(mostExemplars(recipe_)) {}
 
 Result<std::unique_ptr<Rollouts>> Rollouts::open(Setting setting) {
