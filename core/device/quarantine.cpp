@@ -10,6 +10,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <thread>
 #include <unistd.h>
 
@@ -21,7 +23,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto pause = 2s; ///< before a second probe: a driver may be resetting the GPU
+constexpr auto pause = 2s;   ///< before a second probe: a driver may be resetting the GPU
+constexpr auto wellFor = 2s; ///< after a fault: what a probe found before counts
 
 fs::path fileOf(const std::string &device) {
     return quarantineFolder() / (device + ".json");
@@ -175,6 +178,27 @@ Result<ProbeResult> probe(const std::string &device, const ProbeOptions &options
     return judged(record, options);
 }
 
+Result<ProbeResult> probeUnlessWell(const std::string &device, std::chrono::milliseconds wellFor,
+                                    const ProbeOptions &options, std::stop_token stop) {
+    using Clock = std::chrono::steady_clock;
+    static std::mutex mutex;
+    static std::map<std::string, Clock::time_point> well; // when it was asked and found so
+    const auto asked = Clock::now();
+    {
+        const std::lock_guard lock(mutex);
+        if (const auto found = well.find(device);
+            found != well.end() && asked - found->second < wellFor)
+            return ProbeResult();
+    }
+    CUDA_AGENT_ASSIGN(result, probe(device, options, std::move(stop)));
+    const std::lock_guard lock(mutex);
+    if (result)
+        well.erase(device);
+    else
+        well[device] = asked;
+    return std::move(result);
+}
+
 Result<bool> liftAfterProbe(const std::string &device, const ProbeOptions &options,
                             std::stop_token stop) {
     const bool was = quarantineOf(device).has_value();
@@ -198,7 +222,7 @@ Result<void> checkAfterFault(const Info &info, const sandbox::Record &record,
                                          record.name)));
         return checkNotQuarantined(name);
     }
-    CUDA_AGENT_ASSIGN(first, probe(name, options, stop));
+    CUDA_AGENT_ASSIGN(first, probeUnlessWell(name, wellFor, options, stop));
     if (!first)
         return {};
     std::this_thread::sleep_for(pause);

@@ -54,6 +54,11 @@ struct ProbeOptions {
 Result<ProbeResult> probe(const std::string &device, const ProbeOptions &options,
                           std::stop_token stop = {});
 
+/// As probe(), but a device that this process found well less than `wellFor` ago counts as well:
+/// a probe opens the GPU, which others wait for that open or leave it. Any thread.
+Result<ProbeResult> probeUnlessWell(const std::string &device, std::chrono::milliseconds wellFor,
+                                    const ProbeOptions &options, std::stop_token stop = {});
+
 /// Probes a device and, when it is well, lifts its quarantine. True when it was in one. Blocks as
 /// probe() does. Errors: as probe(); machine, with what was found, when the device is not well.
 Result<bool> liftAfterProbe(const std::string &device, const ProbeOptions &options,
@@ -61,7 +66,8 @@ Result<bool> liftAfterProbe(const std::string &device, const ProbeOptions &optio
 
 /// After the process of a candidate or a task faulted on `info`, which its `record` tells about:
 /// whether others can go on there. A process that outlived SIGKILL, or two probes in a row that
-/// find something, put the device into quarantine. On the cpu device there is nothing to do.
+/// find something, put the device into quarantine. Where many fault, a probe counts for 2 s. On the
+/// cpu device there is nothing to do.
 /// Errors: machine, when the device is in quarantine now; stopped.
 Result<void> checkAfterFault(const Info &info, const sandbox::Record &record,
                              const ProbeOptions &options, std::stop_token stop = {});

@@ -409,7 +409,9 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
     auto verdict = state_->judge(candidate, strength, false, stop);
     const bool stopped = !verdict && verdict.error().kind == ErrorKind::stopped;
     const bool good = verdict && (verdict->correct || !verdict->compiled);
-    const bool believed = verdict && state_->mayServeAgain(*verdict);
+    const bool memory =
+        verdict && verdict->fault && verdict->fault->kind == plan::FaultKind::outOfMemory;
+    const bool believed = verdict && state_->options.runners && !memory;
     if (state_->served == 0 || stopped || good || believed)
         return verdict;
     // Nobody is to fail by what the one before may have left in a process.

@@ -36,9 +36,9 @@ struct Options {
     std::uint64_t caseBytes = 0;
     /// Processes for plans in training strength that judges of the same GPU share. A judge with
     /// these also keeps one whose candidate computed something wrong and did nothing else amiss,
-    /// and believes what it found in one that had served before: for many verdicts a second of
-    /// which most are wrong. Empty: it keeps one of its own after a correct candidate, and what
-    /// fails in that is judged again in a new one.
+    /// and believes what it found in one that had served before, but for a want of memory: for many
+    /// verdicts a second of which most are wrong. Empty: it keeps one of its own after a correct
+    /// candidate, and what fails in that is judged again in a new one.
     std::shared_ptr<IdleRunners> runners = {};
     /// Of the processor, for the task's workers on a GPU; 0: all. See threadsOfEach().
     unsigned threads = 0;

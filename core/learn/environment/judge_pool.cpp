@@ -189,8 +189,6 @@ Result<void> JudgePool::know(Lock &lock, Entry &entry, const task::Spec &spec, W
             entry.lanes.back()->judge = std::move(*judge);
             entry.used = ++clock_;
             ++counts_.prepared;
-            for (const auto &[phase, seconds] : entry.lanes.back()->judge->preparation())
-                counts_.phases[phase] += seconds;
             break;
         }
         const auto &error = judge.error();

@@ -80,7 +80,6 @@ class JudgePool {
     struct Counts {
         int prepared = 0;
         double seconds = 0;
-        std::map<std::string, double> phases; ///< of `seconds`; see judge::Judge::preparation()
     };
     Counts counts() const;
 

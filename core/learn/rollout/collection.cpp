@@ -112,7 +112,9 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
     }
     collected.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     collected.preparing = judges.counts().seconds - preparedBefore;
-    collected.writing = generator.counts().seconds - before.seconds;
+    const auto after = generator.counts();
+    collected.writing = after.seconds - before.seconds;
+    collected.heldUp = after.waited - before.waited;
     return collected;
 }
 

@@ -39,6 +39,7 @@ struct Collected {
     std::string problem;              ///< of the last one that was left out, one line
     double seconds = 0;               ///< from first to last
     double writing = 0;               ///< seconds that the model computed
+    double heldUp = 0;                ///< seconds that it waited for the device in between
     double judging = 0;               ///< seconds in tools, over all environments
     double waiting = 0;               ///< for judges that others had, over all environments
     double preparing = 0;             ///< judges, over all threads

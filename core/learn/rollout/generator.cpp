@@ -72,11 +72,13 @@ struct Generator::Engine {
             const auto batch = writing; // others may join meanwhile
             busy = true;
             lock.unlock();
-            const auto begin = Clock::now();
+            const auto asked = Clock::now();
             const auto entered = options.enter ? options.enter() : Result<void>();
+            const auto begin = Clock::now();
             auto failure = entered ? advance(batch) : std::optional(entered.error());
             lock.lock();
             busy = false;
+            counted.waited += std::chrono::duration<double>(begin - asked).count();
             counted.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
             for (auto *state : batch)
                 if (failure)

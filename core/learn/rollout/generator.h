@@ -91,6 +91,7 @@ class Generator {
         std::int64_t read = 0, written = 0; ///< tokens
         std::int64_t steps = 0;             ///< passes that wrote a token for each row in them
         double seconds = 0;                 ///< of computing
+        double waited = 0;                  ///< seconds in `enter`, before passes
     };
     Counts counts() const;
 

@@ -77,6 +77,7 @@ constexpr auto names = std::to_array<MetricName>({
     {"perf/mfu/*", "share",
      "Model floating point operations against the GPU's peak, of that part."},
     {"timing_s/gen", "s", "Sampling the rollouts."},
+    {"timing_s/gen_wait", "s", "Sampling waited for the device, where others timed on it."},
     {"timing_s/reward", "s", "Compiling, verifying and timing the candidates."},
     {"timing_s/prepare", "s", "Preparing the tasks' judges, over all of them."},
     {"timing_s/compile", "s", "Compiling candidates, over all environments."},

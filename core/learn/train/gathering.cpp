@@ -23,6 +23,7 @@ Result<std::string> packed(const Collected &collected) {
                     {"problem", collected.problem},
                     {"seconds", collected.seconds},
                     {"writing", collected.writing},
+                    {"held_up", collected.heldUp},
                     {"judging", collected.judging},
                     {"waiting", collected.waiting},
                     {"preparing", collected.preparing},
@@ -46,6 +47,7 @@ Result<Collected> unpacked(const std::string &text) {
     collected.problem = head.at("problem").get<std::string>();
     collected.seconds = head.at("seconds").get<double>();
     collected.writing = head.at("writing").get<double>();
+    collected.heldUp = head.at("held_up").get<double>();
     collected.judging = head.at("judging").get<double>();
     collected.waiting = head.at("waiting").get<double>();
     collected.preparing = head.at("preparing").get<double>();
@@ -68,6 +70,7 @@ void append(Collected &to, Collected from) {
         to.problem = from.problem;
     to.seconds = std::max(to.seconds, from.seconds); // at the same time
     to.writing = std::max(to.writing, from.writing);
+    to.heldUp = std::max(to.heldUp, from.heldUp);
     to.judging += from.judging;
     to.waiting += from.waiting;
     to.preparing += from.preparing;

@@ -111,6 +111,7 @@ Metrics metricsOf(const Collected &collected) {
             static_cast<double>(collected.asked) / collected.seconds;
         metrics["timing_s/rollout"] = collected.seconds;
         metrics["timing_s/gen"] = collected.writing;
+        metrics["timing_s/gen_wait"] = collected.heldUp;
         metrics["timing_s/reward"] = collected.judging;
         metrics["timing_s/judge_wait"] = collected.waiting;
         metrics["timing_s/prepare"] = collected.preparing;

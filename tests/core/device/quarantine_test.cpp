@@ -177,6 +177,22 @@ TEST_F(QuarantineTest, IsLiftedWhenTheProbeFindsNothing) {
     EXPECT_EQ(liftAfterProbe("gpu", {}).error().kind, ErrorKind::request);
 }
 
+TEST_F(QuarantineTest, ADeviceFoundWellIsNotProbedAgainAtOnce) {
+    using namespace std::chrono_literals;
+    const auto sound = standIn("exit 0");
+    ASSERT_TRUE(probeUnlessWell("cpu0", 0s, sound)); // whatever another test found
+    const auto bad = standIn("exit 1");
+    const auto known = probeUnlessWell("cpu0", 1min, bad);
+    ASSERT_TRUE(known) << known.error().message;
+    EXPECT_FALSE(*known) << "it was well a moment ago";
+    const auto asked = probeUnlessWell("cpu0", 0s, bad);
+    ASSERT_TRUE(asked);
+    EXPECT_TRUE(*asked);
+    const auto again = probeUnlessWell("cpu0", 1min, bad);
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(*again) << "what is not well is looked at each time";
+}
+
 TEST_F(QuarantineTest, AProbeStopsOnRequest) {
     std::stop_source source;
     std::jthread later([&] {

@@ -181,6 +181,7 @@ TEST_F(VerifyTest, RejectsOneElementOffByOnePercent) {
     ASSERT_FALSE(report.correct);
     const auto evidence = report.failed()->evidence;
     EXPECT_EQ(report.failed()->name, "random inputs");
+    EXPECT_TRUE(report.failed()->isWrongAnswer());
     EXPECT_EQ(evidence.at("index"), Json::array({3, 4}));
     EXPECT_EQ(evidence.at("case"), "random 1");
     EXPECT_GT(evidence.at("error").get<double>(), evidence.at("allowed").get<double>());
@@ -255,6 +256,7 @@ TEST_F(VerifyTest, RejectsWritesBehindTheEnd) {
     });
     ASSERT_FALSE(report.correct);
     EXPECT_EQ(report.failed()->name, "guard zones");
+    EXPECT_FALSE(report.failed()->isWrongAnswer());
     EXPECT_NE(report.failed()->detail.find("after the end of output 0"), std::string::npos);
 }
 
