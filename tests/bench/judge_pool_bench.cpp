@@ -59,7 +59,7 @@ void inThreads(int threads, std::size_t count, const Work &work) {
 }
 
 struct Place {
-    JudgePool::Seat seat;
+    task::Spec spec;
     std::vector<judge::Candidate> candidates;
 };
 
@@ -126,7 +126,7 @@ class Bench {
             }
             add(phases, seat->judge().preparation());
             auto candidates = drawn(seat->judge(), candidates_, i);
-            places_.push_back({std::move(*seat), std::move(candidates)});
+            places_.push_back({specs[i], std::move(candidates)});
             std::fprintf(stderr, "%5.1f s: %zu judges\n", secondsSince(begin), places_.size());
         });
         const double seconds = secondsSince(begin);
@@ -148,14 +148,15 @@ class Bench {
         Seconds phases;
         int judged = 0, correct = 0;
         inThreads(threads, work.size(), [&](std::size_t i) {
-            auto &[seat, candidates] = places_[work[i].first];
+            const auto &[spec, candidates] = places_[work[i].first];
             const auto asked = Clock::now();
-            if (!seat.take({}))
+            auto seat = pool_.sit(spec, {}); // prepared anew where memory was short
+            if (!seat || !seat->take({}))
                 return;
             const double waited = secondsSince(asked);
             const auto verdict =
-                seat.judge().judge(candidates[work[i].second], verify::Strength::training, {});
-            seat.leave();
+                seat->judge().judge(candidates[work[i].second], verify::Strength::training, {});
+            seat->leave();
             const std::lock_guard lock(mutex);
             if (!verdict) {
                 std::fprintf(stderr, "%s\n", verdict.error().message.c_str());
