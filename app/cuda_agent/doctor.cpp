@@ -32,6 +32,17 @@ struct Finding {
     std::optional<device::Ceilings> ceilings = std::nullopt; ///< of a device
 };
 
+/// Some installers leave the compiling of modules to the first import, whose result a sandbox
+/// cannot keep. Empty where it is done.
+std::string bytecodeHint(const fs::path &python, const fs::path &packages) {
+    std::error_code error;
+    if (fs::exists(packages / "torch" / "__pycache__", error))
+        return {};
+    return fmt::format("; it has no bytecode, which each task compiles anew for seconds: {} -m "
+                       "compileall -q {}",
+                       python.string(), packages.string());
+}
+
 Finding findPython() {
     const auto python = pythonProgram();
     std::error_code error;
@@ -48,8 +59,9 @@ Finding findPython() {
                 const auto name = package->path().filename().string();
                 if (name.starts_with("torch-") && name.ends_with(".dist-info"))
                     return {"Python with torch", true, true,
-                            fmt::format("{} (torch {})", python.string(),
-                                        name.substr(6, name.size() - 16))};
+                            fmt::format("{} (torch {}){}", python.string(),
+                                        name.substr(6, name.size() - 16),
+                                        bytecodeHint(python, package->path().parent_path()))};
             }
         }
     }

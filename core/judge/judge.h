@@ -48,6 +48,10 @@ struct Options {
 /// compiles and computes in all threads beside others that do takes longer than in its share.
 unsigned threadsOfEach(std::size_t judges);
 
+/// Options::caseBytes for each of so many judges on a device with that memory: they share half of
+/// it, as the rest is for references, candidates and their copies. At least one judge.
+std::uint64_t caseBytesOfEach(std::uint64_t memoryBytes, std::size_t judges);
+
 /// The baselines that a numeric mode compares with.
 struct BaselinePair {
     reference::Baseline eager;

@@ -67,6 +67,10 @@ unsigned threadsOfEach(std::size_t judges) {
     return judges <= 1 ? 0 : std::max(1u, all / static_cast<unsigned>(judges));
 }
 
+std::uint64_t caseBytesOfEach(std::uint64_t memoryBytes, std::size_t judges) {
+    return memoryBytes / 2 / std::max<std::size_t>(judges, 1);
+}
+
 Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
                                               std::unique_ptr<device::Device> device,
                                               const Options &options, Progress progress,

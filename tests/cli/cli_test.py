@@ -35,9 +35,9 @@ def get_init_inputs():
 """
 
 
-def run(*arguments, timeout=300, cwd=None):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=timeout, cwd=cwd, stdin=subprocess.DEVNULL)
+def run(*arguments, timeout=300, cwd=None, **environment):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, cwd=cwd,
+                          stdin=subprocess.DEVNULL, env=os.environ | environment)
 
 
 class Case(unittest.TestCase):
@@ -104,6 +104,21 @@ class Options(Case):
             self.assertGreater(cpu["ceilings"]["copy_bytes_per_second"], 1e8)
             sizes = [level["bytes"] for level in cpu["ceilings"]["levels"]]
             self.assertEqual(sizes, sorted(sizes))
+
+    def test_doctor_tells_of_a_torch_without_bytecode(self):
+        packages = self.folder / "venv" / "lib" / "python3.11" / "site-packages"
+        python = self.folder / "venv" / "bin" / "python"
+        for folder in (packages / "torch-2.11.0.dist-info", packages / "torch", python.parent):
+            folder.mkdir(parents=True)
+        python.touch()
+
+        def told():
+            findings = json.loads(run("doctor", "--json", CUDA_AGENT_PYTHON=str(python)).stdout)["findings"]
+            return next(each["detail"] for each in findings if each["name"] == "Python with torch")
+
+        self.assertIn(f"{python} -m compileall -q {packages}", told())
+        (packages / "torch" / "__pycache__").mkdir()
+        self.assertEqual(told(), f"{python} (torch 2.11.0)")
 
 
 class BadTasks(Case):

@@ -16,8 +16,6 @@ namespace cuda_agent::learn {
 namespace {
 
 constexpr std::size_t drawsPerDocument = 12;
-/// A judge's sealed cases have one part of its share of a GPU's memory.
-constexpr std::uint64_t caseParts = 3;
 /// What prompts of CPUs tell. A model that has seen one would know it by heart.
 constexpr std::array threadCounts{1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 
@@ -57,6 +55,12 @@ Result<void> write(TaskDocuments &made, const Draft &draft, const Document &head
 }
 
 } // namespace
+
+DocumentMaker::DocumentMaker(const CorpusOptions &options, Means means)
+    : options_(options), means_(std::move(means)) {
+    for (int gpu = 0; gpu < means_.gpus; ++gpu)
+        runners_.push_back(std::make_shared<judge::IdleRunners>(options_.jobs));
+}
 
 Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
                                           const std::stop_token &stop) const {
@@ -157,14 +161,15 @@ Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> 
     setting.judge.baselines = options_.baselines;
     setting.judge.timing = options_.timing;
     setting.judge.threads = judge::threadsOfEach(options_.jobs);
-    if (means_.gpus > 0) // the others are for the reference and for the candidate
-        setting.judge.caseBytes = options_.target.info.memoryBytes / caseParts *
-                                  static_cast<unsigned>(means_.gpus) / options_.jobs;
-    setting.open = [this] {
-        return means_.gpus > 0 ? device::openCuda(
-                                     static_cast<int>(next_++ % static_cast<unsigned>(means_.gpus)))
-                               : device::openCpu();
-    };
+    setting.open = [] { return device::openCpu(); };
+    if (means_.gpus > 0) {
+        const auto gpus = static_cast<unsigned>(means_.gpus);
+        const auto gpu = next_++ % gpus;
+        setting.judge.caseBytes = judge::caseBytesOfEach(options_.target.info.memoryBytes,
+                                                         (options_.jobs + gpus - 1) / gpus);
+        setting.judge.runners = runners_[gpu];
+        setting.open = [gpu] { return device::openCuda(static_cast<int>(gpu)); };
+    }
     setting.known = &means_.observations;
     std::size_t verdicts = 0;
     setting.judged = [&] {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/bench/task_set.h"
+#include "core/judge/idle_runners.h"
 #include "core/learn/corpus/corpus.h"
 #include "core/learn/corpus/descriptions.h"
 
@@ -30,8 +31,7 @@ class DocumentMaker {
         int gpus = 0;                 ///< to judge on; 0: the CPU
         std::function<void()> judged; ///< see TaskJudge; any thread calls it
     };
-    DocumentMaker(const CorpusOptions &options, Means means)
-        : options_(options), means_(std::move(means)) {}
+    DocumentMaker(const CorpusOptions &options, Means means);
 
     /// Draws candidates and writes them as documents, or plays them before a judge. Blocks.
     /// Errors: machine, stopped.
@@ -47,7 +47,8 @@ class DocumentMaker {
 
     const CorpusOptions &options_;
     Means means_;
-    mutable std::atomic<unsigned> next_{0}; ///< GPU
+    mutable std::atomic<unsigned> next_{0};                    ///< GPU
+    std::vector<std::shared_ptr<judge::IdleRunners>> runners_; ///< of each GPU
 };
 
 } // namespace cuda_agent::learn

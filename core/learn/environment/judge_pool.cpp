@@ -39,8 +39,6 @@ constexpr double roomShare = 0.2;
 constexpr double verdictShare = 0.15;
 /// Share that one being prepared may still come to take, beside what it has by then.
 constexpr double preparingShare = 0.04;
-/// Share that a judge's sealed cases take at most, and those of all that are kept.
-constexpr double caseShare = 0.05, casesShare = 0.5;
 /// Of preparing a judge, where memory was short.
 constexpr int mostAttempts = 3;
 
@@ -293,11 +291,9 @@ Result<std::unique_ptr<device::Device>> JudgePool::openDevice(int gpu) const {
     return options_.device == "cuda" ? device::openCuda(gpu) : device::openNamed(options_.device);
 }
 
-std::uint64_t JudgePool::caseBytes(const device::Info &device) const {
-    const auto judges =
-        static_cast<double>(options_.kept) / static_cast<double>(options_.gpus.size());
-    const double share = std::min(caseShare, casesShare / std::max(judges, 1.0));
-    return static_cast<std::uint64_t>(share * static_cast<double>(device.memoryBytes));
+std::size_t JudgePool::judgesOfAGpu() const {
+    const auto all = std::max(options_.kept, static_cast<std::size_t>(options_.atOnce));
+    return (all + options_.gpus.size() - 1) / options_.gpus.size();
 }
 
 Result<std::unique_ptr<judge::Judge>> JudgePool::prepare(const task::Spec &spec, int gpu,
@@ -305,7 +301,7 @@ Result<std::unique_ptr<judge::Judge>> JudgePool::prepare(const task::Spec &spec,
     CUDA_AGENT_ASSIGN(device, openDevice(gpu));
     auto own = options_.judge;
     if (own.caseBytes == 0 && device->info().kind == device::Kind::cuda)
-        own.caseBytes = caseBytes(device->info());
+        own.caseBytes = judge::caseBytesOfEach(device->info().memoryBytes, judgesOfAGpu());
     if (const auto found = runners_.find(gpu); found != runners_.end())
         own.runners = found->second;
     return judge::Judge::prepare(spec, std::move(device), own, {}, stop);

@@ -90,8 +90,8 @@ class JudgePool {
     enum class Wants { now, ahead };
 
     Result<std::unique_ptr<device::Device>> openDevice(int gpu) const;
-    /// Bytes of sealed cases that a judge on the device may have, where the options do not say.
-    std::uint64_t caseBytes(const device::Info &device) const;
+    /// Judges that are on a GPU at the same time, where it is as it should be.
+    std::size_t judgesOfAGpu() const;
     Result<std::unique_ptr<judge::Judge>> prepare(const task::Spec &spec, int gpu,
                                                   const std::stop_token &stop) const;
     /// Those that follow have the lock, and give it up while they wait or prepare.

@@ -43,6 +43,12 @@ TEST(IdleRunners, CanBeCleared) {
     EXPECT_FALSE(runners.take());
 }
 
+TEST(Judges, ShareTheMemory) {
+    EXPECT_EQ(caseBytesOfEach(80'000, 1), 40'000u);
+    EXPECT_EQ(caseBytesOfEach(80'000, 8), 5'000u);
+    EXPECT_EQ(caseBytesOfEach(80'000, 0), 40'000u);
+}
+
 TEST(Judges, ShareTheProcessor) {
     const auto all = std::thread::hardware_concurrency();
     EXPECT_EQ(threadsOfEach(1), 0u) << "all";

@@ -21,7 +21,7 @@ class TinyRecipeTest(unittest.TestCase):
             run = pathlib.Path(holder) / "run"
             done = subprocess.run([LEARN, "train", RECIPE, "--out", str(run)], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
-            rows = [json.loads(line) for line in open(run / "metrics.jsonl", encoding="utf-8")]
+            rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
             told = json.loads((run / "run.json").read_text())
             self.assertEqual([stage["name"] for stage in told["stages"]], STAGES)
 
