@@ -28,6 +28,8 @@ void printJudged(Terminal &terminal, const learn::JudgedCounts &counts) {
                               "{} improved, {} mistakes not found; {} verdicts",
                               counts.correct, counts.wrong, counts.notCompiled, counts.repaired,
                               counts.improved, counts.unfound, counts.verdicts));
+    if (counts.own > 0)
+        terminal.line(fmt::format("{:>8} of the wrong ones are a policy's own", counts.own));
     if (counts.machine + counts.tooLong + counts.unmended + counts.refused > 0)
         terminal.line(fmt::format("dropped: {} as the machine failed, {} too long, {} whose repair "
                                   "is wrong, too, {} with a call that a tool refused",
@@ -122,6 +124,10 @@ Run addCorpus(CLI::App &app) {
         ->capture_default_str();
     app.add_option("--tasks", corpus.tasks, "Take the first ones only (default: all)")
         ->check(CLI::Range(1, 10'000'000));
+    app.add_option("--seconds", corpus.seconds,
+                   "Begin no task after so many, and write the corpus of the others (default: no "
+                   "end)")
+        ->check(CLI::PositiveNumber);
     app.add_option("--broken", corpus.brokenShare,
                    "Share of documents with a mistake made on purpose, which the record names")
         ->check(CLI::Range(0.0, 1.0))
@@ -143,6 +149,11 @@ Run addCorpus(CLI::App &app) {
            "!--untimed", corpus.timing,
            "Judge for being correct alone: no times are in the documents, and nothing is improved")
         ->needs("--judge");
+    app.add_option("--tries", corpus.tries,
+                   "Folder of a policy's sessions, such as a run of train: what it wrote first and "
+                   "was wrong becomes documents, too, that go on with a candidate of the planner's")
+        ->needs(judge)
+        ->check(CLI::ExistingDirectory);
     app.add_option("--baselines", corpus.baselines,
                    "Folder of baselines: those measured before on such a device are taken, new "
                    "ones are added (default: measure)")

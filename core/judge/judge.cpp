@@ -470,13 +470,14 @@ Result<Verdict> Judge::State::judge(const Candidate &candidate, verify::Strength
 
     device::Share share(state.device->info(), stop);
     std::unique_ptr<plan::LinkedCandidate> running;
-    if (strength == verify::Strength::training && !fresh)
+    const bool isPlan = std::holds_alternative<plan::CompiledPlan>(compiled.work);
+    if (isPlan && strength == verify::Strength::training && !fresh)
         if (auto idle = state.runners->take()) {
             running = std::move(idle->process);
             state.served = idle->served;
         }
     auto started = state.startCandidate(compiled, nullptr, share, stop, running);
-    if (running && running->sound()) // a module, or a plan that was refused
+    if (running && running->sound()) // the plan was refused
         state.runners->give({std::move(running), state.served});
     if (!started) {
         share.leave();

@@ -46,6 +46,16 @@ Result<int> setTarget(Target &target, std::stop_token stop) {
     return driver->deviceCount;
 }
 
+double secondsSince(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+TaskDocuments outOfTime() {
+    TaskDocuments none;
+    none.reason = "its turn did not come within the time given";
+    return none;
+}
+
 Spread spreadOf(std::vector<std::size_t> sizes) {
     if (sizes.empty())
         return {};
@@ -143,7 +153,12 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
         if (Clock::now() - saved > saveEvery && observations.save())
             saved = Clock::now();
     };
-    const DocumentMaker maker(options, {descriptions, observations, set, gpus, judged});
+    std::map<std::string, std::vector<OwnTry>> tries;
+    if (options.judge && !options.tries.empty()) {
+        CUDA_AGENT_ASSIGN(found, readOwnTries(options.tries, kind));
+        tries = std::move(found);
+    }
+    const DocumentMaker maker(options, {descriptions, observations, set, tries, gpus, judged});
     const auto file = options.out / "corpus.jsonl.gz";
     const auto part = options.out / "corpus.jsonl.gz.part";
     std::ofstream out(part, std::ios::binary | std::ios::trunc);
@@ -160,7 +175,9 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
     for (std::size_t first = 0; first < tasks.size(); first += tasksAtOnce) {
         auto made = parallelResults<TaskDocuments>(
             std::min(tasksAtOnce, tasks.size() - first), options.jobs, [&](std::size_t i) {
-                auto result = maker.make(tasks[first + i], stop);
+                const bool late = options.seconds > 0 && secondsSince(begin) >= options.seconds;
+                auto result =
+                    late ? Result<TaskDocuments>(outOfTime()) : maker.make(tasks[first + i], stop);
                 if (result) {
                     const std::lock_guard lock(mutex);
                     ++state.done;
@@ -220,7 +237,7 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
     for (auto &[name, values] : sizes)
         summary.sizes[name] = spreadOf(std::move(values));
     summary.described = descriptions.described();
-    summary.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    summary.seconds = secondsSince(begin);
     CUDA_AGENT_TRY(
         writeFileAtomically(options.out / "summary.json", toJson(summary).dump(2) + "\n"));
     return summary;

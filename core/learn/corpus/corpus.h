@@ -27,7 +27,8 @@ struct CorpusOptions {
     std::filesystem::path out;                   ///< a folder; made
     std::vector<std::string> splits = {"train"}; ///< empty: all
     std::size_t tasks = 0;                       ///< the first of those chosen; 0: all
-    std::size_t perTask = 4;                     ///< documents, each of another candidate
+    double seconds = 0; ///< no task is begun after so many: the corpus is of the others; 0: no end
+    std::size_t perTask = 4; ///< documents, each of another candidate
     std::uint64_t seed = 1;
     Target target = h200Target();
     task::Numerics numerics = task::Numerics::standard;
@@ -39,6 +40,9 @@ struct CorpusOptions {
     double improvedShare = 0.5;           ///< see JudgedOptions
     std::filesystem::path baselines = {}; ///< see judge::Options
     bool timing = true;                   ///< off: judged for being correct alone
+    /// Folder of a policy's sessions: its wrong first turns become documents, too, up to `perTask`
+    /// of each task, that go on with a candidate of the planner's. Empty: none. With `judge`.
+    std::filesystem::path tries = {};
     /// Tasks at a time; 0: as many as this machine has threads, and with `judge` one on a CPU and
     /// three on each GPU.
     unsigned jobs = 0;
@@ -75,15 +79,16 @@ Json toJson(const CorpusSummary &summary);
 /// them `descriptions-<kind>.gz` keeps what the tasks are, for the next time. For each task as many
 /// different candidates as asked for are drawn evenly from the planner's space (random(), not its
 /// search); each is written as it is, or with a mistake made on purpose, which its record names.
-/// The corpus depends on set, splits, seed, target and the numbers above alone, not on `jobs`.
+/// The corpus depends on set, splits, seed, target and the numbers above alone, not on `jobs`; with
+/// `seconds` also on how fast the machine is.
 ///
 /// Task code runs in sandboxes, on fake tensors; kernels are not run. Every plan without a mistake
 /// is parsed and resolved for its task before it is taken.
 ///
 /// With `judge` tasks and candidates run, in sandboxes as always, and a document is what
-/// playDrafts() makes of a candidate. The same candidate comes again with other mistakes. What it
-/// depends on besides are the verdicts, which `verdicts-<kind>.gz` keeps: from a file that knows
-/// them all the corpus is the same again.
+/// playDrafts() makes of a candidate, or of a policy's own wrong try. The same candidate comes
+/// again with other mistakes. What it depends on besides are the verdicts, which
+/// `verdicts-<kind>.gz` keeps: from a file that knows them all the corpus is the same again.
 ///
 /// Blocks; `progress` is called by one thread at a time, with `judge` after each verdict, too.
 /// Errors: request (no set, no task of those splits), machine (with `judge` also: no document for

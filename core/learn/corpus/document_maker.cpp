@@ -95,7 +95,9 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
     }
     made.planned = true;
     const auto prompt = chat::promptOf(context, code);
-    CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator, stop));
+    CUDA_AGENT_ASSIGN(drawn, draw(made, context, *space, prompt, generator, stop));
+    auto drafts = std::move(drawn);
+    addOwn(drafts, task.id, generator);
     const Document head{task.id, task.split, task.level, {}, {}, {prompt}, {}};
     if (options_.judge)
         CUDA_AGENT_TRY(judge(made, drafts, head, task, generator, stop));
@@ -147,6 +149,22 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
         drafts.push_back(std::move(draft));
     }
     return drafts;
+}
+
+void DocumentMaker::addOwn(std::vector<Draft> &drafts, const std::string &task,
+                           std::mt19937_64 &generator) const {
+    const auto found = means_.tries.find(task);
+    const auto drawn = drafts.size();
+    if (found == means_.tries.end() || drawn == 0)
+        return;
+    for (std::size_t i = 0; i < std::min(found->second.size(), options_.perTask); ++i) {
+        const auto &own = found->second[i];
+        Draft draft = drafts[generator() % drawn]; // a name of the planner's and its sound text
+        draft.instead = std::exchange(draft.thought, own.thought);
+        draft.written = own.written;
+        draft.mutation.reset();
+        drafts.push_back(std::move(draft));
+    }
 }
 
 Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> &drafts,

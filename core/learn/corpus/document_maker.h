@@ -6,6 +6,7 @@
 #include "core/judge/idle_runners.h"
 #include "core/learn/corpus/corpus.h"
 #include "core/learn/corpus/descriptions.h"
+#include "core/learn/corpus/own_tries.h"
 
 #include <atomic>
 
@@ -28,7 +29,8 @@ class DocumentMaker {
         Descriptions &descriptions;
         Observations &observations;
         const bench::TaskSet &set;
-        int gpus = 0;                 ///< to judge on; 0: the CPU
+        const std::map<std::string, std::vector<OwnTry>> &tries; ///< by task
+        int gpus = 0;                                            ///< to judge on; 0: the CPU
         std::function<void()> judged; ///< see TaskJudge; any thread calls it
     };
     DocumentMaker(const CorpusOptions &options, Means means);
@@ -41,6 +43,9 @@ class DocumentMaker {
     Result<std::vector<Draft>> draw(TaskDocuments &made, const policy::Context &context,
                                     const policy::SearchSpace &space, const chat::Segment &prompt,
                                     std::mt19937_64 &generator, const std::stop_token &stop) const;
+    /// Adds the policy's own tries at the task, each with one of the sound drafts in its place.
+    void addOwn(std::vector<Draft> &drafts, const std::string &task,
+                std::mt19937_64 &generator) const;
     Result<void> judge(TaskDocuments &made, const std::vector<Draft> &drafts, const Document &head,
                        const bench::SuiteTask &task, std::mt19937_64 &generator,
                        const std::stop_token &stop) const;

@@ -58,6 +58,15 @@ Result<chat::Segment> changingTurn(const std::string &thought, const CandidateTe
     return chat::segmentOf(step);
 }
 
+Result<chat::Segment> mendingTurn(const Draft &draft, bool compiled) {
+    if (draft.instead)
+        return turnOf(fmt::format("{} Another way. {}",
+                                  compiled ? "It is wrong." : "It does not compile.",
+                                  *draft.instead),
+                      draft.sound);
+    return changingTurn(thoughtOfRepair(*draft.mutation, compiled), draft.written, draft.sound);
+}
+
 class Player {
   public:
     Player(const std::vector<Draft> &drafts, const Document &head, TaskJudge &judge,
@@ -68,7 +77,7 @@ class Player {
     Result<JudgedDocuments> play() {
         // All sound ones first: a faster one may come behind the one that it is faster than.
         for (std::size_t i = 0; i < drafts_.size(); ++i)
-            if (!drafts_[i].mutation)
+            if (!drafts_[i].mutation && !drafts_[i].instead)
                 CUDA_AGENT_TRY(attempt([&] { return tryOut(i); }, false));
         for (std::size_t i = 0; i < drafts_.size(); ++i)
             CUDA_AGENT_TRY(attempt([&] { return one(i); }, true));
@@ -114,16 +123,15 @@ class Player {
 
     Result<void> one(std::size_t i) {
         const Draft &draft = drafts_[i];
+        own_ = draft.instead.has_value();
         // Drawn before anything is judged, so that it does not depend on what the machine did.
         const double chance = static_cast<double>(generator_() >> 11) * 0x1p-53;
         CUDA_AGENT_ASSIGN(played, begin(draft));
         CUDA_AGENT_ASSIGN(turn, turnOf(draft.thought, draft.written));
         CUDA_AGENT_ASSIGN(first, played.play(std::move(turn), stop_));
-        if (!first.correct && draft.mutation) {
+        if (!first.correct && (draft.mutation || draft.instead)) {
             played.showAnswer();
-            CUDA_AGENT_ASSIGN(mending,
-                              changingTurn(thoughtOfRepair(*draft.mutation, first.compiled),
-                                           draft.written, draft.sound));
+            CUDA_AGENT_ASSIGN(mending, mendingTurn(draft, first.compiled));
             CUDA_AGENT_ASSIGN(second, played.play(std::move(mending), stop_));
             if (!second.correct) {
                 ++made_.counts.unmended;
@@ -185,6 +193,7 @@ class Player {
             return false;
         }
         made_.counts.add(document);
+        made_.counts.own += own_ && !document.verdicts.front().correct;
         made_.documents.push_back(std::move(document));
         return true;
     }
@@ -196,6 +205,7 @@ class Player {
     std::mt19937_64 &generator_;
     const std::stop_token &stop_;
     std::map<std::size_t, TurnVerdict> known_; ///< of drafts without a mutation
+    bool own_ = false;                         ///< the draft at hand is a policy's own
     JudgedDocuments made_;
 };
 
@@ -218,9 +228,9 @@ void JudgedCounts::add(const Document &document) {
 void JudgedCounts::add(const JudgedCounts &other) {
     for (const auto member :
          {&JudgedCounts::correct, &JudgedCounts::wrong, &JudgedCounts::notCompiled,
-          &JudgedCounts::unfound, &JudgedCounts::repaired, &JudgedCounts::improved,
-          &JudgedCounts::machine, &JudgedCounts::tooLong, &JudgedCounts::unmended,
-          &JudgedCounts::refused, &JudgedCounts::verdicts})
+          &JudgedCounts::own, &JudgedCounts::unfound, &JudgedCounts::repaired,
+          &JudgedCounts::improved, &JudgedCounts::machine, &JudgedCounts::tooLong,
+          &JudgedCounts::unmended, &JudgedCounts::refused, &JudgedCounts::verdicts})
         this->*member += other.*member;
     for (const auto &[name, count] : other.turns)
         turns[name] += count;
@@ -229,12 +239,19 @@ void JudgedCounts::add(const JudgedCounts &other) {
 }
 
 Json toJson(const JudgedCounts &counts) {
-    return {{"correct", counts.correct},          {"wrong", counts.wrong},
-            {"not_compiled", counts.notCompiled}, {"unfound", counts.unfound},
-            {"repaired", counts.repaired},        {"improved", counts.improved},
-            {"machine_failures", counts.machine}, {"too_long", counts.tooLong},
-            {"unmended", counts.unmended},        {"refused", counts.refused},
-            {"verdicts", counts.verdicts},        {"turns", counts.turns},
+    return {{"correct", counts.correct},
+            {"wrong", counts.wrong},
+            {"not_compiled", counts.notCompiled},
+            {"own", counts.own},
+            {"unfound", counts.unfound},
+            {"repaired", counts.repaired},
+            {"improved", counts.improved},
+            {"machine_failures", counts.machine},
+            {"too_long", counts.tooLong},
+            {"unmended", counts.unmended},
+            {"refused", counts.refused},
+            {"verdicts", counts.verdicts},
+            {"turns", counts.turns},
             {"rewards", counts.rewards}};
 }
 

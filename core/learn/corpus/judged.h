@@ -14,13 +14,16 @@ struct Draft {
     std::string thought; ///< of the turn that writes it
     CandidateText sound;
     std::optional<Mutation> mutation;
-    CandidateText written; ///< `sound`, or what the mutation made of it
+    CandidateText written; ///< `sound`, what the mutation made of it, or a policy's own try
+    /// Where it is a policy's own: the thought of the turn that writes `sound` in its place.
+    std::optional<std::string> instead;
 };
 
 /// Documents by what the judge found.
 struct JudgedCounts {
     std::size_t correct = 0;     ///< in the first turn
     std::size_t wrong = 0;       ///< likewise: it compiles
+    std::size_t own = 0;         ///< of the wrong ones and of those below: a policy's own
     std::size_t notCompiled = 0; ///< likewise
     std::size_t unfound = 0;  ///< of the correct ones: with a mistake that the judge did not find
     std::size_t repaired = 0; ///< correct in a later turn
@@ -54,7 +57,8 @@ struct JudgedDocuments {
 
 /// Makes documents of one task's drafts by playing each before the judge: the turn that writes the
 /// candidate, what the tools answered, and, where that was a failure of a mutated one, the turn
-/// that mends it and what was answered then; where it was correct and another draft of the task is
+/// that mends it and what was answered then; likewise of a policy's own try that is wrong, with a
+/// turn that writes the sound candidate anew; where it was correct and another draft of the task is
 /// faster, sometimes the turn that goes over to that. A conversation that has come to a correct
 /// candidate ends with a turn that says so. A draft that is wrong without a mutation stays one
 /// turn. `head`: task, split, level and prompt of the documents. Blocks. Errors: request (the task

@@ -152,6 +152,20 @@ TEST_F(Corpus, CompilesForHopper) {
     }
 }
 
+TEST_F(Corpus, EndsByTimeWithWhatThereIs) {
+    auto request = options("late", 1);
+    request.seconds = 1e-9;
+    const auto none = makeCorpus(request, {}, {});
+    ASSERT_TRUE(none) << none.error().message;
+    EXPECT_EQ(none->documents, 0u);
+    EXPECT_EQ(none->reasons.at("its turn did not come within the time given"), none->tasks);
+    EXPECT_TRUE(fs::exists(request.out / "corpus.jsonl.gz"));
+    request.seconds = 1e6;
+    const auto all = makeCorpus(request, {}, {});
+    ASSERT_TRUE(all) << all.error().message;
+    EXPECT_GT(all->documents, 0u);
+}
+
 TEST_F(Corpus, StopsAndGoesOn) {
     std::stop_source stop;
     auto request = options("stopped", 1);

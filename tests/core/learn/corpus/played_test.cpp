@@ -179,6 +179,34 @@ TEST_F(Played, MistakesAreObservedAndMended) {
     EXPECT_EQ(opened_, 1);
 }
 
+TEST_F(Played, APolicysOwnTryGoesOnWithASoundCandidate) {
+    // One that is wrong, and one that by now is right.
+    auto own = draftOf("sound", "x[i] < 0.0f", "x[i] > 0.0f");
+    own.mutation.reset();
+    own.thought = "I think so.";
+    own.instead = "One thread does it all.";
+    auto right = own;
+    right.written = right.sound;
+    TaskJudge judge(setting());
+    const auto made = play({own, right}, judge);
+    ASSERT_TRUE(made) << made.error().message;
+    ASSERT_EQ(made->documents.size(), 2u) << toJson(made->counts).dump();
+    const auto &segments = made->documents[0].segments;
+    ASSERT_EQ(segments.size(), 6u);
+    const auto first = chat::stepOf(segments[1].text, 1),
+               second = chat::stepOf(segments[3].text, 2);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->thought, "I think so.");
+    EXPECT_EQ(second->thought, "It is wrong. Another way. One thread does it all.");
+    ASSERT_EQ(second->calls.size(), 3u);
+    EXPECT_EQ(second->calls[0].tool, "Write");
+    EXPECT_NE(segments[4].text.find("correct, reward 1"), std::string::npos);
+    EXPECT_EQ(made->documents[1].segments.size(), 4u);
+    EXPECT_EQ(made->counts.own, 1u);
+    EXPECT_EQ(made->counts.repaired, 1u);
+    EXPECT_EQ(made->counts.correct, 1u);
+}
+
 TEST_F(Played, WhatTheMachineFailsAtIsDroppedAndCountedApart) {
     auto broken = setting();
     broken.open = [this]() -> Result<std::unique_ptr<device::Device>> {

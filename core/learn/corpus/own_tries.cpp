@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/corpus/own_tries.h"
+
+#include "core/session/log.h"
+
+#include <algorithm>
+#include <set>
+
+namespace cuda_agent::learn {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string textAt(const Json &json, const char *pointer) {
+    const Json::json_pointer place(pointer);
+    return json.contains(place) && json.at(place).is_string() ? json.at(place).get<std::string>()
+                                                              : std::string();
+}
+
+std::optional<CandidateText> candidateOf(const fs::path &session, const session::Turn &turn) {
+    const auto plan = turn.candidate.find("plan.json"), kernels = turn.candidate.find(kernelFile);
+    if (turn.candidate.size() != 2 || plan == turn.candidate.end() ||
+        kernels == turn.candidate.end())
+        return {};
+    const auto planText = session::readBlob(session, plan->second);
+    auto kernelText = session::readBlob(session, kernels->second);
+    auto json = planText ? parseJson(*planText, "plan.json")
+                         : Result<Json>(tl::unexpected(planText.error()));
+    if (!json || !kernelText)
+        return {};
+    return CandidateText{std::move(*kernelText), std::move(*json)};
+}
+
+std::vector<fs::path> sessionsBelow(const fs::path &folder) {
+    std::vector<fs::path> sessions;
+    std::error_code error;
+    for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
+        if (entry->path().filename() == "session.jsonl")
+            sessions.push_back(entry->path().parent_path());
+    std::ranges::sort(sessions);
+    return sessions;
+}
+
+} // namespace
+
+Result<std::map<std::string, std::vector<OwnTry>>> readOwnTries(const fs::path &folder,
+                                                                device::Kind kind) {
+    std::map<std::string, std::vector<OwnTry>> tries;
+    std::set<std::string> seen;
+    for (const auto &session : sessionsBelow(folder)) {
+        const auto log = session::readLog(session);
+        if (!log)
+            continue;
+        const auto state = session::fold(log->events);
+        const auto task = textAt(state.start, "/task/name");
+        if (task.empty() || textAt(state.start, "/device/kind") != device::nameOf(kind) ||
+            state.turns.empty())
+            continue;
+        const auto &first = state.turns.front();
+        if (!first.verdict || first.verdict->value("correct", true))
+            continue;
+        auto candidate = candidateOf(session, first);
+        if (candidate &&
+            seen.insert(task + '\n' + candidate->kernels + candidate->plan.dump()).second)
+            tries[task].push_back({first.thought, std::move(*candidate)});
+    }
+    if (tries.empty())
+        return requestError("no session below {} has a first turn on {} that was judged and is "
+                            "wrong; give a run of 'train' or an evaluation",
+                            folder.string(), device::nameOf(kind));
+    return tries;
+}
+
+} // namespace cuda_agent::learn

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/corpus/own_tries.h"
+
+#include "core/base/temporary_folder.h"
+#include "core/session/log.h"
+
+#include <gtest/gtest.h>
+
+namespace cuda_agent::learn {
+namespace {
+
+namespace fs = std::filesystem;
+using session::EventType;
+
+struct Told {
+    std::string task = "relu", device = "cpu", kernels = "one", plan = R"({"version": 1})";
+    bool correct = false, judged = true;
+    std::string other = {}; ///< a further file
+};
+
+class OwnTries : public testing::Test {
+  protected:
+    void SetUp() override {
+        auto folder = TemporaryFolder::make("tries");
+        ASSERT_TRUE(folder);
+        folder_.emplace(std::move(*folder));
+    }
+    /// A session of one turn below the folder.
+    void write(const std::string &name, const Told &told) {
+        const auto place = folder_->path() / "rollouts" / name;
+        fs::create_directories(place.parent_path());
+        auto log = session::Log::create(place);
+        ASSERT_TRUE(log) << log.error().message;
+        const auto append = [&](EventType type, Json data) {
+            ASSERT_TRUE(log->append(type, type == EventType::sessionStarted ? 0 : 1, data));
+        };
+        Json files = Json::object();
+        const auto put = [&](const std::string &path, const std::string &text) {
+            if (!text.empty())
+                files[path] = log->putBlob(text).value();
+        };
+        put("plan.json", told.plan);
+        put(kernelFile, told.kernels);
+        put("kernels/more.cu", told.other);
+        append(EventType::sessionStarted,
+               {{"task", {{"name", told.task}}}, {"device", {{"kind", told.device}}}});
+        append(EventType::turnStarted, Json::object());
+        append(EventType::thought, {{"text", "by " + name}});
+        if (told.judged)
+            append(EventType::verdictGiven,
+                   {{"verdict", {{"correct", told.correct}}}, {"candidate", files}});
+        append(EventType::turnEnded, Json::object());
+    }
+    auto read() { return readOwnTries(folder_->path(), device::Kind::cpu); }
+
+    std::optional<TemporaryFolder> folder_;
+};
+
+TEST_F(OwnTries, AreTheWrongFirstTurnsOfEachTask) {
+    write("step-2/b", {.kernels = "two"});
+    write("step-1/a", {});
+    write("step-1/c", {.task = "softmax"});
+    const auto tries = read();
+    ASSERT_TRUE(tries) << tries.error().message;
+    ASSERT_EQ(tries->size(), 2u);
+    const auto &relu = tries->at("relu");
+    ASSERT_EQ(relu.size(), 2u);
+    EXPECT_EQ(relu[0].thought, "by step-1/a");
+    EXPECT_EQ(relu[0].written.kernels, "one");
+    EXPECT_EQ(relu[0].written.plan, Json({{"version", 1}}));
+    EXPECT_EQ(relu[1].written.kernels, "two");
+    EXPECT_EQ(tries->at("softmax").size(), 1u);
+}
+
+TEST_F(OwnTries, LeaveOutWhatIsNoneOrWasThere) {
+    write("a", {});
+    write("again", {});
+    write("right", {.kernels = "good", .correct = true});
+    write("unjudged", {.kernels = "new", .judged = false});
+    write("elsewhere", {.device = "cuda", .kernels = "fast"});
+    write("garbled", {.kernels = "k", .plan = "{"});
+    write("bare", {.kernels = ""});
+    write("two-files", {.kernels = "three", .other = "four"});
+    fs::create_directories(folder_->path() / "torn");
+    ASSERT_TRUE(writeFileAtomically(folder_->path() / "torn" / "session.jsonl", "no session"));
+    const auto tries = read();
+    ASSERT_TRUE(tries) << tries.error().message;
+    ASSERT_EQ(tries->size(), 1u);
+    ASSERT_EQ(tries->at("relu").size(), 1u);
+    EXPECT_EQ(tries->at("relu")[0].thought, "by a");
+}
+
+TEST_F(OwnTries, AFolderWithoutAnyIsSaidSo) {
+    write("right", {.correct = true});
+    const auto none = read();
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().kind, ErrorKind::request);
+    EXPECT_NE(none.error().message.find(folder_->path().string()), std::string::npos);
+    EXPECT_EQ(readOwnTries(folder_->path() / "none", device::Kind::cpu).error().kind,
+              ErrorKind::request);
+}
+
+} // namespace
+} // namespace cuda_agent::learn
