@@ -127,7 +127,7 @@ Run addCorpus(CLI::App &app) {
     app.add_option("--seconds", corpus.seconds,
                    "Begin no task after so many, and write the corpus of the others (default: no "
                    "end)")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 1'000'000));
     app.add_option("--broken", corpus.brokenShare,
                    "Share of documents with a mistake made on purpose, which the record names")
         ->check(CLI::Range(0.0, 1.0))
