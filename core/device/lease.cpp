@@ -24,19 +24,26 @@ Result<UniqueFd> openLock(const std::filesystem::path &file) {
     return lock;
 }
 
-bool tryLock(const UniqueFd &lock, int operation) {
-    return flock(lock.get(), operation | LOCK_NB) == 0;
+/// False where somebody else has it. Errors: machine.
+Result<bool> tryLock(const UniqueFd &lock, int operation) {
+    if (flock(lock.get(), operation | LOCK_NB) == 0)
+        return true;
+    if (errno != EWOULDBLOCK && errno != EINTR)
+        return machineError("cannot lock the device: {}", std::strerror(errno));
+    return false;
 }
 
 /// Short polls instead of a blocking call, so that a stop is noticed.
 template <typename Try>
 Result<void> poll(const Try &attempt, const std::stop_token &stop) {
-    while (!attempt()) {
+    for (;;) {
+        CUDA_AGENT_ASSIGN(done, attempt());
+        if (done)
+            return {};
         if (stop.stop_requested())
             return stoppedError();
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    return {};
 }
 
 /// The device's lock, and the claims to it: held together by all who have it alone or wait to.
@@ -44,11 +51,11 @@ struct Locks {
     UniqueFd device;
     UniqueFd claim;
     /// At this moment. One who asks may be taken for a claim by another who does: both ask again.
-    bool isClaimed() const {
-        if (!tryLock(claim, LOCK_EX))
-            return true;
-        flock(claim.get(), LOCK_UN);
-        return false;
+    Result<bool> isClaimed() const {
+        CUDA_AGENT_ASSIGN(mine, tryLock(claim, LOCK_EX));
+        if (mine)
+            flock(claim.get(), LOCK_UN);
+        return !mine;
     }
 };
 
@@ -73,7 +80,8 @@ Result<Lease> Lease::take(const Info &info, std::stop_token stop) {
 
 Result<std::optional<Lease>> Lease::tryTake(const Info &info) {
     CUDA_AGENT_ASSIGN(locks, openLocks(info));
-    if (!tryLock(locks.device, LOCK_EX))
+    CUDA_AGENT_ASSIGN(mine, tryLock(locks.device, LOCK_EX));
+    if (!mine)
         return std::optional<Lease>();
     CUDA_AGENT_TRY(poll([&] { return tryLock(locks.claim, LOCK_SH); }, {}));
     return std::optional(Lease(std::move(locks.device), std::move(locks.claim)));
@@ -81,7 +89,10 @@ Result<std::optional<Lease>> Lease::tryTake(const Info &info) {
 
 Result<Lease> Lease::share(const Info &info, std::stop_token stop) {
     CUDA_AGENT_ASSIGN(locks, openLocks(info));
-    const auto attempt = [&] { return !locks.isClaimed() && tryLock(locks.device, LOCK_SH); };
+    const auto attempt = [&]() -> Result<bool> {
+        CUDA_AGENT_ASSIGN(claimed, locks.isClaimed());
+        return claimed ? Result<bool>(false) : tryLock(locks.device, LOCK_SH);
+    };
     CUDA_AGENT_TRY(poll(attempt, stop));
     return Lease(std::move(locks.device), {});
 }
