@@ -56,8 +56,12 @@ class Ppo : public Stage {
         if (trajectories.empty())
             return failedError("not one of the tries of step {} has a token of the policy's",
                                input_.firstStep + done_ + 1);
-        device::Share share(input_.rollouts->device(), stop); // others time on it
-        CUDA_AGENT_TRY(input_.processes.agreed(share.take()));
+        // Others time on it. A CPU is all processes': with a share each, one would hold its own and
+        // wait for another that somebody keeps out who waits to time.
+        const auto &device = input_.rollouts->device();
+        device::Share share(device, stop);
+        const bool takes = device.kind == device::Kind::cuda || input_.processes.first();
+        CUDA_AGENT_TRY(input_.processes.agreed(takes ? share.take() : Result<void>()));
         const Experience experience(trajectories, input_.actor.device(), options_.microTokens,
                                     input_.rollouts->masks());
         const auto tables = tablesOf(experience, trajectories, metrics);
