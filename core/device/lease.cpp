@@ -50,22 +50,30 @@ Result<void> poll(const Try &attempt, const std::stop_token &stop) {
 struct Locks {
     UniqueFd device;
     UniqueFd claim;
-    /// At this moment. One who asks may be taken for a claim by another who does: both ask again.
-    Result<bool> isClaimed() const {
-        CUDA_AGENT_ASSIGN(mine, tryLock(claim, LOCK_EX));
-        if (mine)
-            flock(claim.get(), LOCK_UN);
-        return !mine;
-    }
 };
+
+std::filesystem::path lockFile(const Info &info) {
+    return cacheDir() / fmt::format("lease-{}{}", nameOf(info.kind), info.index);
+}
+
+Result<UniqueFd> openClaim(const Info &info) {
+    return openLock(lockFile(info).string() + "-claims");
+}
+
+/// At this moment. One who asks may be taken for a claim by another who does: both ask again.
+Result<bool> isClaimed(const UniqueFd &claim) {
+    CUDA_AGENT_ASSIGN(mine, tryLock(claim, LOCK_EX));
+    if (mine)
+        flock(claim.get(), LOCK_UN);
+    return !mine;
+}
 
 Result<Locks> openLocks(const Info &info) {
     CUDA_AGENT_TRY(checkNotQuarantined(quarantineName(info)));
     std::error_code error;
     std::filesystem::create_directories(cacheDir(), error);
-    const auto file = cacheDir() / fmt::format("lease-{}{}", nameOf(info.kind), info.index);
-    CUDA_AGENT_ASSIGN(lock, openLock(file));
-    CUDA_AGENT_ASSIGN(claim, openLock(file.string() + "-claims"));
+    CUDA_AGENT_ASSIGN(lock, openLock(lockFile(info)));
+    CUDA_AGENT_ASSIGN(claim, openClaim(info));
     return Locks{std::move(lock), std::move(claim)};
 }
 
@@ -90,7 +98,7 @@ Result<std::optional<Lease>> Lease::tryTake(const Info &info) {
 Result<Lease> Lease::share(const Info &info, std::stop_token stop) {
     CUDA_AGENT_ASSIGN(locks, openLocks(info));
     const auto attempt = [&]() -> Result<bool> {
-        CUDA_AGENT_ASSIGN(claimed, locks.isClaimed());
+        CUDA_AGENT_ASSIGN(claimed, isClaimed(locks.claim));
         return claimed ? Result<bool>(false) : tryLock(locks.device, LOCK_SH);
     };
     CUDA_AGENT_TRY(poll(attempt, stop));
@@ -98,8 +106,8 @@ Result<Lease> Lease::share(const Info &info, std::stop_token stop) {
 }
 
 Result<bool> Lease::awaited(const Info &info) {
-    CUDA_AGENT_ASSIGN(locks, openLocks(info));
-    return locks.isClaimed();
+    CUDA_AGENT_ASSIGN(claim, openClaim(info)); // asked between two tokens: no more than it takes
+    return isClaimed(claim);
 }
 
 Result<void> Share::take() {

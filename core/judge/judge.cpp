@@ -75,11 +75,9 @@ Result<std::string> Judge::compiledCode(std::stop_token stop) {
         CUDA_AGENT_ASSIGN(lease, device::Lease::take(state_->device->info(), stop));
         (void)lease;
         if (!state_->timingWorker) {
-            reference::Options workerOptions;
-            workerOptions.numerics = state_->options.numerics;
-            workerOptions.threads = state_->options.threads;
-            CUDA_AGENT_ASSIGN(worker, reference::Worker::start(state_->spec, *state_->device,
-                                                               workerOptions, stop));
+            CUDA_AGENT_ASSIGN(worker,
+                              reference::Worker::start(state_->spec, *state_->device,
+                                                       workerOptions(state_->options), stop));
             state_->timingWorker = std::move(worker);
         }
         CUDA_AGENT_ASSIGN(code, state_->timingWorker->compiledCode(randomSeed(), stop));

@@ -62,6 +62,13 @@ std::vector<reference::Baseline> wantedBaselines(const Options &options) {
     return wanted;
 }
 
+reference::Options workerOptions(const Options &options) {
+    reference::Options worker;
+    worker.numerics = options.numerics;
+    worker.threads = options.threads;
+    return worker;
+}
+
 unsigned threadsOfEach(std::size_t judges) {
     const auto all = std::thread::hardware_concurrency();
     return judges <= 1 ? 0 : std::max(1u, all / static_cast<unsigned>(judges));
@@ -115,20 +122,16 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     // Two workers: one draws the sealed cases and ends before any candidate starts; the other
     // knows no secret and stays for timing. They start side by side: importing torch is slow.
     say("loading the task");
-    reference::Options workerOptions;
-    workerOptions.numerics = options.numerics;
-    workerOptions.threads = options.threads;
+    const auto startWorker = [&] {
+        return reference::Worker::start(spec, *state->device, workerOptions(options), stop);
+    };
     if (!options.timing) {
-        CUDA_AGENT_ASSIGN(worker,
-                          reference::Worker::start(spec, *state->device, workerOptions, stop));
+        CUDA_AGENT_ASSIGN(worker, startWorker());
         state->reference = worker->versions();
         laps.end("start");
         CUDA_AGENT_TRY(seal(*worker));
         return prepared();
     }
-    const auto startWorker = [&] {
-        return reference::Worker::start(spec, *state->device, workerOptions, stop);
-    };
     std::filesystem::path file;
     std::optional<StoredBaselines> stored;
     if (!options.baselines.empty()) {

@@ -25,6 +25,9 @@ void append(std::vector<T> &to, const std::vector<T> &from) {
             to.push_back(item);
 }
 
+/// How the task's workers are started.
+reference::Options workerOptions(const Options &options);
+
 /// Splits a time into its phases.
 class Laps {
   public:

@@ -95,8 +95,7 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
     }
     made.planned = true;
     const auto prompt = chat::promptOf(context, code);
-    CUDA_AGENT_ASSIGN(drawn, draw(made, context, *space, prompt, generator, stop));
-    auto drafts = std::move(drawn);
+    CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator, stop));
     addOwn(drafts, task.id, generator);
     const Document head{task.id, task.split, task.level, {}, {}, {prompt}, {}};
     if (options_.judge)

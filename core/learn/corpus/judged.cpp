@@ -123,7 +123,6 @@ class Player {
 
     Result<void> one(std::size_t i) {
         const Draft &draft = drafts_[i];
-        own_ = draft.instead.has_value();
         // Drawn before anything is judged, so that it does not depend on what the machine did.
         const double chance = static_cast<double>(generator_() >> 11) * 0x1p-53;
         CUDA_AGENT_ASSIGN(played, begin(draft));
@@ -153,7 +152,7 @@ class Player {
             }
             CUDA_AGENT_TRY(played.finish());
         }
-        (void)take(std::move(played.document));
+        (void)take(std::move(played.document), draft);
         return {};
     }
 
@@ -171,7 +170,7 @@ class Player {
         CUDA_AGENT_TRY(played.finish());
         if (played.document.bytes() > options_.mostBytes)
             return false;
-        return take(std::move(played.document));
+        return take(std::move(played.document), draft);
     }
 
     /// The fastest of those that are known to be enough faster.
@@ -187,13 +186,13 @@ class Player {
         return best;
     }
 
-    bool take(Document document) {
+    bool take(Document document, const Draft &draft) {
         if (document.bytes() > options_.mostBytes) {
             ++made_.counts.tooLong;
             return false;
         }
         made_.counts.add(document);
-        made_.counts.own += own_ && !document.verdicts.front().correct;
+        made_.counts.own += draft.instead && !document.verdicts.front().correct;
         made_.documents.push_back(std::move(document));
         return true;
     }
@@ -205,7 +204,6 @@ class Player {
     std::mt19937_64 &generator_;
     const std::stop_token &stop_;
     std::map<std::size_t, TurnVerdict> known_; ///< of drafts without a mutation
-    bool own_ = false;                         ///< the draft at hand is a policy's own
     JudgedDocuments made_;
 };
 
