@@ -28,7 +28,7 @@ class Lease {
     /// Together with others that share. Blocks while somebody has it alone. Errors: as take().
     static Result<Lease> share(const Info &info, std::stop_token stop = {});
 
-    /// Whether somebody waits to have the device alone. Errors: machine.
+    /// Whether somebody waits for the device alone; for whoever shares it now. Errors: machine.
     static Result<bool> awaited(const Info &info);
 
   private:
