@@ -46,4 +46,17 @@ int callsPerSample(double wanted, double secondsOfOneCall) {
     return static_cast<int>(std::clamp(calls, 1.0, 100000.0));
 }
 
+Result<double> warmUp(const TimeRequest &request, const std::function<Result<double>()> &once) {
+    const bool measures = request.minimumSampleSeconds > 0;
+    double least = 0;
+    for (int i = 0; i < std::max(request.warmup, measures ? 3 : 0); ++i) {
+        // Two that last as long as a sample say enough.
+        if (i >= std::max(request.warmup, 2) && least >= request.minimumSampleSeconds)
+            break;
+        CUDA_AGENT_ASSIGN(seconds, once());
+        least = i == 0 ? seconds : std::min(least, seconds);
+    }
+    return least;
+}
+
 } // namespace cuda_agent::plan::runner

@@ -322,12 +322,8 @@ Result<std::vector<TimeSample>> CudaBackend::time(const TimeRequest &request) {
     if (sets.empty())
         return machineError("no sets to time");
     std::size_t next = 0;
-    double oneCall = 0;
-    const int warmup = std::max(request.warmup, request.minimumSampleSeconds > 0 ? 1 : 0);
-    for (int i = 0; i < warmup; ++i) {
-        CUDA_AGENT_ASSIGN(seconds, sample(sets, next, 1, request.flushCache));
-        oneCall = seconds;
-    }
+    CUDA_AGENT_ASSIGN(oneCall,
+                      warmUp(request, [&] { return sample(sets, next, 1, request.flushCache); }));
     const int calls = callsPerSample(request.minimumSampleSeconds, oneCall);
     std::vector<TimeSample> samples;
     for (int i = 0; i < request.samples; ++i) {
