@@ -86,25 +86,27 @@ class FakeCandidate : public plan::CandidateProcess {
                 return tl::unexpected(result.error());
         time_.now += messageSeconds;
         for (int i = 0; i < std::max(request.warmup, 1); ++i)
-            time_.now += real() + launchSeconds;
+            time_.now += real() + realLaunchSeconds;
         std::vector<plan::Sample> samples;
         for (int i = 0; i < request.samples; ++i) {
             if (request.flushCache)
                 time_.now += flushSeconds;
             const double seconds = real();
             const int calls = std::max(1, static_cast<int>(request.minimumSampleSeconds / seconds));
-            time_.now += seconds * calls + launchSeconds;
+            time_.now += seconds * calls + realLaunchSeconds;
             samples.push_back({claim(seconds, request.flushCache), calls});
         }
         return samples;
     }
+    double launchSeconds() const override { return launchAllowance; }
     sandbox::Record finish() override { return {}; }
 
     std::function<double()> real = [] { return 1e-3; }; ///< what a call takes
     std::function<double(double, bool)> claim = [](double seconds, bool) { return seconds; };
     std::function<Result<void>(std::size_t)> onRequest; ///< before each request
     double messageSeconds = 200e-6;
-    double launchSeconds = 15e-6;
+    double realLaunchSeconds = 15e-6;
+    double launchAllowance = plan::runnerLaunchSeconds;
     double flushSeconds = 60e-6;
     std::vector<plan::SampleRequest> requests;
 
