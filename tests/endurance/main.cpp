@@ -95,6 +95,9 @@ int main(int argc, char **argv) {
     app.add_option("--jobs", options.jobs, "Candidates at a time")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
+    app.add_flag("--share", options.share,
+                 "Judges share the processes of candidates, which serve on after a wrong answer, "
+                 "as in training");
     app.add_option("--seconds", seconds, "End after that time; 0: when all are judged")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();

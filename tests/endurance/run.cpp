@@ -54,6 +54,8 @@ Result<std::unique_ptr<Run>> Run::prepare(const Options &options, Manifest manif
     CUDA_AGENT_ASSIGN(before, takeCensus(nullptr));
     for (const auto &file : before.items["shared memory"])
         run->knownMemory_.insert(file);
+    if (options.share)
+        run->runners_ = std::make_shared<judge::IdleRunners>(options.jobs);
     CUDA_AGENT_TRY(run->openPlaces());
     run->draw_ = draw(run->manifest_, options.count, options.seed, options.vary);
     run->seen_.resize(run->manifest_.entries.size());
@@ -87,6 +89,8 @@ Result<std::unique_ptr<judge::Judge>> Run::open(const Task &task) const {
     judge::Options judging;
     judging.rules = task.rules;
     judging.timing = task.timing;
+    judging.runners = runners_;
+    judging.threads = judge::threadsOfEach(options_.jobs);
     const auto start = Clock::now();
     CUDA_AGENT_ASSIGN(judge, judge::Judge::prepare(spec, std::move(device), judging, {}, {}));
     fmt::print("prepared {}/{}{} in {:.1f} s\n", spec.file.parent_path().filename().string(),
@@ -216,6 +220,8 @@ Result<void> Run::measure() {
     // Which of them keep a process for the next candidate hangs on what came last.
     for (auto &place : places_)
         place.judge->rest();
+    if (runners_)
+        runners_->clear();
     CUDA_AGENT_ASSIGN(census, settled());
     last_ = census;
     if (!watch_.begun())
@@ -271,9 +277,10 @@ void Run::printProgress() const {
 
 void Run::printTable() const {
     fmt::print("\n{} candidates in {:.0f} s ({} honest, {} hostile or broken), {} entries of {} "
-               "tasks, seed {}, device {}, {} at a time\n",
+               "tasks, seed {}, device {}, {} at a time{}\n",
                done_, seconds_, honest_, done_ - honest_, manifest_.entries.size(),
-               manifest_.tasks.size(), options_.seed, options_.device, options_.jobs);
+               manifest_.tasks.size(), options_.seed, options_.device, options_.jobs,
+               options_.share ? " in shared processes" : "");
     fmt::print("{:18} {:>10} {:>8} {:>9}\n", "", "warmed up", "at last", "findings");
     for (const std::string kind : shownKinds)
         fmt::print("{:18} {:>10} {:>8} {:>9}\n", kind, watch_.normal().countAll(kind),
@@ -308,6 +315,7 @@ Json Run::toJson() const {
               {"honest", honest_},
               {"seed", options_.seed},
               {"jobs", options_.jobs},
+              {"shared", options_.share},
               {"seconds", seconds_},
               {"warm_up", draw_.warmUp},
               {"warmed_up", endurance::toJson(watch_.normal())},

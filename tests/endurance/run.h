@@ -19,6 +19,7 @@ struct Options {
     double vary = 0.25;             ///< share of the candidates with new texts
     std::size_t every = 10;         ///< candidates between two measurements
     std::size_t jobs = 1;           ///< candidates judged at a time
+    bool share = false;             ///< judges share processes of candidates, as in training
     std::chrono::seconds limit{};   ///< ends early after that time; 0: none
     std::vector<std::string> leaks; ///< lost on purpose
 };
@@ -71,6 +72,7 @@ class Run {
     Options options_;
     Manifest manifest_;
     Leak leak_;
+    std::shared_ptr<judge::IdleRunners> runners_; ///< null: each judge has its own
     std::vector<Place> places_;
     Draw draw_;
     Watch watch_;
