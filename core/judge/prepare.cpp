@@ -170,6 +170,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
                                  wantedBaselines(options), stop);
         CUDA_AGENT_TRY(seal(**drawing));
         drawing->reset();
+        say("waiting for torch.compile");
         compiling.wait();
         laps.end("torch.compile");
     }
