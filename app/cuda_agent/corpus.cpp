@@ -4,6 +4,7 @@
 #include "app/cuda_agent/commands.h"
 #include "app/cuda_agent/terminal.h"
 
+#include "core/base/elapsed.h"
 #include "core/learn/corpus/corpus.h"
 
 #include <chrono>
@@ -75,7 +76,7 @@ Result<int> corpus(Options options, const std::stop_token &stop) {
     const auto begin = Clock::now();
     auto last = begin;
     const auto progress = [&](const learn::CorpusProgress &now) {
-        const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        const double seconds = secondsSince(begin);
         auto text = fmt::format("{} of {} tasks, {} documents", now.done, now.tasks, now.documents);
         if (now.verdicts > 0)
             text += fmt::format(", {} verdicts", now.verdicts);

@@ -3,6 +3,8 @@
 
 #include "core/agent/loop.h"
 
+#include "core/base/elapsed.h"
+
 namespace cuda_agent::agent {
 
 namespace fs = std::filesystem;
@@ -101,7 +103,7 @@ Result<std::string> runLoop(tools::Workspace &workspace, TurnWriter &writer, pol
             }
         }
         const auto turns = state.endedTurns();
-        const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        const double seconds = secondsSince(start);
         if (auto what = usedUp(options.budget, state, policyTurns(turns), seconds); !what.empty())
             return what;
         CUDA_AGENT_ASSIGN(step, policy.next(turns, stop));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/agent/transformer.h"
 
+#include "core/base/elapsed.h"
 #include "core/policy/transformer/streamed_turn.h"
 
 #include <chrono>
@@ -37,14 +38,13 @@ class ToldConversation : public policy::Conversation {
         streamed_ = 0;
         CUDA_AGENT_ASSIGN(written, inner_->write(segments, seed, std::move(stop)));
         if (voice_.answered && written.writtenTokens > 0)
-            CUDA_AGENT_TRY(voice_.answered(
-                {{"model", process_->facts().name},
-                 {"prompt_tokens", kept_ + written.readTokens},
-                 {"cached_tokens", kept_},
-                 {"answer_tokens", written.writtenTokens},
-                 {"seconds", std::chrono::duration<double>(Clock::now() - begin).count()},
-                 {"finish", finishOf(written.end)},
-                 {"attempts", 1}}));
+            CUDA_AGENT_TRY(voice_.answered({{"model", process_->facts().name},
+                                            {"prompt_tokens", kept_ + written.readTokens},
+                                            {"cached_tokens", kept_},
+                                            {"answer_tokens", written.writtenTokens},
+                                            {"seconds", secondsSince(begin)},
+                                            {"finish", finishOf(written.end)},
+                                            {"attempts", 1}}));
         kept_ += written.readTokens + written.writtenTokens;
         return written;
     }

@@ -4,6 +4,7 @@
 
 #include "core/agent/best_of.h"
 #include "core/base/deadline.h"
+#include "core/base/elapsed.h"
 #include "core/device/busy.h"
 #include "core/device/cuda_driver.h"
 
@@ -23,10 +24,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int usualPerGpu = 3; ///< one measures while others prepare
 /// How the planner marks a candidate that rewrites; an endpoint's may say so too.
 constexpr std::string_view algebraMark = "The same in exact arithmetic:";
-
-double secondsSince(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// What one worker does before it takes the next: a policy's session on one task, or the judging
 /// of all candidates that one task has.

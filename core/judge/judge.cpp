@@ -3,6 +3,7 @@
 
 #include "core/judge/judge.h"
 
+#include "core/base/elapsed.h"
 #include "core/base/hash.h"
 #include "core/device/lease.h"
 #include "core/judge/faults.h"
@@ -24,10 +25,6 @@ constexpr int mostTimingSets = 4;
 constexpr double otherMachine = 1.1;
 /// Host seconds of a candidate's timed calls where their number is given.
 constexpr double longestTiming = 60;
-
-double secondsSince(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 } // namespace
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/linked_candidate.h"
 
+#include "core/base/elapsed.h"
 #include "core/base/hash.h"
 
 #include <cmath>
@@ -19,10 +20,6 @@ constexpr milliseconds bindTimeout{30'000};
 constexpr milliseconds quitTimeout{2'000};
 constexpr milliseconds diagnosisTimeout{500};
 constexpr milliseconds longestTiming{600'000};
-
-double secondsSince(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 } // namespace
 
@@ -206,7 +203,8 @@ milliseconds LinkedCandidate::timeoutOf(const SampleRequest &request) const {
     const double limit = std::chrono::duration<double>(options_.callTimeout).count();
     const double perCall = slowestCall_ > 0 ? std::min(4 * slowestCall_, limit) : limit;
     const double flush = 0.5;
-    const double all = limit + perCall * (request.warmup + request.samples) +
+    constexpr int measuring = 3; // see runner::warmUp()
+    const double all = limit + perCall * (request.warmup + measuring + request.samples) +
                        request.samples * (2 * request.minimumSampleSeconds + flush);
     return std::min(longestTiming, milliseconds(static_cast<std::int64_t>(all * 1000)));
 }

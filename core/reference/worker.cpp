@@ -3,6 +3,7 @@
 
 #include "core/reference/worker.h"
 
+#include "core/base/elapsed.h"
 #include "core/base/plain_text.h"
 #include "core/device/quarantine.h"
 #include "core/reference/launch.h"
@@ -417,7 +418,7 @@ Result<BaselineSamples> Worker::time(Baseline baseline, std::uint64_t seed, int 
                                            {"minimum_seconds", minimumSampleSeconds}},
                                           timeout, fmt::format("timing {}", entry.name), stop));
     BaselineSamples result;
-    result.hostSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    result.hostSeconds = secondsSince(begin);
     state_->compiled[baseline] = true;
     const auto seconds = answer.body.find("seconds");
     if (seconds == answer.body.end() || !seconds->is_array() ||

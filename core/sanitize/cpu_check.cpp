@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/sanitize/cpu_check.h"
 
+#include "core/base/elapsed.h"
 #include "core/toolchain/host/rewriter.h"
 
 namespace cuda_agent::sanitize {
@@ -28,8 +29,7 @@ Result<Report> checkedCall(plan::LinkedCandidate &process,
     CUDA_AGENT_TRY(process.bind(0, buffers));
     const auto begin = std::chrono::steady_clock::now();
     const auto called = process.call(0);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds = secondsSince(begin);
     Report report;
     if (called) {
         CUDA_AGENT_ASSIGN(answer,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/sanitize/cuda_check.h"
 
+#include "core/base/elapsed.h"
 #include "core/base/paths.h"
 #include "core/plan/library_folders.h"
 
@@ -121,8 +122,7 @@ Result<Report> checkOnCuda(const StartUnder &start, const plan::CallBuffers &buf
             report.findings.push_back(std::move(finding));
         }
     }
-    report.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    report.seconds = secondsSince(begin);
     if (report.tools.empty())
         return machineError("{}", report.notes.empty() ? "compute-sanitizer did not run"
                                                        : report.notes.front());

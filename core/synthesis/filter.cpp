@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/synthesis/filter.h"
 
+#include "core/base/elapsed.h"
 #include "core/base/hash.h"
 #include "core/base/plain_text.h"
 #include "core/device/lease.h"
@@ -38,10 +39,6 @@ double heldAt(Stage stage) {
 /// What a check or a time leaves in a process beside what a compilation does; a start takes as long
 /// as dozens of checks.
 constexpr double wearOfOthers = 0.2;
-
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double medianOf(std::vector<double> values) {
     std::ranges::sort(values);
@@ -319,7 +316,7 @@ struct Filter::State {
             return tl::unexpected(lease.error());
         const auto start = Clock::now();
         CUDA_AGENT_ASSIGN(step, ask(slot, request, recipe.checkSeconds, stop));
-        const double took = since(start);
+        const double took = secondsSince(start);
         if (step.rejection || !step.machine.empty())
             return std::move(step);
         std::vector<double> seconds;
@@ -376,7 +373,7 @@ struct Filter::State {
             checked.index = candidate.index;
             checked.stage = stage;
             CUDA_AGENT_ASSIGN(step, go(slot, candidate, checked, stop));
-            checked.tookSeconds = since(start);
+            checked.tookSeconds = secondsSince(start);
             const bool lost = step.processLost || !slot.process->alive();
             if (lost || stranger) {
                 slot.process->end();

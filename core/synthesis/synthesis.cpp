@@ -3,6 +3,7 @@
 #include "core/synthesis/synthesis.h"
 
 #include "core/base/deadline.h"
+#include "core/base/elapsed.h"
 #include "core/base/gzip.h"
 #include "core/base/temporary_folder.h"
 #include "core/device/cuda_driver.h"
@@ -33,10 +34,6 @@ constexpr auto progressEvery = std::chrono::seconds(1);
 /// A set that no candidate gets into is a recipe's or a machine's fault.
 constexpr std::size_t hopeless = 2000;
 
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 /// What the stages have done and refused so far.
 void countStages(Progress &progress, const Folder &folder) {
     progress.checked = folder.done(Stage::check);
@@ -59,7 +56,7 @@ class Synthesizer {
         progress_.proposed = folder_.candidates().size();
         count();
         auto whole = steps();
-        progress_.seconds = since(start_);
+        progress_.seconds = secondsSince(start_);
         progress_.left.reset();
         progress_.state = whole && *whole ? "done" : "stopped";
         tell(true);
@@ -108,9 +105,10 @@ class Synthesizer {
         const auto set = assemble(recipe_, folder_.entries(), folder_.difficulty());
         const auto audited = [&](std::size_t done, std::size_t all) {
             const std::lock_guard lock(mutex_);
-            progress_.left = done > 0 ? std::optional(since(entered_) / static_cast<double>(done) *
-                                                      static_cast<double>(all - done))
-                                      : std::nullopt;
+            progress_.left =
+                done > 0 ? std::optional(secondsSince(entered_) / static_cast<double>(done) *
+                                         static_cast<double>(all - done))
+                         : std::nullopt;
             tell(false);
         };
         const auto card = folder_.cardFor(set);
@@ -202,7 +200,7 @@ class Synthesizer {
                     listener_.note(fmt::format("candidate {}: {}", checked.index, checked.detail));
                 CUDA_AGENT_TRY(folder_.add(std::move(checked)));
                 ++done;
-                const double took = since(entered_);
+                const double took = secondsSince(entered_);
                 progress_.rates[std::string(nameOf(stage))] = static_cast<double>(done) / took;
                 count();
                 estimate(todo.size() - done, took / static_cast<double>(done), stage);
@@ -250,7 +248,7 @@ class Synthesizer {
         if (!now && Clock::now() - told_ < progressEvery)
             return;
         told_ = Clock::now();
-        progress_.seconds = since(start_);
+        progress_.seconds = secondsSince(start_);
         (void)writeFileAtomically(folder_.path() / "progress.json",
                                   toJson(progress_).dump(2) + "\n");
         if (listener_.progress)

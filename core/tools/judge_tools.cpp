@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/elapsed.h"
 #include "core/judge/profiled.h"
 #include "core/profile/text.h"
 #include "core/tools/judge_summary.h"
@@ -42,7 +43,7 @@ Result<Observation> compile(Workspace &workspace, const Json &, std::stop_token 
     CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(workspace.folder().path()));
     CUDA_AGENT_ASSIGN(judge, judgeOf(workspace));
     CUDA_AGENT_ASSIGN(outcome, judge->compile(candidate, std::move(stop)));
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds = secondsSince(start);
     if (const auto *rejection = std::get_if<toolchain::Rejection>(&outcome)) {
         Json diagnostics = diagnosticsJson(rejection->diagnostics);
         auto observation = refuse("does not compile: " + rejection->summary);

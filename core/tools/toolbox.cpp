@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/tools/toolbox.h"
 
+#include "core/base/elapsed.h"
 #include "core/tools/schema.h"
 
 #include <fmt/ranges.h>
@@ -114,7 +115,7 @@ Result<session::Observation> callTool(Workspace &workspace, const session::ToolC
     auto observation = act();
     if (observation) {
         observation->id = call.id;
-        observation->seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        observation->seconds = secondsSince(start);
     }
     return observation;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/corpus/corpus.h"
 
+#include "core/base/elapsed.h"
 #include "core/base/gzip.h"
 #include "core/base/parallel.h"
 #include "core/device/ceilings.h"
@@ -44,10 +45,6 @@ Result<int> setTarget(Target &target, std::stop_token stop) {
         return 0;
     CUDA_AGENT_ASSIGN(driver, device::cuda::Driver::load());
     return driver->deviceCount;
-}
-
-double secondsSince(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 TaskDocuments outOfTime() {

@@ -4,6 +4,7 @@
 
 #include "core/agent/loop.h"
 #include "core/base/deadline.h"
+#include "core/base/elapsed.h"
 #include "core/base/hash.h"
 
 #include <chrono>
@@ -14,10 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using session::EventType;
-
-double secondsSince(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// Over a stock time of the declared mode; 0 where there is none.
 double speedup(const Json &verdict, const char *over) {

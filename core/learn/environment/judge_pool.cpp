@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/environment/judge_pool.h"
 
+#include "core/base/elapsed.h"
 #include "core/base/parallel.h"
 
 #include <algorithm>
@@ -178,7 +179,7 @@ Result<void> JudgePool::know(Lock &lock, Entry &entry, const task::Spec &spec, W
         const auto begin = Clock::now();
         auto judge = prepare(spec, entry.gpu, stop);
         lock.lock();
-        counts_.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+        counts_.seconds += secondsSince(begin);
         entry.preparing = false;
         --busy_;
         changed_.notify_all();

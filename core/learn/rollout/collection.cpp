@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/rollout/collection.h"
 
+#include "core/base/elapsed.h"
 #include "core/base/parallel.h"
 
 #include <chrono>
@@ -110,7 +111,7 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
         ++(episode.end == Episode::End::machine ? collected.machineFailures : collected.stragglers);
         collected.problem = episode.reason;
     }
-    collected.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    collected.seconds = secondsSince(begin);
     collected.preparing = judges.counts().seconds - preparedBefore;
     const auto after = generator.counts();
     collected.writing = after.seconds - before.seconds;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/rollout/generator.h"
 
+#include "core/base/elapsed.h"
 #include "core/learn/model/device_memory.h"
 
 #include <ATen/ATen.h>
@@ -79,7 +80,7 @@ struct Generator::Engine {
             lock.lock();
             busy = false;
             counted.waited += std::chrono::duration<double>(begin - asked).count();
-            counted.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+            counted.seconds += secondsSince(begin);
             for (auto *state : batch)
                 if (failure)
                     state->failure = failure;

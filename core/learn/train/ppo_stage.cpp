@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/elapsed.h"
 #include "core/device/lease.h"
 #include "core/learn/train/experience.h"
 #include "core/learn/train/stages.h"
@@ -71,7 +72,7 @@ class Ppo : public Stage {
                        static_cast<std::int64_t>(trajectories.size()));
         ++done_;
         tokens_ += static_cast<std::int64_t>(metrics["perf/total_num_tokens"]);
-        const double took = std::chrono::duration<double>(Clock::now() - begin).count();
+        const double took = secondsSince(begin);
         workSharesInto(metrics);
         metrics["perf/time_per_step"] = metrics["timing_s/step"] = took;
         metrics["perf/throughput"] =
@@ -104,7 +105,7 @@ class Ppo : public Stage {
         if (!scores && scores.error().kind == ErrorKind::stopped)
             return {};
         CUDA_AGENT_TRY(scores);
-        (*scores)["timing_s/testing"] = std::chrono::duration<double>(Clock::now() - begin).count();
+        (*scores)["timing_s/testing"] = secondsSince(begin);
         return scores->empty() ? Result<void>() : log(*scores);
     }
 
@@ -200,7 +201,7 @@ class Ppo : public Stage {
         const auto timed = [](double &into, const auto &work) {
             const auto begin = Clock::now();
             const auto result = work();
-            into += std::chrono::duration<double>(Clock::now() - begin).count();
+            into += secondsSince(begin);
             return result;
         };
         for (std::int64_t epoch = 0; epoch < options_.epochs; ++epoch) {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/elapsed.h"
 #include "core/learn/train/stages.h"
 
 #include <ATen/ATen.h>
@@ -95,7 +96,7 @@ class Pretraining : public Stage {
         CUDA_AGENT_TRY(checkFinite(value));
         ++done_;
         tokens_ += options_.batch * sequences_.context();
-        const double took = std::chrono::duration<double>(Clock::now() - begin).count();
+        const double took = secondsSince(begin);
         const auto tokens = static_cast<double>(mine * sequences_.context()); // of one process
         CUDA_AGENT_TRY(log({{"train/loss", value},
                             {"train/grad_norm", norm.item<double>()},

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/train/stage.h"
 
+#include "core/base/elapsed.h"
+
 #include <chrono>
 #include <cmath>
 
@@ -48,7 +50,7 @@ Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::sto
         if (!stepped && stepped.error().kind == ErrorKind::stopped)
             break;
         CUDA_AGENT_TRY(stepped);
-        seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+        seconds_ += secondsSince(begin);
         if (done_ % checkpointEvery_ == 0 || done_ == steps_)
             CUDA_AGENT_TRY(writeCheckpointNow(false));
         CUDA_AGENT_TRY(tell());

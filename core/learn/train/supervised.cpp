@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The stages that first collect and then learn from what was collected.
+#include "core/base/elapsed.h"
 #include "core/learn/train/experience.h"
 #include "core/learn/train/stages.h"
 
@@ -120,7 +121,7 @@ class CollectThenLearn : public Stage {
         metrics["train/tokens"] = static_cast<double>(tokens_);
         if (at == 0)
             metrics["rft/kept"] = share_;
-        metrics["perf/time_per_step"] = std::chrono::duration<double>(Clock::now() - begin).count();
+        metrics["perf/time_per_step"] = secondsSince(begin);
         return log(metrics);
     }
 

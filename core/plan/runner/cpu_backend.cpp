@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/elapsed.h"
 #include "core/plan/runner/backend.h"
 #include "core/plan/runner/cpu_library.h"
 #include "core/plan/runner/cpu_memory.h"
@@ -232,14 +233,9 @@ Result<std::vector<TimeSample>> CpuBackend::time(const TimeRequest &request) {
         const auto begin = Clock::now();
         for (int i = 0; i < calls; ++i)
             CUDA_AGENT_TRY(callSet(*sets[next++ % sets.size()]));
-        return std::chrono::duration<double>(Clock::now() - begin).count() / calls;
+        return secondsSince(begin) / calls;
     };
-    double oneCall = 0;
-    const int warmup = std::max(request.warmup, request.minimumSampleSeconds > 0 ? 1 : 0);
-    for (int i = 0; i < warmup; ++i) {
-        CUDA_AGENT_ASSIGN(seconds, run(1));
-        oneCall = seconds;
-    }
+    CUDA_AGENT_ASSIGN(oneCall, warmUp(request, [&] { return run(1); }));
     const int calls = callsPerSample(request.minimumSampleSeconds, oneCall);
     std::vector<TimeSample> samples;
     for (int i = 0; i < request.samples; ++i) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/endpoint/chat_client.h"
 
+#include "core/base/elapsed.h"
 #include "core/base/hash.h"
 #include "core/base/untrusted_json.h"
 #include "core/policy/endpoint/event_stream.h"
@@ -20,10 +21,6 @@ using Problem = HttpExchange::Problem;
 constexpr double longestDelay = 30;
 constexpr double longestAskedDelay = 300;
 constexpr std::size_t longestMessage = 600; ///< of what an endpoint says of an error
-
-double secondsSince(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string shortened(std::string text) {
     std::ranges::replace_if(

@@ -3,6 +3,7 @@
 
 // What makes cuda-agent-profiler of the plan runner: it answers the message `profile`.
 
+#include "core/base/elapsed.h"
 #include "core/plan/runner/backend.h"
 
 #ifdef CUDA_AGENT_HAS_CUPTI
@@ -29,9 +30,7 @@ class StepTimes final : public StepWatcher {
             seconds_.resize(step + 1);
         begin_ = Clock::now();
     }
-    void end(std::size_t step) override {
-        seconds_[step].push_back(std::chrono::duration<double>(Clock::now() - begin_).count());
-    }
+    void end(std::size_t step) override { seconds_[step].push_back(secondsSince(begin_)); }
     const std::vector<std::vector<double>> &seconds() const { return seconds_; }
 
   private:
