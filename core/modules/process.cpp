@@ -18,7 +18,7 @@ constexpr milliseconds helloTimeout{180'000}; ///< Python, PyTorch and a cold di
 /// A call from Python needs 60 to 85 us of a processor that others use too, where 53 honest
 /// candidates were judged five times on an H200 by twelve at a time beside another program; what
 /// the corpus' attacks hide there takes 150 us and more.
-constexpr double pythonLaunchSeconds = 100e-6;
+constexpr double pythonCallSeconds = 100e-6;
 constexpr milliseconds auditTimeout{120'000}; ///< the first use of CUPTI takes seconds
 /// Folders of texts that are kept for their next load; on cuda one holds what the text compiles
 /// itself, some megabytes. Without an end a long run fills the disk.
@@ -133,7 +133,7 @@ Result<StartOutcome> start(const Compiled &compiled, const task::Spec &spec,
     CUDA_AGENT_ASSIGN(process, sandbox::start(policy, argv));
     plan::LinkOptions linkOptions{"module worker", options.callTimeout};
     if (device.info().kind == device::Kind::cuda)
-        linkOptions.launchSeconds = pythonLaunchSeconds;
+        linkOptions.callOverhead = pythonCallSeconds;
     if (!options.launcher.empty())
         linkOptions.linger = plan::launcherLinger;
     auto link =

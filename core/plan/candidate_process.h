@@ -42,9 +42,6 @@ struct KnockOut {
     std::vector<std::string> places; ///< where the candidate launches kernels of its own
 };
 
-/// What the host may need at most for one launch and its synchronisation, by the plan runner.
-inline constexpr double runnerLaunchSeconds = 50e-6;
-
 /// A candidate that runs in a process of its own. Made for one verdict, then ended.
 /// Not thread-safe. Errors: failed, when the candidate faulted, hung or broke a limit (the message
 /// says how); machine, for anything else.
@@ -65,9 +62,9 @@ class CandidateProcess {
     /// Errors as above. A warm-up of 0 makes the first call a timed one, unless samples are to be
     /// filled up. `hostSeconds` of the whole batch is measured by the engine outside.
     virtual Result<std::vector<Sample>> time(const SampleRequest &request) = 0;
-    /// Seconds of a sample on the host's clock that are launch and synchronisation, at most: what
-    /// an honest process may need beyond what it claims, and so what one that lies may hide.
-    virtual double launchSeconds() const { return runnerLaunchSeconds; }
+    /// Seconds that the host may need to make one call, at most, while the device waits: what an
+    /// honest process may take beyond what it claims, and so what one that lies may hide.
+    virtual double callOverhead() const { return 0; }
     /// Ends the process and says how it went.
     virtual sandbox::Record finish() = 0;
     /// How the candidate failed, once a call above has answered `failed`.

@@ -22,7 +22,7 @@ struct Slot {
 struct LinkOptions {
     std::string what = "plan runner";              ///< for messages about the process itself
     std::chrono::milliseconds callTimeout{10'000}; ///< one call; a hang is killed
-    double launchSeconds = runnerLaunchSeconds;    ///< see CandidateProcess::launchSeconds()
+    double callOverhead = 0;                       ///< see CandidateProcess::callOverhead()
     /// Given to a process that failed before it is killed: who started it may have more to say.
     std::chrono::milliseconds linger{0};
 };
@@ -57,7 +57,7 @@ class LinkedCandidate : public CandidateProcess {
     Result<void> publish(int set) override;
     Result<KnockOut> callWithout(int set, int place) override;
     Result<std::vector<Sample>> time(const SampleRequest &request) override;
-    double launchSeconds() const override { return options_.launchSeconds; }
+    double callOverhead() const override { return options_.callOverhead; }
     sandbox::Record finish() override;
     /// The same for a process that may take that long to end by itself.
     sandbox::Record finish(std::chrono::milliseconds quitTimeout);

@@ -15,6 +15,7 @@ namespace {
 // Allowances for honest differences between the engine's clock and the runner's.
 constexpr double clockSlack = 1e-4;     // seconds of a batch, and 1 % of it
 constexpr double messageSeconds = 2e-3; // one request and its answer, set-up of a batch
+constexpr double launchSeconds = 50e-6; // launch and synchronisation of one sample
 constexpr double hidden = 0.5;          // claims below this share of the host time are refused
 /// The same for what was claimed in other batches: another program may have taken a core since.
 constexpr double drifted = 0.4;
@@ -117,7 +118,8 @@ Result<void> Subject::corroborate(double median) {
         const double host = warm.host / (warm.calls + 1); // one more call for the warm-up
         hostSecondsPerCall_ = i == 0 ? host : std::min(hostSecondsPerCall_, host);
         const double busy =
-            (warm.host - messageSeconds - samples * process_.launchSeconds()) / (warm.calls + 1);
+            (warm.host - messageSeconds - samples * launchSeconds) / (warm.calls + 1) -
+            process_.callOverhead();
         // A process could tell the truth here and lie above; but cold calls are not faster than
         // warm ones.
         if (warm.claimed / warm.calls >= hidden * busy && median >= drifted * busy)

@@ -94,9 +94,9 @@ Result<Baselines> measureBaselines(const BaselineSampler &sampler, device::Devic
 /// samples that together span more than the batch took on the host, or, in a batch of warm calls
 /// without flushing, less than half of it after an allowance for messages and launches; the flushed
 /// time may not be below half the warm host time per call either. An honest process is only ever
-/// slower on the host by that allowance (CandidateProcess::launchSeconds() a sample, and two
-/// milliseconds); a dishonest one that hides more than half of its time is
-/// caught wherever calls take more than the allowance.
+/// slower on the host by that allowance (50 us a sample, CandidateProcess::callOverhead() a call,
+/// and two milliseconds); a dishonest one that hides more than half of its time is caught wherever
+/// calls take more than the allowance.
 ///
 /// "faster than the limit" means a time below 0.8 of what the machine's measured copy rate needs
 /// for `taskBytes`, where they cannot stay in its cache.

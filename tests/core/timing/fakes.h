@@ -93,12 +93,12 @@ class FakeCandidate : public plan::CandidateProcess {
                 time_.now += flushSeconds;
             const double seconds = real();
             const int calls = std::max(1, static_cast<int>(request.minimumSampleSeconds / seconds));
-            time_.now += seconds * calls + realLaunchSeconds;
+            time_.now += (seconds + realOverhead) * calls + realLaunchSeconds;
             samples.push_back({claim(seconds, request.flushCache), calls});
         }
         return samples;
     }
-    double launchSeconds() const override { return launchAllowance; }
+    double callOverhead() const override { return allowedOverhead; }
     sandbox::Record finish() override { return {}; }
 
     std::function<double()> real = [] { return 1e-3; }; ///< what a call takes
@@ -106,7 +106,8 @@ class FakeCandidate : public plan::CandidateProcess {
     std::function<Result<void>(std::size_t)> onRequest; ///< before each request
     double messageSeconds = 200e-6;
     double realLaunchSeconds = 15e-6;
-    double launchAllowance = plan::runnerLaunchSeconds;
+    double realOverhead = 0; ///< of each call, on the host alone
+    double allowedOverhead = 0;
     double flushSeconds = 60e-6;
     std::vector<plan::SampleRequest> requests;
 
