@@ -203,8 +203,7 @@ milliseconds LinkedCandidate::timeoutOf(const SampleRequest &request) const {
     const double limit = std::chrono::duration<double>(options_.callTimeout).count();
     const double perCall = slowestCall_ > 0 ? std::min(4 * slowestCall_, limit) : limit;
     const double flush = 0.5;
-    constexpr int measuring = 3; // see runner::warmUp()
-    const double all = limit + perCall * (request.warmup + measuring + request.samples) +
+    const double all = limit + perCall * (request.warmup + request.samples) +
                        request.samples * (2 * request.minimumSampleSeconds + flush);
     return std::min(longestTiming, milliseconds(static_cast<std::int64_t>(all * 1000)));
 }

@@ -47,12 +47,9 @@ int callsPerSample(double wanted, double secondsOfOneCall) {
 }
 
 Result<double> warmUp(const TimeRequest &request, const std::function<Result<double>()> &once) {
-    const bool measures = request.minimumSampleSeconds > 0;
+    const int calls = std::max(request.warmup, request.minimumSampleSeconds > 0 ? 1 : 0);
     double least = 0;
-    for (int i = 0; i < std::max(request.warmup, measures ? 3 : 0); ++i) {
-        // Two that last as long as a sample say enough.
-        if (i >= std::max(request.warmup, 2) && least >= request.minimumSampleSeconds)
-            break;
+    for (int i = 0; i < calls; ++i) {
         CUDA_AGENT_ASSIGN(seconds, once());
         least = i == 0 ? seconds : std::min(least, seconds);
     }

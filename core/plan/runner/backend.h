@@ -121,9 +121,10 @@ std::vector<std::string> kernelLabels(const Program &program);
 /// How often to repeat the call within one sample so that it lasts `wanted` seconds.
 int callsPerSample(double wanted, double secondsOfOneCall);
 
-/// Calls before the samples, and what one takes in seconds, for callsPerSample(): the least of
-/// them, of three where the request leaves it open, as the first is cold and of any the system may
-/// have taken the processor away. `once` makes a call and tells its seconds; its errors end this.
+/// The calls before the samples (one where samples are to be filled up, at least), and what one
+/// takes in seconds, for callsPerSample(): the least of them, as the first is cold and of any the
+/// system may have taken the processor away. `once` makes a call and tells its seconds; its errors
+/// end this.
 Result<double> warmUp(const TimeRequest &request, const std::function<Result<double>()> &once);
 
 } // namespace cuda_agent::plan::runner
