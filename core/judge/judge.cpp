@@ -258,6 +258,8 @@ Result<void> Judge::State::timeCandidate(plan::CandidateProcess &process, verify
         protocol.minimumSamples = protocol.maximumSamples = options.timedCalls;
         protocol.budgetSeconds = longestTiming;
     }
+    if (verdict.audit)
+        protocol.recordedSeconds = verdict.audit->kernelSeconds();
     auto times = timing::measureCandidate(process, *device, sets, bytes, protocol, stop);
     if (!times) {
         if (times.error().kind != ErrorKind::failed)

@@ -15,9 +15,9 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr milliseconds helloTimeout{180'000}; ///< Python, PyTorch and a cold disk; the task's model
-/// A call of a small kernel from Python needs 57 to 103 us of a processor that others use too,
-/// where 53 honest candidates were judged five times on an H200 by twelve at a time beside another
-/// program; what the corpus' attacks hide there takes 150 us and more.
+/// A call of a small kernel from Python needs 57 to 142 us of a processor that others use too,
+/// where 53 honest candidates were judged eight times on H200s by twelve at a time beside another
+/// program.
 constexpr double pythonCallSeconds = 100e-6;
 constexpr milliseconds auditTimeout{120'000}; ///< the first use of CUPTI takes seconds
 /// Folders of texts that are kept for their next load; on cuda one holds what the text compiles

@@ -182,6 +182,15 @@ Result<void> checkForm(const Candidate &candidate, Rules rules, device::Kind dev
     return {};
 }
 
+std::optional<double> Audit::kernelSeconds() const {
+    if (!kernels)
+        return std::nullopt;
+    double sum = 0;
+    for (const Kernel &kernel : *kernels)
+        sum += kernel.seconds;
+    return sum;
+}
+
 Result<Audit> auditFromJson(const Json &json) {
     const auto operators = json.find("operators");
     if (operators == json.end() || !operators->is_array() || operators->size() > mostEntries)

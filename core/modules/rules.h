@@ -41,6 +41,9 @@ struct Audit {
     std::vector<Operator> operators;
     std::optional<std::vector<Kernel>> kernels; ///< absent where nothing could be recorded
     std::string kernelsProblem;                 ///< why, on cuda
+
+    /// What they took together, on all streams; none where nothing could be recorded.
+    std::optional<double> kernelSeconds() const;
 };
 /// Errors: failed; the process is not trusted.
 Result<Audit> auditFromJson(const Json &json);

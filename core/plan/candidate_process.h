@@ -62,8 +62,8 @@ class CandidateProcess {
     /// Errors as above. A warm-up of 0 makes the first call a timed one, unless samples are to be
     /// filled up. `hostSeconds` of the whole batch is measured by the engine outside.
     virtual Result<std::vector<Sample>> time(const SampleRequest &request) = 0;
-    /// Seconds that the host may need to make one call, at most, while the device waits: what an
-    /// honest process may take beyond what it claims, and so what one that lies may hide.
+    /// Seconds that the host may need to make one call while the device waits: what an honest
+    /// process may take beyond what it claims, where a record of its kernels bears that out.
     virtual double callOverhead() const { return 0; }
     /// Ends the process and says how it went.
     virtual sandbox::Record finish() = 0;

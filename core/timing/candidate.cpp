@@ -40,8 +40,9 @@ struct Batch {
 class Subject {
   public:
     Subject(plan::CandidateProcess &process, device::Device &device, std::vector<int> sets,
-            const HostClock &clock)
-        : process_(process), kind_(device.info().kind), sets_(std::move(sets)), clock_(clock) {}
+            const Protocol &protocol, const HostClock &clock)
+        : process_(process), kind_(device.info().kind), sets_(std::move(sets)),
+          recorded_(protocol.recordedSeconds), clock_(clock) {}
 
     Result<Batch> batch(int samples, int warmup, double span, bool flush);
     /// First call: everything that happens only once.
@@ -56,9 +57,16 @@ class Subject {
     double hostSecondsPerCall() const { return hostSecondsPerCall_; }
 
   private:
+    /// What each call may take the host besides what the process claims for it.
+    double allowanceFor(double median) const {
+        const bool borneOut = recorded_ && *recorded_ > 0 && median >= hidden * *recorded_;
+        return borneOut ? process_.callOverhead() : 0;
+    }
+
     plan::CandidateProcess &process_;
     device::Kind kind_;
     std::vector<int> sets_;
+    std::optional<double> recorded_;
     const HostClock &clock_;
     bool fresh_ = true;
     bool disagrees_ = false;
@@ -119,7 +127,7 @@ Result<void> Subject::corroborate(double median) {
         hostSecondsPerCall_ = i == 0 ? host : std::min(hostSecondsPerCall_, host);
         const double busy =
             (warm.host - messageSeconds - samples * launchSeconds) / (warm.calls + 1) -
-            process_.callOverhead();
+            allowanceFor(median);
         // A process could tell the truth here and lie above; but cold calls are not faster than
         // warm ones.
         if (warm.claimed / warm.calls >= hidden * busy && median >= drifted * busy)
@@ -163,7 +171,7 @@ Result<CandidateTimes> measureCandidate(plan::CandidateProcess &candidate, devic
         return requestError("timing needs at least one bound input set");
     if (stop.stop_requested())
         return stoppedError();
-    Subject subject(candidate, device, sets, clock);
+    Subject subject(candidate, device, sets, protocol, clock);
     CUDA_AGENT_TRY(subject.warmUp());
     Yardstick yardstick(device, taskBytes);
     Rounds rounds(throttleFactor(device.info().kind));
@@ -196,7 +204,8 @@ Result<AbResult> measureAb(plan::CandidateProcess &a, plan::CandidateProcess &b,
     constexpr std::size_t fewestRounds = 6; // fewer give no honest 95 % interval
     if (sets.empty())
         return requestError("timing needs at least one bound input set");
-    Subject subjects[] = {Subject(a, device, sets, clock), Subject(b, device, sets, clock)};
+    Subject subjects[] = {Subject(a, device, sets, protocol, clock),
+                          Subject(b, device, sets, protocol, clock)};
     for (Subject &subject : subjects)
         CUDA_AGENT_TRY(subject.warmUp());
     Yardstick yardstick(device, taskBytes);
