@@ -209,6 +209,29 @@ class ColumnWriter : public VectorWriter {
     void sweep(std::size_t pass) {
         hoist(passRoots(pass));
         declareStates(pass);
+        // A warp that meets the border goes both ways, so rows have to be longer than one.
+        constexpr std::int64_t longRow = 64;
+        std::map<int, std::string> whole;
+        if (!s_.staged && !rowDims_.empty() && n_.dims[rowDims_.back()].size >= longRow)
+            whole = wholeWindows(passRoots(pass));
+        if (whole.empty())
+            return sweepTiles(pass);
+        std::vector<std::string> conditions;
+        for (const auto &[id, text] : whole)
+            conditions.push_back(text);
+        comment("Windows that lie inside as a whole need no look at the border.");
+        open(fmt::format("if ({})", fmt::join(conditions, " && ")));
+        push();
+        for (const auto &[id, text] : whole)
+            remember(id, "true");
+        sweepTiles(pass);
+        pop();
+        otherwise();
+        sweepTiles(pass);
+        close();
+    }
+
+    void sweepTiles(std::size_t pass) {
         openTiles();
         if (!s_.staged)
             preload(elementLoads(passRoots(pass)));

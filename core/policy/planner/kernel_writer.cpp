@@ -109,6 +109,11 @@ void KernelWriter::close(const std::string &tail) {
     line(tail);
 }
 
+void KernelWriter::otherwise() {
+    --depth_;
+    open("} else");
+}
+
 const std::string *KernelWriter::recall(int value) const {
     for (std::size_t i = scopes_.size(); i-- > 0;) {
         if (const auto found = scopes_[i].find(value); found != scopes_[i].end())
@@ -357,6 +362,8 @@ std::string KernelWriter::loadText(int id, const std::string &index) {
     if (!value.bordered())
         return at;
     const std::string inside = valueOf(value.args.end()[-2]);
+    if (inside == "true")
+        return at;
     const std::string otherwise = valueOf(value.args.back());
     return fmt::format("{} ? {} : {}", inside, at, otherwise);
 }
@@ -412,6 +419,8 @@ std::string KernelWriter::valueOf(int id) {
         code = loadText(id, elementOffset(n_.accesses.at(id)));
         break;
     case Kind::pointwise: {
+        if (value.op == "where" && valueOf(value.args[0]) == "true")
+            return valueOf(value.args[1]);
         std::vector<std::string> operands;
         for (const int arg : value.args)
             operands.push_back(valueOf(arg));
@@ -536,21 +545,6 @@ void KernelWriter::storeRows() {
                              elementOffset(n_.stores[store]), code));
         }
     });
-}
-
-std::int64_t KernelWriter::stateBytes(std::size_t pass) const {
-    std::int64_t bytes = 0;
-    std::int64_t widest = 1;
-    for (const Reducer &reducer : passes_[pass].reducers) {
-        for (const Field &field : stateFieldsOf(p_, reducer, indexType_ == "int", exactSums())) {
-            const std::int64_t size = field.type == "bool"                                  ? 1
-                                      : field.type == "double" || field.type == "long long" ? 8
-                                                                                            : 4;
-            bytes = (bytes + size - 1) / size * size + size;
-            widest = std::max(widest, size);
-        }
-    }
-    return (bytes + widest - 1) / widest * widest;
 }
 
 std::string KernelWriter::elementsExpression() const {

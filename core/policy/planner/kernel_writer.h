@@ -62,6 +62,8 @@ class KernelWriter {
     void comment(const std::string &text) { line("// " + text); }
     void open(const std::string &head);
     void close(const std::string &tail = "}");
+    /// Closes what an `if` opened and opens its other branch.
+    void otherwise();
     /// Names of values and pointers are known up to the matching `pop`.
     void push() {
         scopes_.emplace_back();
@@ -129,6 +131,12 @@ class KernelWriter {
     void publishResults(std::size_t pass, const std::string &state);
     std::vector<int> passRoots(std::size_t pass) const;
 
+    // --- windows (window_writer.cpp)
+    /// Conditions of the border that `roots` ask of each element of a window, with a text that is
+    /// true where they hold for all elements of the windows in hand; without those of which that
+    /// cannot be told from the first and the last element.
+    std::map<int, std::string> wholeWindows(const std::vector<int> &roots);
+
     // --- rows in parts, which a second kernel puts together (reduction_writer.cpp)
     struct Work {
         std::vector<int> roots, stores;
@@ -172,6 +180,15 @@ class KernelWriter {
     bool inLanes_ = false;                 ///< element loops being written accumulate lane by lane
 
   private:
+    /// A position in an open tensor at the first or the last element of the windows in hand:
+    /// factors of names, and a number.
+    struct Reach {
+        std::string text;
+        std::int64_t number = 0;
+    };
+    std::optional<Reach> reachOf(int position, bool last) const;
+    std::optional<std::string> wholeWindow(int condition) const;
+
     std::string body_, head_;
     int depth_ = 0;
     int temporaries_ = 0;

@@ -157,15 +157,24 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
             add(fmt::format("count{}{}", n, at), fmt::format("1.0{}", literalSuffix(type)));
             add(fmt::format("mean{}{}", n, at), x);
         } else if (r.kind == Reducer::Kind::maxAndSumOfExp) {
-            line(fmt::format(
-                "max{0}{1} = max{0}{1} > {2} || max{0}{1} != max{0}{1} ? max{0}{1} : {2};", n, at,
-                x));
+            if (exactSums()) {
+                line(fmt::format(
+                    "max{0}{1} = max{0}{1} > {2} || max{0}{1} != max{0}{1} ? max{0}{1} : {2};", n,
+                    at, x));
+            } else {
+                out_.helpers.insert("larger");
+                line(fmt::format("max{0}{1} = larger(max{0}{1}, {2});", n, at, x));
+            }
         } else if (r.op == "sum") {
             add(a, x);
         } else if (r.op == "prod") {
             line(fmt::format("{} *= {};", a, x));
         } else if (r.op == "any" || r.op == "all") {
             line(fmt::format("{0} = {0} {1} {2};", a, r.op == "any" ? "||" : "&&", x));
+        } else if (floating && !exactSums()) {
+            const std::string function = r.op == "max" ? "larger" : "smaller";
+            out_.helpers.insert(function);
+            line(fmt::format("{0} = {1}({0}, {2});", a, function, x));
         } else {
             const char *sign = r.op == "max" ? ">" : "<";
             line(floating ? fmt::format("{0} = {0} {1} {2} || {0} != {0} ? {0} : {2};", a, sign, x)
@@ -361,6 +370,21 @@ KernelWriter::Work KernelWriter::workOf(bool partial) const {
     for (const int root : storeRoots(work.stores))
         work.roots.push_back(root);
     return work;
+}
+
+std::int64_t KernelWriter::stateBytes(std::size_t pass) const {
+    std::int64_t bytes = 0;
+    std::int64_t widest = 1;
+    for (const Reducer &reducer : passes_[pass].reducers) {
+        for (const Field &field : stateFieldsOf(p_, reducer, indexType_ == "int", exactSums())) {
+            const std::int64_t size = field.type == "bool"                                  ? 1
+                                      : field.type == "double" || field.type == "long long" ? 8
+                                                                                            : 4;
+            bytes = (bytes + size - 1) / size * size + size;
+            widest = std::max(widest, size);
+        }
+    }
+    return (bytes + widest - 1) / widest * widest;
 }
 
 std::string KernelWriter::declarePartials(std::size_t pass) {

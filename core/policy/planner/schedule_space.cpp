@@ -1,49 +1,14 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/policy/planner/schedule_space.h"
+#include "core/policy/planner/schedule_facts.h"
 
 #include <array>
-#include <bit>
 
 namespace cuda_agent::policy {
 
 namespace {
 
 using Form = Schedule::Form;
-
-std::int64_t powerOfTwo(std::int64_t n) {
-    return static_cast<std::int64_t>(
-        std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
-}
-
-struct Facts {
-    const ScheduledGroup &group;
-    const Nest &nest;
-    std::int64_t rows, elements;
-    int vector;         ///< widest possible
-    std::size_t passes; ///< sweeps for reductions
-    bool elementResults;
-    bool boolState = false;
-    int processors;
-    int arrays = 1;         ///< loads that differ by element
-    bool wideReads = false; ///< neighbouring rows of some read lie next to each other
-    int stagedBytes = 0;    ///< tiled: of one element of everything that is read across
-};
-
-Option option(Schedule schedule, double traffic, std::string reason) {
-    return {schedule, traffic, std::move(reason)};
-}
-
-Schedule rowSchedule(int threads, int team, int vector, int unroll, std::int64_t parts = 1) {
-    Schedule s;
-    s.form = Form::row;
-    s.threads = threads;
-    s.team = team;
-    s.vector = vector;
-    s.unroll = unroll;
-    s.parts = parts;
-    return s;
-}
 
 // --- GPU -------------------------------------------------------------------------------------
 
@@ -140,117 +105,6 @@ void mapOptions(const Facts &f, std::vector<Option> &out) {
         s.streaming = true;
         if (f.vector > 1)
             out.push_back(option(s, 1, "one pass, streaming stores"));
-    }
-}
-
-void rowOptions(const Facts &f, std::vector<Option> &out) {
-    const int v = f.vector;
-    const double least = 1;
-    const double sweeps = static_cast<double>(f.passes) + (f.elementResults ? 1 : 0);
-    const bool again = sweeps > 1;
-    const int perThreadMost = f.arrays > 1 ? 64 / f.arrays : 64;
-    // A part of a block, or a block, keeps the row in registers. Many short rows share warps: what
-    // lanes tell each other would take longer than reading.
-    constexpr std::int64_t shortRow = 128, manyRows = 1 << 18;
-    const bool sharing = v == 4 && f.elements <= shortRow && f.rows >= manyRows;
-    for (const int wanted : {16, 8, 32, 4, 2, 64}) {
-        if (wanted == 2 && !sharing)
-            continue;
-        if (wanted > perThreadMost)
-            continue;
-        std::int64_t team = powerOfTwo(ceilDivide(f.elements, wanted));
-        if (team > 1024 || (team == 1024 && wanted > 32))
-            continue;
-        team = std::max<std::int64_t>(team, f.elements < 32 ? 1 : sharing ? 8 : 32);
-        const int vector = static_cast<int>(
-            std::min<std::int64_t>(v, std::max<std::int64_t>(1, ceilDivide(f.elements, team))));
-        const int unroll =
-            static_cast<int>(ceilDivide(f.elements, team * static_cast<std::int64_t>(vector)));
-        if (!std::has_single_bit(static_cast<unsigned>(vector)))
-            continue;
-        const int threads = static_cast<int>(std::max<std::int64_t>(team, team <= 64 ? 128 : team));
-        if (team > 32 && threads != team)
-            continue;
-        Schedule s = rowSchedule(threads, static_cast<int>(team), vector, unroll);
-        s.staged = true;
-        const bool known =
-            std::any_of(out.begin(), out.end(), [&](const Option &o) { return o.schedule == s; });
-        if (!known)
-            out.push_back(option(s, least,
-                                 fmt::format("one read: {} threads keep a row in registers, {} "
-                                             "elements each",
-                                             team, unroll * vector)));
-    }
-    // Several blocks keep the row in registers and wait for each other.
-    if (again && !f.boolState && f.elements > 8192) {
-        // Hundreds of blocks that wait for each other lose more time than a second read takes.
-        constexpr std::int64_t longest = 4 << 20;
-        const double waiting = f.elements >= longest ? 2 : least;
-        // In the order of what was fastest on rows of 0.25 to 16 MB on an H200.
-        for (const auto &[threads, each] : {std::pair{256, 48},
-                                            {512, 16},
-                                            {256, 32},
-                                            {512, 48},
-                                            {512, 32},
-                                            {256, 64},
-                                            {1024, 32},
-                                            {512, 64}}) {
-            if (each > perThreadMost || each % v != 0)
-                continue;
-            const std::int64_t parts =
-                ceilDivide(f.elements, static_cast<std::int64_t>(threads) * each);
-            const int unroll = static_cast<int>(
-                std::min<std::int64_t>(each / v, ceilDivide(f.elements, parts * threads * v)));
-            // All blocks of a row have to be running: 65536 registers of a multiprocessor are 64
-            // for each of 1024 threads, or 128 where a thread keeps many elements.
-            const std::int64_t resident = ceilDivide(parts, f.processors);
-            if (parts < 2 || resident * threads > (each > 32 ? 512 : 1024))
-                continue;
-            Schedule s = rowSchedule(threads, threads, v, unroll, parts);
-            s.staged = true;
-            s.together = true;
-            s.resident = static_cast<int>(resident);
-            out.push_back(option(s, waiting,
-                                 fmt::format("one read: {} blocks share a row in registers and "
-                                             "exchange their partial results",
-                                             parts)));
-        }
-    }
-    // A block walks along the row once per sweep; later sweeps may hit the cache.
-    if (f.elements >= 128) {
-        for (const auto &[threads, unroll] :
-             {std::pair{512, 4}, {1024, 2}, {256, 4}, {1024, 4}, {256, 8}}) {
-            if (f.elements < static_cast<std::int64_t>(threads) * v)
-                continue;
-            out.push_back(option(rowSchedule(threads, threads, v, unroll),
-                                 again ? sweeps / 2 + 0.5 : 1,
-                                 again ? fmt::format("{:.0f} sweeps by one block", sweeps)
-                                       : "a block walks along each row"));
-        }
-    }
-    if (out.empty())
-        out.push_back(option(rowSchedule(128, 32, 1, 1), again ? sweeps / 2 + 0.5 : 1,
-                             "a warp walks along each row"));
-    // Few long rows: blocks take parts, a second kernel combines.
-    if (f.passes == 1 && !f.elementResults && f.elements >= 4096) {
-        std::vector<Option> split;
-        for (const auto &[threads, unroll, perProcessor] : {std::tuple{512, 4, 4},
-                                                            {256, 4, 8},
-                                                            {1024, 2, 2},
-                                                            {512, 2, 4},
-                                                            {256, 8, 8},
-                                                            {512, 8, 4}}) {
-            const std::int64_t parts = std::min<std::int64_t>(
-                ceilDivide(static_cast<std::int64_t>(f.processors) * perProcessor, f.rows),
-                ceilDivide(f.elements, static_cast<std::int64_t>(threads) * v * unroll));
-            if (parts < 2)
-                continue;
-            split.push_back(
-                option(rowSchedule(threads, threads, v, unroll, parts), 1,
-                       fmt::format("{} blocks to a row, combined by a second kernel", parts)));
-        }
-        const bool few = f.rows < f.processors * 2;
-        out.insert(few ? out.begin() : out.end(), split.begin(), split.end());
     }
 }
 
@@ -539,7 +393,8 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
             passes.size(),
             false,
             false,
-            std::max(1, device.multiprocessors)};
+            std::max(1, device.multiprocessors),
+            static_cast<std::int64_t>(device.cacheBytes)};
     const std::int64_t all = f.rows * f.elements;
     for (std::size_t i = 0; i < group.nest.stores.size(); ++i)
         f.elementResults = f.elementResults || group.nest.variesByElement(group.nest.stores[i]);
@@ -549,6 +404,14 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
             program.bytesOf(program.values[id].buffer) * 4 >=
                 all * static_cast<std::int64_t>(sizeOf(program.values[id].dtype)))
             ++arrays;
+        const std::int64_t size = static_cast<std::int64_t>(sizeOf(program.values[id].dtype));
+        if (program.values[id].kind == Kind::load && group.nest.variesByElement(access)) {
+            f.elementBytes += size;
+            const std::vector<int> rowDims = group.nest.rowDims();
+            if (!rowDims.empty())
+                f.bytesToNextRow =
+                    std::max(f.bytesToNextRow, access.strides[rowDims.back()] * size);
+        }
         f.wideReads =
             f.wideReads || (program.values[id].kind == Kind::load && f.vector > 1 &&
                             group.nest.variesByElement(access) && access.strides.back() == 1);

@@ -14,6 +14,7 @@ SearchSpace spaceOf(const task::Description &task, device::Kind kind = device::K
     device::Info info;
     info.kind = kind;
     info.multiprocessors = kind == device::Kind::cpu ? 2 : 132;
+    info.cacheBytes = kind == device::Kind::cpu ? 32 << 20 : 50 << 20;
     device::Ceilings ceilings;
     ceilings.copyBytesPerSecond = kind == device::Kind::cpu ? 20e9 : 4e12;
     auto space = SearchSpace::make(task, info, ceilings, task::Numerics::standard);
@@ -117,6 +118,59 @@ TEST(ScheduleSpace, PoolsOfChannelsLastAreWrittenInTilesOfTheirOwn) {
     EXPECT_EQ(space.kernels(space.allSingleChanges().at(0)), 4)
         << "input and filters into the layout, windows, the result out of it\n"
         << space.describe();
+}
+
+TEST(ScheduleSpace, BlocksWalkAlongLongRowsTogetherWhileTheCacheHoldsThem) {
+    const auto together = [](std::int64_t rows, std::int64_t length) {
+        std::vector<std::string> names;
+        for (const std::string &name :
+             spaceOf(softmaxOf(rows, length), device::Kind::cuda).allSingleChanges()) {
+            if (contains({name}, "together") && !contains({name}, "staged"))
+                names.push_back(name);
+        }
+        return names;
+    };
+    // 264 blocks of 512 threads run at once, three rows of 8 MB are half of the cache; of 256 tiles
+    // each block has three.
+    const auto longest = together(100, 1 << 21);
+    ASSERT_FALSE(longest.empty());
+    EXPECT_EQ(longest[0], "0|row-t512-v4-u4-p86-b2-together-streaming");
+    EXPECT_EQ(spaceOf(softmaxOf(100, 1 << 21), device::Kind::cuda).allSingleChanges()[0],
+              longest[0]);
+    EXPECT_FALSE(together(4096, 1 << 18).empty());
+    EXPECT_TRUE(together(16, 8 << 20).empty()) << "32 MB a row";
+    EXPECT_TRUE(together(65536, 4096).empty()) << "a block keeps such a row";
+}
+
+TEST(ScheduleSpace, WindowsThatLieInsideAskNothingOfTheBorder) {
+    const auto kernels = [](std::int64_t length) {
+        GraphWriter g;
+        const TensorType out = f32({64, length - 13}), places = i64({64, length - 13});
+        const Json pool =
+            g.node("aten.max_pool1d_with_indices.default", {out, places},
+                   Json::array({g.input(f32({64, length})), Json{8}, Json{1}, Json{4}, Json{3}}),
+                   Json::object());
+        const SearchSpace space = spaceOf(g.returning({g.item(pool, 0, out)}), device::Kind::cuda);
+        return kernelsOf(space, space.allSingleChanges().at(0));
+    };
+    const std::string text = kernels(1 << 20);
+    const std::string fork = "if ((int)k1 >= 4 && (int)k1 < 1048559) {";
+    const auto inside = text.find(fork), border = text.find("} else {", inside);
+    ASSERT_NE(inside, std::string::npos) << text;
+    ASSERT_NE(border, std::string::npos) << text;
+    EXPECT_EQ(text.substr(inside + fork.size(), border - inside - fork.size()).find('?'),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(kernels(40).find("} else {"), std::string::npos) << "most warps would go both ways";
+}
+
+TEST(ScheduleSpace, WindowsSideBySideAreOfOneThreadEach) {
+    GraphWriter g;
+    const Json x = g.input(f32({1024, 2046, 2046}));
+    const SearchSpace space =
+        spaceOf(g.returning({g.op("avg_pool2d.default", f32({1024, 186, 186}), x, Json{11, 11})}),
+                device::Kind::cuda);
+    EXPECT_EQ(space.allSingleChanges().at(0), "0|row-t256-m1-v1-u121");
 }
 
 TEST(ScheduleSpace, SchedulesAreReadAsTheyAreWritten) {

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/policy/planner/schedule_space.h"
+
+#include <bit>
+
+// What the parts of the space of schedules share.
+
+namespace cuda_agent::policy {
+
+inline std::int64_t powerOfTwo(std::int64_t n) {
+    return static_cast<std::int64_t>(
+        std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
+}
+
+/// What the choice of a schedule hangs on, of one group on one device.
+struct Facts {
+    const ScheduledGroup &group;
+    const Nest &nest;
+    std::int64_t rows, elements;
+    int vector;         ///< widest possible
+    std::size_t passes; ///< sweeps for reductions
+    bool elementResults;
+    bool boolState = false;
+    int processors;
+    std::int64_t cacheBytes;         ///< of the cache that all multiprocessors share
+    std::int64_t elementBytes = 0;   ///< of all that is read for one element of a row
+    std::int64_t bytesToNextRow = 0; ///< from an element to the same one of the next row, at most
+    int arrays = 1;                  ///< loads that differ by element
+    bool wideReads = false;          ///< neighbouring rows of some read lie next to each other
+    int stagedBytes = 0;             ///< tiled: of one element of everything that is read across
+};
+
+inline Option option(Schedule schedule, double traffic, std::string reason) {
+    return {schedule, traffic, std::move(reason)};
+}
+
+inline Schedule rowSchedule(int threads, int team, int vector, int unroll, std::int64_t parts = 1) {
+    Schedule s;
+    s.form = Schedule::Form::row;
+    s.threads = threads;
+    s.team = team;
+    s.vector = vector;
+    s.unroll = unroll;
+    s.parts = parts;
+    return s;
+}
+
+/// Schedules of the row form for groups with reductions, on a GPU.
+void rowOptions(const Facts &facts, std::vector<Option> &out);
+
+} // namespace cuda_agent::policy
