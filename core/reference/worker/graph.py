@@ -96,14 +96,16 @@ class Describer:
         }
 
     def _export(self, arguments):
-        from . import recurrence
+        from . import composites, recurrence
         from .forward import FORMULAS
 
         try:
             program = torch.export.export(self.task.model, tuple(arguments), strict=False)
-            table = torch.export.default_decompositions()
-            table.update(FORMULAS | recurrence.formulas(torch.export.default_decompositions()))
-            program = program.run_decompositions(table)
+            with composites.left_alone():
+                table = torch.export.default_decompositions()
+                formulas = FORMULAS | recurrence.formulas(torch.export.default_decompositions())
+                table.update(formulas)
+                program = program.run_decompositions(table)
         finally:
             torch.set_grad_enabled(False)
         from torch.export.graph_signature import InputKind, OutputKind

@@ -2,20 +2,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Operator graphs as the reference worker writes them. By hand: <python with torch> graph_test.py"""
 
+import contextlib
+import functools
 import math
 import pathlib
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "core" / "reference"))
 
 import torch  # noqa: E402
+from torch.export import decomp_utils, exported_program  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
-from worker import functional, graph  # noqa: E402
+from worker import composites, functional, graph  # noqa: E402
 from worker.loader import Task  # noqa: E402
 from worker.source import Source  # noqa: E402
 
@@ -34,6 +38,74 @@ class GraphTest(unittest.TestCase):
         node = type("Node", (), {"target": "aten.fft", "meta": {"val": torch.zeros(2) * 1j}})
         with self.assertRaises(graph.Unsupported):
             graph.tensor_types(node)
+
+
+class CompositesTest(unittest.TestCase):
+    """What export is spared changes no graph."""
+
+    TASK = """import torch
+import torch.nn as nn
+F = nn.functional
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(4, 6, 3, padding=1), nn.GroupNorm(2, 6)
+        self.linear, self.lstm = nn.Linear(8, 12), nn.LSTM(12, 5, batch_first=True)
+
+    def forward(self, x, q):
+        x = F.interpolate(F.gelu(self.norm(self.conv(x))), scale_factor=2, mode="bilinear")
+        x = F.avg_pool2d(x, 2).flatten(2).transpose(1, 2)
+        y, _ = self.lstm(F.layer_norm(self.linear(q), [12]))
+        attended = F.scaled_dot_product_attention(y, y, y).softmax(-1)
+        return x, attended, torch.einsum("bij,bkj->bik", y, y), F.huber_loss(y, attended)
+
+
+def get_inputs():
+    return [torch.randn(2, 4, 8, 8), torch.randn(2, 7, 8)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+    def test_graphs_are_the_same(self):
+        def described():
+            torch.manual_seed(1)
+            return graph.Describer(Task(Source("task.py", {}, self.TASK), CPU)).describe()
+
+        with mock.patch.object(composites, "left_alone", contextlib.nullcontext):
+            plain = described()
+        self.assertEqual(plain["graph_problem"], "")
+        collect = decomp_utils._collect_all_valid_cia_ops
+        self.assertEqual(described(), plain)
+        self.assertIs(decomp_utils._collect_all_valid_cia_ops, collect)
+
+    def test_only_formulas_override(self):
+        seen = {}
+
+        @contextlib.contextmanager
+        def override(callables):
+            seen.update(callables)
+            yield
+
+        with mock.patch.object(exported_program, "_override_composite_implicit_decomp", override):
+            with composites.left_alone():
+                whole, own = torch.ops.aten.linear.default, lambda *operands: None
+                with exported_program._override_composite_implicit_decomp(
+                        {whole: functools.partial(own, kernel=whole),
+                         torch.ops.aten.matmul.default: own}):
+                    pass
+        self.assertEqual(seen, {torch.ops.aten.matmul.default: own})
+
+    def test_another_torch_does_as_ever(self):
+        with mock.patch.object(exported_program, "_override_composite_implicit_decomp") as kept:
+            with mock.patch.object(decomp_utils, "_collect_all_valid_cia_ops") as collect:
+                del decomp_utils._collect_all_valid_cia_ops
+                with composites.left_alone():
+                    self.assertIs(exported_program._override_composite_implicit_decomp, kept)
+                decomp_utils._collect_all_valid_cia_ops = collect
 
 
 class FunctionalTest(unittest.TestCase):
