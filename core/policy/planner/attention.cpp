@@ -146,7 +146,8 @@ std::optional<Attention> attentionAt(const Fused &fused, std::size_t unit) {
     if (scores.type != product.type || scores.type == DType::float64 || !scores.a.alongK ||
         !scores.b.alongK || product.b.alongK || !product.a.alongK || product.a.buffer != weights ||
         product.b.buffer == weights || product.a.pitch != product.k || product.n > longestHead ||
-        scores.batch != product.batch || scores.m != product.m || product.batch > largestBatch ||
+        product.b.windows || scores.batch != product.batch || scores.m != product.m ||
+        product.batch > largestBatch ||
         (product.batch > 1 && product.a.batchStride != product.m * product.k))
         return std::nullopt;
     // The weights lie as the scores do, and rows are those of the scores.

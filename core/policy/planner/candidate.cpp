@@ -44,7 +44,17 @@ Json bufferJson(const BufferInfo &buffer) {
 }
 
 /// Sizes of a product that kernels hold as numbers and that no loop of theirs says.
-std::vector<std::string> productRequirements(const LibraryStep &step) {
+std::vector<std::string> productRequirements(const Program &program, const LibraryStep &step) {
+    if (step.product->b.windows) {
+        std::vector<std::string> result;
+        const BufferInfo &image = program.buffers[step.product->b.buffer];
+        for (std::size_t d = 1; d < image.shape.size(); ++d) {
+            const std::string &size = image.expressions[d];
+            if (size.find_first_not_of("0123456789") != std::string::npos)
+                result.push_back(fmt::format("{} == {}", size, image.shape[d]));
+        }
+        return result;
+    }
     const std::string k = step.step.at("k");
     if (k.find_first_not_of("0123456789") == std::string::npos)
         return {};
@@ -261,7 +271,7 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
             if (number < 0)
                 continue;
             const LibraryStep &step = program.library[number];
-            for (const std::string &requirement : productRequirements(step)) {
+            for (const std::string &requirement : productRequirements(program, step)) {
                 if (std::find(requirements.begin(), requirements.end(), requirement) ==
                     requirements.end())
                     requirements.push_back(requirement);

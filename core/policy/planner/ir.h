@@ -6,6 +6,7 @@
 #include "core/base/tensor_type.h"
 #include "core/policy/planner/axes.h"
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -98,6 +99,14 @@ struct Store {
     bool adds() const { return !picks.empty(); }
 };
 
+/// The places that a convolution sums over: for each place of its output a window of the input, of
+/// which each channel has its own. Three dimensions of space, outermost first; those that are
+/// missing have one place.
+struct ConvolutionWindows {
+    using Sizes = std::array<std::int64_t, 3>;
+    Sizes in, out, taps, stride, padding, dilation;
+};
+
 /// An operand of a product as it lies in memory, in elements: [rows, k] with k innermost, or
 /// [k, rows] with rows innermost; rows are those of the left operand, columns of the right one.
 struct ProductOperand {
@@ -105,6 +114,10 @@ struct ProductOperand {
     bool alongK = true;           ///< k is innermost
     std::int64_t pitch = 1;       ///< from one line to the next
     std::int64_t batchStride = 0; ///< from one product to the next
+    std::int64_t repeats = 0;     ///< products after which it begins again; 0: never
+    /// Rows are windows of an image with its channels outermost; k goes over channels and, for each
+    /// of them, over taps. Not `alongK` then, and of no pitch.
+    std::optional<ConvolutionWindows> windows = std::nullopt;
 };
 
 /// alpha * a @ b of `batch` pairs of matrices [m, k] and [k, n], sizes as recorded.
@@ -153,6 +166,7 @@ struct LibraryStep {
     double operations = 0; ///< additions and multiplications
     std::optional<Product> product = std::nullopt;
     std::optional<Recurrence> recurrence = std::nullopt;
+    bool own = false; ///< only kernels of ours compute it, `step` merely names what it is
 };
 
 /// All of a task.

@@ -226,6 +226,8 @@ std::unique_ptr<KernelWriter> makeAttentionWriter(const Program &, const Group &
 /// "attention", "loopAttention".
 std::string productPrelude(const std::set<std::string> &helpers);
 std::string attentionPrelude(const std::set<std::string> &helpers);
+/// Operands of products that are windows of an image, "windows", for the products among `helpers`.
+std::string windowPrelude(const std::set<std::string> &helpers);
 
 /// Definitions that put elements in order; helpers are "ranked", "sortRuns", "sortAlone",
 /// "countBefore".

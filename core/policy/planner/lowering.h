@@ -13,9 +13,11 @@ namespace cuda_agent::policy {
 /// Translates a task's graph. `tf32` lets GEMM and convolution steps use TF32. `algebra` allows
 /// rewriting what is the same in exact arithmetic (algebra.cpp); Program::notes says what was done.
 /// `channelsLast`: convolution steps run in that layout, between kernels that change to and from
-/// it. Errors: failed, naming every operator that the planner cannot do.
+/// it. `turned`: transposed convolutions are products over windows, for kernels of the planner's
+/// own alone, where they can be. Errors: failed, naming every operator that the planner cannot do.
 Result<Program> lower(const task::Description &task, bool tf32GemmAllowed,
-                      bool tf32ConvolutionAllowed, bool algebra = false, bool channelsLast = false);
+                      bool tf32ConvolutionAllowed, bool algebra = false, bool channelsLast = false,
+                      bool turned = false);
 
 /// Windows along a dimension: `outputs` of them, one every `stride`, each of `size` elements that
 /// are `dilation` apart; the first starts `padding` before the dimension does.
@@ -36,9 +38,9 @@ struct LinearStep {
 class Lowering {
   public:
     Lowering(const task::Description &task, bool tf32Gemm, bool tf32Convolution, bool algebra,
-             bool channelsLast)
+             bool channelsLast, bool turned)
         : task_(task), tf32Gemm_(tf32Gemm), tf32Convolution_(tf32Convolution), algebra_(algebra),
-          channelsLast_(channelsLast) {}
+          channelsLast_(channelsLast), turned_(turned) {}
     Result<Program> run();
 
     Program program;
@@ -46,6 +48,7 @@ class Lowering {
     bool tf32Gemm() const { return tf32Gemm_; }
     bool tf32Convolution() const { return tf32Convolution_; }
     bool channelsLast() const { return channelsLast_; }
+    bool turnsConvolutions() const { return turned_; }
 
     // Arguments of a node; the position counts args, the name is looked up in kwargs too.
     static const Json *find(const task::Node &node, std::size_t position, const char *name);
@@ -163,7 +166,7 @@ class Lowering {
     View refreshed(const View &view);
 
     const task::Description &task_;
-    bool tf32Gemm_, tf32Convolution_, algebra_, channelsLast_;
+    bool tf32Gemm_, tf32Convolution_, algebra_, channelsLast_, turned_;
     std::map<std::string, std::vector<View>> known_;
     std::map<std::string, int> placeholders_; ///< buffer of a tensor placeholder
 };

@@ -447,54 +447,6 @@ Result<Views> convolution(Lowering &l, const Node &node) {
 
 } // namespace
 
-View convolutionStep(Lowering &l, LinearStep map, std::int64_t groups, const Shape &out,
-                     DType type) {
-    const auto placed = [&](View view) { // as the step wants it
-        if (l.channelsLast())
-            std::rotate(view.dims.begin() + 1, view.dims.begin() + 2, view.dims.end());
-        return view;
-    };
-    const Shape in = l.shapeOf(map.x), filter = l.shapeOf(map.weight);
-    const int input = l.bufferOf(placed(map.x));
-    const int filters = l.bufferOf(placed(map.weight));
-    std::vector<Axes> dims;
-    for (const std::int64_t extent : out)
-        dims.push_back(extent == 1 ? Axes{} : Axes{l.program.axes.add(extent)});
-    // The batch is the input's, so that the plan serves other batch sizes too.
-    if (!map.x.dims[0].empty())
-        dims[0] = {l.program.axes.add(out[0], l.program.axes.expression(map.x.dims[0]))};
-    const std::vector<Axes> lying = placed(View{-1, dims}).dims;
-    const int output = l.program.addScratch(type, lying);
-    Json step{{"kind", "convolution"},
-              {"input", l.program.buffers[input].name},
-              {"weight", l.program.buffers[filters].name},
-              {"output", l.program.buffers[output].name},
-              {"stride", map.stride},
-              {"padding", map.padding},
-              {"dilation", map.dilation},
-              {"groups", groups}};
-    if (map.transposed) {
-        step["transposed"] = true;
-        step["output_padding"] = map.outputPadding;
-    }
-    if (l.tf32Convolution() && type == DType::float32)
-        step["compute"] = "tf32";
-    if (l.channelsLast())
-        step["layout"] = "channels_last";
-    double operations = 2 * static_cast<double>(filter[1]);
-    for (std::size_t d = 2; d < filter.size(); ++d)
-        operations *= static_cast<double>(filter[d]);
-    for (const std::int64_t extent : map.transposed ? in : out)
-        operations *= static_cast<double>(extent);
-    l.program.library.push_back({std::move(step), {input, filters}, output, operations});
-    map.result = View{l.program.load(output, lying), dims};
-    map.convolution = true;
-    const View result = map.result;
-    if (groups == 1)
-        l.linear[output] = std::move(map);
-    return result;
-}
-
 void addLibraryOperators(OperatorTable &table) {
     table["aten.mm.default"] = product;
     table["aten.bmm.default"] = product;

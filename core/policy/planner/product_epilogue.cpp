@@ -88,8 +88,11 @@ std::string ProductEpilogue::finishHead() const {
 }
 
 std::string ProductEpilogue::batchOffset(const ProductOperand &operand) {
-    return operand.batchStride == 0 ? std::string()
-                                    : fmt::format(" + batch * {}", operand.batchStride);
+    if (operand.batchStride == 0)
+        return {};
+    const std::string number =
+        operand.repeats > 0 ? fmt::format("batch % {}", operand.repeats) : "batch";
+    return fmt::format(" + {} * {}", number, operand.batchStride);
 }
 
 void ProductEpilogue::otherParameters() {

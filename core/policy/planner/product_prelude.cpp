@@ -73,11 +73,10 @@ struct Slice {
     }
 };
 
-// A tile of a product in float arithmetic. While one slice is multiplied, the next one is on its
-// way. A thread takes groups of 4 rows and of 4 columns, a warp 4 by 8 of them side by side.
-// Sums of `block` steps of k are added up on their own, where that is not 0.
-template <class T, int tileM, int tileN, int depth, int eachM, int eachN, bool aAlongK, int aVector,
-          long long aPitch, bool bAlongK, int bVector, long long bPitch, int block>
+// A tile of a product in float arithmetic, of slices of the kinds A and B. While one is multiplied,
+// the next one is on its way. A thread takes groups of 4 rows and of 4 columns, a warp 4 by 8 of them
+// side by side. Sums of `block` steps of k are added up on their own, where that is not 0.
+template <class T, int tileM, int tileN, int depth, int eachM, int eachN, int block, class A, class B>
 struct ThreadProduct {
     static constexpr int across = tileN / eachN, down = tileM / eachM, threads = across * down;
     static constexpr int aBytes = depth * (tileM + 4), bBytes = depth * (tileN + 4);
@@ -92,8 +91,8 @@ struct ThreadProduct {
         const int x = (warp % (across / 8) * 8 + lane % 8) * 4;
         const int y = (warp / (across / 8) * 4 + lane / 8) * 4;
         float sums[eachM][eachN] = {}, part[block > 0 ? eachM : 1][block > 0 ? eachN : 1] = {};
-        Slice<T, tileM, depth, threads, aAlongK, aVector, aPitch> nextA;
-        Slice<T, tileN, depth, threads, bAlongK, bVector, bPitch> nextB;
+        A nextA;
+        B nextB;
         nextA.fetch(a, top, m, from, end);
         nextB.fetch(b, left, n, from, end);
         nextA.put(tiles);
@@ -243,6 +242,9 @@ struct Operand {
     static __device__ __forceinline__ float at(const T *tile, int row, int k) {
         return widen(alongK ? tile[row * line + k] : tile[k * line + row]);
     }
+    static __device__ __forceinline__ float element(const T *base, int row, int k) {
+        return widen(alongK ? base[row * pitch + k] : base[k * pitch + row]);
+    }
 
 #ifndef __CUDA_AGENT_HOST__
     template <bool transpose>
@@ -316,15 +318,13 @@ template <> struct Multiply<float> {
 //HALF//
 #endif
 
-// A tile of a product on tensor cores, float sums. `split`: each float is taken as the sum of two
+// A tile of a product on tensor cores, of operands of the kinds A and B, float sums. `split`: each float is taken as the sum of two
 // TF32 numbers, and three products of those make one, which leaves out 2^-22 of it. Tensor cores cut
 // sums off, so those of a slice start from 0 there. What is not finite is computed once more.
 template <class T, int tileM, int tileN, int depth, int warpM, int warpN, int stages, bool split,
-          bool aAlongK, int aVector, long long aPitch, bool bAlongK, int bVector, long long bPitch>
+          class A, class B>
 struct TensorProduct {
     static constexpr int across = tileN / warpN, threads = tileM / warpM * across * 32;
-    using A = Operand<T, tileM, depth, threads, aAlongK, aVector, aPitch>;
-    using B = Operand<T, tileN, depth, threads, bAlongK, bVector, bPitch>;
     static constexpr int step = 32 / (int)sizeof(T); // of k, in one instruction
     static constexpr int down = warpM / 16, wide = warpN / 8;
     static_assert(warpM % 16 == 0 && warpN % 16 == 0 && depth % step == 0, "");
@@ -423,8 +423,7 @@ struct TensorProduct {
                                                  int from, int end) {
         float sum = 0.0f;
         for (int k = from; k < end; ++k)
-            sum += widen(aAlongK ? a[row * aPitch + k] : a[k * aPitch + row]) *
-                   widen(bAlongK ? b[column * bPitch + k] : b[k * bPitch + column]);
+            sum += A::element(a, row, k) * B::element(b, column, k);
         return sum;
     }
 
@@ -591,7 +590,7 @@ std::string productPrelude(const std::set<std::string> &helpers) {
     }
     if (helpers.contains("loopProduct"))
         text += loopProduct;
-    return text + attentionPrelude(helpers);
+    return text + windowPrelude(helpers) + attentionPrelude(helpers);
 }
 
 } // namespace cuda_agent::policy

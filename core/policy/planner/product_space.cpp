@@ -38,7 +38,8 @@ constexpr std::array tensorTiles{
     Tile{128, 64, 64, 32, 4, 2, 128, 0.8},   Tile{64, 128, 32, 64, 4, 2, 128, 0.8},
     Tile{64, 64, 32, 32, 4, 4, 128, 0.65},   Tile{128, 32, 32, 32, 4, 1, 128, 0.5},
     Tile{64, 32, 32, 16, 4, 1, 128, 0.4},    Tile{32, 64, 16, 32, 4, 1, 128, 0.4},
-    Tile{32, 32, 16, 16, 4, 1, 128, 0.3},    Tile{16, 64, 16, 16, 4, 1, 128, 0.25}};
+    Tile{32, 32, 16, 16, 4, 1, 128, 0.3},    Tile{16, 64, 16, 16, 4, 1, 128, 0.25},
+    Tile{32, 128, 32, 32, 4, 2, 128, 0.55},  Tile{16, 128, 16, 32, 4, 2, 128, 0.4}};
 constexpr std::array splitTiles{
     Tile{128, 64, 64, 32, 3, 2, 128, 1},     Tile{128, 128, 64, 32, 3, 1, 128, 0.98},
     Tile{128, 128, 32, 64, 3, 1, 128, 0.97}, Tile{64, 64, 32, 32, 3, 4, 128, 0.94},
@@ -210,6 +211,10 @@ class ProductOptions {
     void offer(Schedule s, double rate) {
         if (!possible(s))
             return;
+        // Windows are copied number by number, each with a look at where it lies: a guess.
+        constexpr double shareOfWindows = 0.5;
+        if (product_.b.windows)
+            rate *= shareOfWindows;
         const std::int64_t tiles =
             ceilDivide(product_.m, s.along) * ceilDivide(product_.n, s.across) * product_.batch;
         const std::int64_t slices = ceilDivide(product_.k, s.chunk);
@@ -303,6 +308,8 @@ class ProductOptions {
 } // namespace
 
 int widestRead(const Product &product, const ProductOperand &operand, std::int64_t rows) {
+    if (operand.windows)
+        return 1;
     int width = static_cast<int>(16 / sizeOf(product.type));
     for (const std::int64_t n :
          {operand.alongK ? product.k : rows, operand.pitch, operand.batchStride}) {

@@ -34,18 +34,24 @@ class ProductWriter : public ProductEpilogue {
                           : fmt::format("({}) * {}", n_.dims[0].expression, inner);
     }
 
-    std::string templateArguments(const std::string &operandA, const std::string &operandB) const {
+    void tileType() {
         const std::string type = storageType(product_.type);
-        if (loops())
-            return fmt::format("LoopProduct<{}, {}, {}, {}, {}, {}, {}>", type, s_.along, s_.across,
-                               s_.chunk, s_.rowsEach, operandA, operandB);
+        if (loops()) {
+            line(fmt::format("using Tile = LoopProduct<{}, {}, {}, {}, {}, {}, {}, {}, {}>;", type,
+                             s_.along, s_.across, s_.chunk, s_.rowsEach, product_.a.alongK,
+                             product_.a.pitch, product_.b.alongK, product_.b.pitch));
+            return;
+        }
+        line(fmt::format("using A = {};", operandType(product_.a, s_.along, product_.m)));
+        line(fmt::format("using B = {};", operandType(product_.b, s_.across, product_.n)));
         if (s_.form == Schedule::Form::tensor)
-            return fmt::format("TensorProduct<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>", type,
-                               s_.along, s_.across, s_.chunk, s_.rowsEach, s_.columnsEach,
-                               s_.stages, s_.split, operandA, operandB);
-        return fmt::format("ThreadProduct<{}, {}, {}, {}, {}, {}, {}, {}, {}>", type, s_.along,
-                           s_.across, s_.chunk, s_.rowsEach, s_.columnsEach, operandA, operandB,
-                           blockOfSums());
+            line(fmt::format("using Tile = TensorProduct<{}, {}, {}, {}, {}, {}, {}, {}, A, B>;",
+                             type, s_.along, s_.across, s_.chunk, s_.rowsEach, s_.columnsEach,
+                             s_.stages, s_.split));
+        else
+            line(fmt::format("using Tile = ThreadProduct<{}, {}, {}, {}, {}, {}, {}, A, B>;", type,
+                             s_.along, s_.across, s_.chunk, s_.rowsEach, s_.columnsEach,
+                             blockOfSums()));
     }
 
     /// Steps of k that one running sum takes before it is added to the others: sums of thousands of
@@ -56,11 +62,21 @@ class ProductWriter : public ProductEpilogue {
         return length > longestSum ? static_cast<int>(block) : 0;
     }
 
-    std::string operandText(const ProductOperand &operand, std::int64_t rows) const {
-        if (loops())
-            return fmt::format("{}, {}", operand.alongK, operand.pitch);
-        return fmt::format("{}, {}, {}", operand.alongK, widestRead(product_, operand, rows),
-                           operand.pitch);
+    /// `rows` of a tile, `all` of them together.
+    std::string operandType(const ProductOperand &operand, int rows, std::int64_t all) {
+        const bool tensor = s_.form == Schedule::Form::tensor;
+        const std::string shape =
+            fmt::format("{}, {}, {}, {}", storageType(product_.type), rows, s_.chunk, s_.threads);
+        if (!operand.windows)
+            return fmt::format("{}<{}, {}, {}, {}>", tensor ? "Operand" : "Slice", shape,
+                               operand.alongK, widestRead(product_, operand, all), operand.pitch);
+        out_.helpers.insert("windows");
+        const ConvolutionWindows &w = *operand.windows;
+        std::vector<std::int64_t> numbers;
+        for (const auto &sizes : {w.in, w.out, w.taps, w.stride, w.padding, w.dilation})
+            numbers.insert(numbers.end(), sizes.begin(), sizes.end());
+        return fmt::format("{}<{}, Windows<{}>>", tensor ? "WindowOperand" : "WindowSlice", shape,
+                           fmt::join(numbers, ", "));
     }
 
     std::string partLength() const {
@@ -83,9 +99,7 @@ class ProductWriter : public ProductEpilogue {
         comment(fmt::format("[{}, {}] = [{}, {}] x [{}, {}] {}; tiles of {} by {}.", product_.m,
                             product_.n, product_.m, product_.k, product_.k, product_.n, form,
                             s_.along, s_.across));
-        line(fmt::format("using Tile = {};",
-                         templateArguments(operandText(product_.a, product_.m),
-                                           operandText(product_.b, product_.n))));
+        tileType();
         line(fmt::format("const int m = {};", rows));
         // Blocks that run at the same time take few rows and columns of tiles.
         constexpr int together = 8;

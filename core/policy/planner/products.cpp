@@ -92,7 +92,7 @@ Fused withoutCopies(Fused fused) {
                 !staysWithin(fused, step.writes, {writer, u}))
                 continue;
             step.writes = group.stores[0].buffer;
-            step.step["c"] = program.buffers[step.writes].name;
+            step.step[step.step.contains("c") ? "c" : "output"] = program.buffers[step.writes].name;
             fused.units.erase(fused.units.begin() + static_cast<std::ptrdiff_t>(u--));
             break;
         }

@@ -27,12 +27,20 @@ bool isConvolution(const LibraryStep &step) {
     return step.step.at("kind") == "convolution";
 }
 
+/// Convolutions over three dimensions of space, for which cuDNN has no fast kernels: 10 to 55
+/// TFLOP/s on an H200 where those of two reach 150 and more.
+bool slowInTheLibrary(const LibraryStep &step) {
+    return isConvolution(step) && step.step.at("stride").size() == 3;
+}
+
 /// Operations a second that a library step is expected to reach.
 double libraryRate(const LibraryStep &step, bool cpu) {
     if (cpu)
         return 1.5e11;
     if (step.product && sizeOf(step.product->type) < sizeof(float))
         return 6e14;
+    if (slowInTheLibrary(step))
+        return 2e13;
     if (!roundsProducts(step))
         return 5e13;
     return isConvolution(step) ? 2e14 : 3.5e14;
@@ -50,8 +58,8 @@ std::set<int> promising(const Fused &fused, const std::vector<int> &products,
         double bytes = static_cast<double>(fused.program.bytesOf(step.writes));
         for (const int buffer : step.reads)
             bytes += static_cast<double>(fused.program.bytesOf(buffer));
-        if (step.operations < (cpu ? smallOnCpu : smallOnCuda) ||
-            (!cpu && step.operations < operationsPerByte * bytes))
+        if (step.operations < (cpu ? smallOnCpu : smallOnCuda) || step.own ||
+            slowInTheLibrary(step) || (!cpu && step.operations < operationsPerByte * bytes))
             some.insert(number);
     }
     return some;
@@ -85,6 +93,13 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
         CUDA_AGENT_ASSIGN(last, lower(task, tf32, cuda, true, true));
         programs.push_back({std::move(last)});
     }
+    const bool transposed = cuda && any([](const LibraryStep &step) {
+                                return isConvolution(step) && step.step.value("transposed", false);
+                            });
+    if (transposed) {
+        CUDA_AGENT_ASSIGN(turned, lower(task, tf32, cuda, true, false, true));
+        programs.push_back({std::move(turned)});
+    }
     // PyTorch does not take TF32 everywhere it may, and what it computes sets the allowance.
     if (any(roundsProducts)) {
         for (const bool channelsLast : {false, true}) {
@@ -92,6 +107,10 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
                 continue;
             CUDA_AGENT_ASSIGN(exact, lower(task, false, false, true, channelsLast));
             programs.push_back({std::move(exact), true});
+        }
+        if (transposed) {
+            CUDA_AGENT_ASSIGN(turned, lower(task, false, false, true, false, true));
+            programs.push_back({std::move(turned), true});
         }
     }
     for (std::size_t i = 0, count = programs.size(); i < count; ++i) {
@@ -126,7 +145,11 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
             space.add(starts[1], device, form->exact, seen);
         }
         for (const Fused &start : starts) {
-            const std::vector<int> products = productsOf(start);
+            std::vector<int> products = productsOf(start);
+            if (!cuda) // plain loops over windows are no match for a library's
+                std::erase_if(products, [&](int step) {
+                    return start.program.library[step].product->b.windows.has_value();
+                });
             for (const std::set<int> &own : {std::set<int>(products.begin(), products.end()),
                                              promising(start, products, device)}) {
                 if (!own.empty())
@@ -193,6 +216,7 @@ void SearchSpace::add(Fused fused, const device::Info &device, bool exact,
             ++variant->products;
             continue;
         }
+        possible = possible && !step.own;
         if (step.recurrence) {
             variant->steps += policy::describe(*step.recurrence);
             variant->librarySeconds += secondsOf(*step.recurrence) + launchSeconds;

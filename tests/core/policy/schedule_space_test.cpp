@@ -106,6 +106,29 @@ TEST(ScheduleSpace, AConvolutionGetsChannelsLastBetweenTiles) {
         << "the other layout comes second";
 }
 
+TEST(ScheduleSpace, ConvolutionsOverThreeDimensionsAreProductsOfWindowsFirst) {
+    const auto first = [](bool transposed, std::int64_t stride, Json more, Shape out) {
+        GraphWriter g;
+        const Json x = g.input(f32({8, 32, 16, 32, 32})), w = g.input(f32({32, 32, 3, 3, 3}));
+        const TensorType type = f32(std::move(out));
+        const Json y =
+            g.op("convolution.default", type, x, w, nullptr, Json{stride, stride, stride},
+                 Json{1, 1, 1}, Json{1, 1, 1}, transposed, std::move(more), 1);
+        const SearchSpace space =
+            spaceOf(g.returning({g.op("relu.default", type, y)}), device::Kind::cuda);
+        return kernelsOf(space, space.allSingleChanges().at(0));
+    };
+    EXPECT_NE(first(false, 1, Json{0, 0, 0}, {8, 32, 16, 32, 32})
+                  .find("Windows<16, 32, 32, 16, 32, 32, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1>"),
+              std::string::npos);
+    // Two neighbours of the output along each dimension meet two places of the input; taps go
+    // backwards from the later one.
+    EXPECT_NE(
+        first(true, 2, Json{1, 1, 1}, {8, 32, 32, 64, 64})
+            .find("Windows<16, 32, 32, 16, 32, 32, 2, 2, 2, 1, 1, 1, -1, -1, -1, -1, -1, -1>"),
+        std::string::npos);
+}
+
 TEST(ScheduleSpace, PoolsOfChannelsLastAreWrittenInTilesOfTheirOwn) {
     GraphWriter g;
     const Json x = g.input(f32({64, 64, 58, 58})), w = g.input(f32({128, 64, 3, 3}));

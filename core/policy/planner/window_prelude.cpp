@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/kernel_writer.h"
+
+// Convolutions as products: operands whose rows are windows of an image.
+
+namespace cuda_agent::policy {
+
+namespace {
+
+constexpr const char *windows =
+    R"cuda(// Whether any tap of the first or the last window lies outside; taps may go backwards.
+__host__ __device__ constexpr bool leaves(int in, int out, int taps, int step, int pad, int gap) {
+    return -pad + (gap < 0 ? (taps - 1) * gap : 0) < 0 ||
+           (out - 1) * step - pad + (gap > 0 ? (taps - 1) * gap : 0) >= in;
+}
+
+// The windows of a convolution. Three dimensions of space, outermost first: sizes of the input and
+// of the output, taps of a window, steps from one window to the next, elements that the first one
+// lies before the input, and steps from one tap to the next.
+template <int inD, int inH, int inW, int outD, int outH, int outW, int tapsD, int tapsH, int tapsW,
+          int stepD, int stepH, int stepW, int padD, int padH, int padW, int gapD, int gapH, int gapW>
+struct Windows {
+    static constexpr int taps = tapsD * tapsH * tapsW, area = inH * inW, volume = inD * area;
+    static constexpr bool bordered = leaves(inD, outD, tapsD, stepD, padD, gapD) ||
+                                     leaves(inH, outH, tapsH, stepH, padH, gapH) ||
+                                     leaves(inW, outW, tapsW, stepW, padW, gapW);
+
+    // A step of k: a tap of a channel, and how far it lies behind the first one of all.
+    struct Tap {
+        int d, h, w, offset;
+        explicit __device__ __forceinline__ Tap(int k) {
+            const int tap = k % taps;
+            w = tap % tapsW, h = tap / tapsW % tapsH, d = tap / (tapsW * tapsH);
+            offset = k / taps * volume + d * (gapD * area) + h * (gapH * inW) + w * gapW;
+        }
+        __device__ __forceinline__ void next() {
+            ++w, offset += gapW;
+            if (w < tapsW)
+                return;
+            w = 0, ++h, offset += gapH * inW - tapsW * gapW;
+            if (h < tapsH)
+                return;
+            h = 0, ++d, offset += gapD * area - tapsH * (gapH * inW);
+            if (d < tapsD)
+                return;
+            d = 0, offset += volume - tapsD * (gapD * area);
+        }
+    };
+
+    int first;                            // where the window of a place begins, maybe outside
+    unsigned insideD, insideH, insideW; // its taps that lie inside, as bits
+    explicit __device__ __forceinline__ Windows(int place) {
+        const int w = place % outW * stepW - padW, rest = place / outW;
+        const int h = rest % outH * stepH - padH, d = rest / outH * stepD - padD;
+        first = d * area + h * inW + w;
+        insideD = bits<tapsD>(d, gapD, inD);
+        insideH = bits<tapsH>(h, gapH, inH);
+        insideW = bits<tapsW>(w, gapW, inW);
+    }
+    __device__ __forceinline__ bool holds(const Tap &tap) const {
+        return !bordered || ((insideD >> tap.d) & (insideH >> tap.h) & (insideW >> tap.w) & 1u) != 0;
+    }
+    template <class T>
+    static __device__ __forceinline__ float element(const T *image, int place, int k) {
+        const Windows window(place);
+        const Tap tap(k);
+        return window.holds(tap) ? widen(image[window.first + tap.offset]) : 0.0f;
+    }
+
+  private:
+    template <int count>
+    static __device__ __forceinline__ unsigned bits(int at, int gap, int size) {
+        unsigned result = 0;
+#pragma unroll
+        for (int t = 0; t < count; ++t)
+            result |= (unsigned)(at + t * gap) < (unsigned)size ? 1u << t : 0u;
+        return result;
+    }
+};
+
+)cuda";
+
+constexpr const char *windowSlice =
+    R"cuda(// A slice of windows on its way to shared memory.
+template <class T, int rows, int depth, int threads, class W>
+struct WindowSlice : Slice<T, rows, depth, threads, false, 1, 1> {
+    using Base = Slice<T, rows, depth, threads, false, 1, 1>;
+    __device__ __forceinline__ void fetch(const T *image, int first, int size, int at, int end) {
+#pragma unroll
+        for (int c = 0; c < Base::count; ++c) {
+            const int i = (int)threadIdx.x + c * threads;
+            const int place = first + i % rows, k = at + i / rows;
+            const bool there = i < rows * depth && place < size && k < end;
+            this->held[c][0] = there ? W::element(image, place, k) : 0.0f;
+        }
+    }
+};
+
+)cuda";
+
+constexpr const char *windowOperand =
+    R"cuda(// Windows that a block multiplies: a thread goes through the taps of one place, or of one of `each`
+// shares of them, so that neighbouring threads read what lies next to each other.
+template <class T, int rows, int depth, int threads, class W>
+struct WindowOperand : Operand<T, rows, depth, threads, false, 1, 1> {
+    using Base = Operand<T, rows, depth, threads, false, 1, 1>;
+    static_assert(depth % Base::each == 0, "");
+    const T *image;
+    W window;
+    typename W::Tap tap;
+
+    __device__ __forceinline__ WindowOperand(const T *base, int first, int total, int at)
+        : Base(base, first, total, at), image(base), window(first + this->along),
+          tap(at + this->mine) {}
+    __device__ __forceinline__ void copy(T *tile, int at, int end, int part, int parts) {
+#pragma unroll
+        for (int c = 0; c < Base::count; ++c) {
+            if (c * parts / Base::count != part)
+                continue;
+            const bool there =
+                this->left > 0 && at + this->mine + c * Base::each < end && window.holds(tap);
+            copyAsync<(int)sizeof(T)>(tile + (this->mine + c * Base::each) * Base::line + this->along,
+                                      image + (there ? window.first + tap.offset : 0), there);
+#pragma unroll
+            for (int i = 0; i < Base::each; ++i)
+                tap.next();
+        }
+    }
+    static __device__ __forceinline__ float element(const T *base, int place, int k) {
+        return W::element(base, place, k);
+    }
+};
+
+)cuda";
+
+} // namespace
+
+std::string windowPrelude(const std::set<std::string> &helpers) {
+    if (!helpers.contains("windows"))
+        return {};
+    std::string text = windows;
+    if (helpers.contains("product"))
+        text += windowSlice;
+    if (helpers.contains("tensor"))
+        text += windowOperand;
+    return text;
+}
+
+} // namespace cuda_agent::policy
