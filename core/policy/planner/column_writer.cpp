@@ -7,21 +7,26 @@ namespace cuda_agent::policy {
 namespace {
 
 /// Rows whose neighbours lie next to each other in memory: neighbouring threads own neighbouring
-/// rows and walk along them in step, so that every step of a warp is one run of memory.
+/// rows and walk along them in step, so that every step of a warp is one run of memory. A thread
+/// may own several: `vector` neighbours, or `rowsEach` one below the other, whose windows overlap.
 class ColumnWriter : public VectorWriter {
   public:
     using VectorWriter::VectorWriter;
 
   protected:
-    std::string rowSubscript() const override { return s_.vector > 1 ? "[e]" : ""; }
+    std::string rowSubscript() const override { return rowsInHand() > 1 ? "[e]" : ""; }
+    int rowsInHand() const override { return s_.vector * s_.rowsEach; }
+    int loopOfRowsInHand() const override {
+        return s_.rowsEach > 1 ? rowDims_[rowDims_.size() - 2] : KernelWriter::loopOfRowsInHand();
+    }
 
     void forRowsInHand(const std::function<void()> &body) override {
-        if (s_.vector == 1 || inVector_) {
+        if (rowsInHand() == 1 || inVector_) {
             body();
             return;
         }
         line("#pragma unroll");
-        open(fmt::format("for (int e = 0; e < {}; ++e)", s_.vector));
+        open(fmt::format("for (int e = 0; e < {}; ++e)", rowsInHand()));
         inVector_ = true;
         push();
         body();
@@ -54,7 +59,7 @@ class ColumnWriter : public VectorWriter {
         for (const int d : elementDims_)
             terms.emplace_back(coordinates_[d], access.strides[d]);
         if (inVector_)
-            terms.emplace_back("e", access.strides[rowDims_.back()]);
+            terms.emplace_back("e", access.strides[loopOfRowsInHand()]);
         return sumOf(terms);
     }
 
@@ -70,7 +75,7 @@ class ColumnWriter : public VectorWriter {
 
     int width() const override { return s_.vector; }
     Run runOf(const Access &access) const override {
-        const std::int64_t step = access.strides[rowDims_.back()];
+        const std::int64_t step = access.strides[loopOfRowsInHand()];
         return step == 0 ? Run::one : step == 1 && s_.vector > 1 ? Run::beside : Run::apart;
     }
 
@@ -127,7 +132,11 @@ class ColumnWriter : public VectorWriter {
         std::vector<int> wanted;
         for (const int load : loads) {
             const std::int64_t along = n_.accesses.at(load).strides[rowDims_.back()];
-            if (along == 1 || (along != 0 && s_.vector == 1))
+            // What windows one below the other have in common is read once by itself, as the
+            // compiler sees.
+            const bool own =
+                s_.rowsEach > 1 && n_.accesses.at(load).strides[loopOfRowsInHand()] != 0;
+            if (!own && (along == 1 || (along != 0 && s_.vector == 1) || s_.rowsEach > 1))
                 wanted.push_back(load);
         }
         if (wanted.empty())
@@ -152,7 +161,9 @@ class ColumnWriter : public VectorWriter {
     void prologue() {
         const auto [roots, stores] = workOf(s_.parts > 1);
         bufferParameters(roots, stores);
-        const std::string rows = sizeParameter(n_.rowsExpression(), "rows");
+        std::string rows = sizeParameter(n_.rowsExpression(), "rows");
+        if (s_.rowsEach > 1)
+            rows += fmt::format(" / {}", s_.rowsEach);
         const std::string x = fmt::format("((long long)blockIdx.x * {} + threadIdx.x)", lanesX());
         line(fmt::format("const long long column = {}{};", x,
                          s_.vector > 1 ? fmt::format(" * {}", s_.vector) : ""));
@@ -165,7 +176,7 @@ class ColumnWriter : public VectorWriter {
             line(fmt::format("const bool inside = column < {};", rows));
             line("const long long row = inside ? column : 0;");
         }
-        rowCoordinates("row", "long long");
+        rowCoordinates("row", "long long", s_.rowsEach > 1 ? loopOfRowsInHand() : -1, s_.rowsEach);
         rowPointers(roots, stores);
         if (s_.parts > 1) {
             line(fmt::format("const {} begin = ({})blockIdx.y * {};", indexType_, indexType_,
@@ -307,7 +318,7 @@ class ColumnWriter : public VectorWriter {
         Launch result;
         result.block[0] = lanesX();
         result.block[1] = s_.lanesY;
-        result.grid[0] = fmt::format("cdiv({}, {})", n_.rowsExpression(), lanesX() * s_.vector);
+        result.grid[0] = fmt::format("cdiv({}, {})", n_.rowsExpression(), lanesX() * rowsInHand());
         result.grid[1] = std::to_string(s_.parts);
         return result;
     }

@@ -285,7 +285,8 @@ void KernelWriter::rowPointers(const std::vector<int> &roots, const std::vector<
     }
 }
 
-void KernelWriter::rowCoordinates(const std::string &row, const std::string &type) {
+void KernelWriter::rowCoordinates(const std::string &row, const std::string &type, int tiled,
+                                  int each) {
     if (rowDims_.empty())
         return;
     if (rowDims_.size() == 1) {
@@ -301,10 +302,11 @@ void KernelWriter::rowCoordinates(const std::string &row, const std::string &typ
     for (std::size_t i = rowDims_.size(); i-- > 0;) {
         const int d = rowDims_[i];
         const std::string name = fmt::format("k{}", i);
-        const std::string size =
-            fmt::format("{}{}", n_.dims[d].size, divided == "unsigned" ? "u" : "");
+        const std::string size = fmt::format("{}{}", n_.dims[d].size / (d == tiled ? each : 1),
+                                             divided == "unsigned" ? "u" : "");
+        const std::string place = i == 0 ? rest : fmt::format("{} % {}", rest, size);
         line(fmt::format("const {} {} = {};", type, name,
-                         i == 0 ? rest : fmt::format("{} % {}", rest, size)));
+                         d == tiled ? fmt::format("({}) * {}", place, each) : place));
         coordinates_[d] = name;
         if (i == 0)
             break;
@@ -505,8 +507,7 @@ void KernelWriter::hoist(const std::vector<int> &roots) {
     std::map<int, std::string> names;
     for (const int id : wanted) {
         names[id] = fmt::format("row{}", temporaries_++);
-        line(fmt::format("{} {}[{}];", scalarType(p_.values[id].dtype), names[id],
-                         s_.form == Schedule::Form::column ? s_.vector : s_.chunk));
+        line(fmt::format("{} {}[{}];", scalarType(p_.values[id].dtype), names[id], rowsInHand()));
     }
     forRowsInHand([&] {
         for (const int id : wanted) {

@@ -47,6 +47,9 @@ class KernelWriter {
     virtual std::string elementOffset(const Access &access) = 0;
     /// Subscript of things that exist once per row while several rows are in hand, or nothing.
     virtual std::string rowSubscript() const { return {}; }
+    /// How many those are at most, and the loop along which they are neighbours.
+    virtual int rowsInHand() const { return s_.chunk; }
+    virtual int loopOfRowsInHand() const { return rowDims_.empty() ? -1 : rowDims_.back(); }
     /// Opens loops over the elements of a tile, calls `body` inside, closes them. `roots` are the
     /// values that the body computes, `stores` the stores that it fills (numbers into the group).
     virtual void forElements(const std::vector<int> &roots, const std::vector<int> &stores,
@@ -105,7 +108,9 @@ class KernelWriter {
     void rowPointers(const std::vector<int> &roots, const std::vector<int> &stores);
     std::string pointer(const Access &access, int buffer);
     /// Names of row coordinates from the flat row number.
-    void rowCoordinates(const std::string &row, const std::string &type);
+    /// With `tiled` rows count tiles of `each` along that loop, whose size is a multiple of it.
+    void rowCoordinates(const std::string &row, const std::string &type, int tiled = -1,
+                        int each = 1);
     /// "a * 4096 + b" from coordinate names and strides; "0" when empty.
     static std::string sumOf(const std::vector<std::pair<std::string, std::int64_t>> &terms);
     std::string literal(double number, DType type) const;

@@ -33,8 +33,7 @@ void KernelWriter::declareStates(std::size_t pass) {
         line(fmt::format("{0} {1} = {0}::identity();", stateType(pass), name));
         return;
     }
-    line(fmt::format("{} {}[{}];", stateType(pass), name,
-                     s_.form == Schedule::Form::column ? s_.vector : s_.chunk));
+    line(fmt::format("{} {}[{}];", stateType(pass), name, rowsInHand()));
     forRowsInHand(
         [&] { line(fmt::format("{}{} = {}::identity();", name, subscript, stateType(pass))); });
 }
@@ -112,9 +111,7 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
     const std::string rows = rowSubscript();
     const std::string at = lanes() > 0 ? "[lane]" : rows;
     const std::string folded = lanes() > 0 ? "[0]" : rows;
-    const int inHand = lanes() > 0                         ? lanes()
-                       : s_.form == Schedule::Form::column ? s_.vector
-                                                           : s_.chunk;
+    const int inHand = lanes() > 0 ? lanes() : rowsInHand();
     const bool smallIndex = indexType_ == "int";
     std::vector<Field> all;
     for (const Reducer &reducer : passes_[pass].reducers) {

@@ -18,6 +18,8 @@ std::string Schedule::text() const {
         result += fmt::format("-m{}", team);
     if (form == Form::column && lanesY != 1)
         result += fmt::format("-y{}", lanesY);
+    if (form == Form::column && rowsEach != 1)
+        result += fmt::format("-h{}", rowsEach);
     if (ofProduct())
         result += fmt::format("-a{}-x{}-c{}-h{}-w{}-s{}-v{}{}", along, across, chunk, rowsEach,
                               columnsEach, stages, vector, split ? "-split" : "");

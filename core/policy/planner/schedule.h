@@ -61,7 +61,8 @@ struct Schedule {
     /// slice; order: elements of a row in shared memory, a power of two but for one thread.
     int chunk = 2048;
     /// Products: rows and columns of the tile that a thread takes, or a warp; order: rows that a
-    /// block takes, a power of two.
+    /// block takes, a power of two; column: rows that a thread owns one below the other, along the
+    /// second innermost loop of rows, a multiple of them long.
     int rowsEach = 1;
     int columnsEach = 1; ///< where tensor cores multiply
     int stages = 2;      ///< tensor: slices in shared memory

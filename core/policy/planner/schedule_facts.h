@@ -28,9 +28,11 @@ struct Facts {
     std::int64_t cacheBytes;         ///< of the cache that all multiprocessors share
     std::int64_t elementBytes = 0;   ///< of all that is read for one element of a row
     std::int64_t bytesToNextRow = 0; ///< from an element to the same one of the next row, at most
-    int arrays = 1;                  ///< loads that differ by element
-    bool wideReads = false;          ///< neighbouring rows of some read lie next to each other
-    int stagedBytes = 0;             ///< tiled: of one element of everything that is read across
+    /// Rows along the second innermost loop whose windows overlap; 0: they do not.
+    std::int64_t overlapping = 0;
+    int arrays = 1;         ///< loads that differ by element
+    bool wideReads = false; ///< neighbouring rows of some read lie next to each other
+    int stagedBytes = 0;    ///< tiled: of one element of everything that is read across
 };
 
 inline Option option(Schedule schedule, double traffic, std::string reason) {

@@ -148,6 +148,22 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
     constexpr std::int64_t shortWindow = 32;
     if (!again && f.elements <= shortWindow &&
         f.rows >= static_cast<std::int64_t>(f.processors) * 512) {
+        // Those one below the other share what they read.
+        constexpr std::int64_t mostTogether = 160;
+        for (const int below : {6, 8, 5, 7, 4, 3, 2}) {
+            if (f.overlapping % below != 0 || f.overlapping == 0 ||
+                below * f.elements > mostTogether ||
+                f.rows / below < static_cast<std::int64_t>(f.processors) * 512)
+                continue;
+            Schedule s = make(256, 1, 1, static_cast<int>(f.elements), 1);
+            s.rowsEach = below;
+            out.push_back(option(s, 1,
+                                 fmt::format("a thread takes {} windows of {} elements one below "
+                                             "the other, which share what they read",
+                                             below, f.elements)));
+            if (out.size() >= 2)
+                break;
+        }
         std::vector<std::pair<int, int>> shapes{
             {256, 1}, {256, f.vector}, {128, f.vector}, {128, 1}, {512, 1}};
         if (f.wideReads) // each element of a window then is read as a vector
@@ -210,6 +226,16 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
         const bool few = f.rows < static_cast<std::int64_t>(f.processors) * 256;
         out.insert(few ? out.begin() : out.end(), split.begin(), split.end());
     }
+}
+
+/// Whether rows that follow each other along a loop read the same elements.
+bool overlaps(const Nest &nest, const Access &access, int loop) {
+    const std::int64_t step = access.strides[loop];
+    const std::vector<int> elements = nest.elementDims();
+    return step > 0 && std::any_of(elements.begin(), elements.end(), [&](int d) {
+               return access.strides[d] > 0 && access.strides[d] % step == 0 &&
+                      access.strides[d] * (nest.dims[d].size - 1) >= step;
+           });
 }
 
 /// Whether the loops along the row, as they lie in memory, go through it in the scan's order.
@@ -411,6 +437,8 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
             if (!rowDims.empty())
                 f.bytesToNextRow =
                     std::max(f.bytesToNextRow, access.strides[rowDims.back()] * size);
+            if (rowDims.size() > 1 && overlaps(group.nest, access, rowDims[rowDims.size() - 2]))
+                f.overlapping = group.nest.dims[rowDims[rowDims.size() - 2]].size;
         }
         f.wideReads =
             f.wideReads || (program.values[id].kind == Kind::load && f.vector > 1 &&

@@ -24,8 +24,8 @@ std::optional<KernelWriter::Reach> KernelWriter::reachOf(int position, bool last
             else
                 terms.emplace_back("(int)" + coordinates_[d], stride);
         }
-        if (last && s_.form == Schedule::Form::column && !rowDims_.empty())
-            reach.number += access.strides[rowDims_.back()] * (s_.vector - 1);
+        if (last && !rowSubscript().empty())
+            reach.number += access.strides[loopOfRowsInHand()] * (rowsInHand() - 1);
         reach.text = sumOf(terms);
         if (reach.text == "0")
             reach.text.clear();

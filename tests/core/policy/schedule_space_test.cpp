@@ -187,6 +187,24 @@ TEST(ScheduleSpace, WindowsThatLieInsideAskNothingOfTheBorder) {
     EXPECT_EQ(kernels(40).find("} else {"), std::string::npos) << "most warps would go both ways";
 }
 
+TEST(ScheduleSpace, WindowsOneBelowTheOtherShareWhatTheyRead) {
+    const auto first = [](std::int64_t high, Json stride) {
+        GraphWriter g;
+        const std::int64_t step = stride[0], out = (high - 3) / step + 1;
+        const Json x = g.input(f32({256, high, 1026}));
+        const SearchSpace space = spaceOf(
+            g.returning({g.op("avg_pool2d.default",
+                              f32({256, out, (1026 - 3) / stride[1].get<std::int64_t>() + 1}), x,
+                              Json{3, 3}, stride)}),
+            device::Kind::cuda);
+        return space.allSingleChanges().at(0);
+    };
+    EXPECT_EQ(first(512, Json{1, 1}), "0|column-t256-h6-v1-u9") << "510 rows";
+    EXPECT_EQ(first(513, Json{1, 1}), "0|column-t256-h7-v1-u9") << "511 rows";
+    EXPECT_EQ(first(511, Json{1, 1}), "0|column-t256-v1-u9") << "509 rows are a prime";
+    EXPECT_EQ(first(512, Json{3, 1}).find("-h"), std::string::npos) << "none overlap";
+}
+
 TEST(ScheduleSpace, WindowsSideBySideAreOfOneThreadEach) {
     GraphWriter g;
     const Json x = g.input(f32({1024, 2046, 2046}));
