@@ -107,6 +107,15 @@ struct ConvolutionWindows {
     Sizes in, out, taps, stride, padding, dilation;
 };
 
+/// Filters of a transposed convolution for all neighbours of its output that meet the same places
+/// of the input. Rows go over neighbours of all dimensions of space but the last, output channels,
+/// and neighbours of the last one. Tap u of neighbour p is tap first + p + stride * u of the
+/// filter, and a zero of nobody's where the filter has none.
+struct NeighbourFilters {
+    std::int64_t channels = 1;
+    ConvolutionWindows::Sizes stride{1, 1, 1}, taps{1, 1, 1}, size{1, 1, 1}, first{0, 0, 0};
+};
+
 /// An operand of a product as it lies in memory, in elements: [rows, k] with k innermost, or
 /// [k, rows] with rows innermost; rows are those of the left operand, columns of the right one.
 struct ProductOperand {
@@ -118,6 +127,8 @@ struct ProductOperand {
     /// Rows are windows of an image with its channels outermost; k goes over channels and, for each
     /// of them, over taps. Not `alongK` then, and of no pitch.
     std::optional<ConvolutionWindows> windows = std::nullopt;
+    /// Which of its elements count: the others must not meet what is not finite.
+    std::optional<NeighbourFilters> filters = std::nullopt;
 };
 
 /// alpha * a @ b of `batch` pairs of matrices [m, k] and [k, n], sizes as recorded.

@@ -231,6 +231,8 @@ std::unique_ptr<KernelWriter> makeAttentionWriter(const Program &, const Group &
 /// "attention", "loopAttention".
 std::string productPrelude(const std::set<std::string> &helpers);
 std::string attentionPrelude(const std::set<std::string> &helpers);
+/// A product in plain loops, "loopProduct".
+std::string loopProductPrelude(const std::set<std::string> &helpers);
 /// Operands of products that are windows of an image, "windows", for the products among `helpers`.
 std::string windowPrelude(const std::set<std::string> &helpers);
 

@@ -21,7 +21,7 @@ std::int64_t floorDivide(std::int64_t a, std::int64_t b) {
 /// What is written down about one dimension of space after the other.
 struct Shaped {
     ConvolutionWindows windows;
-    Product product; ///< sizes and the operand b, without its buffer
+    Product product; ///< sizes, filters of a, and b without its buffer
     bool possible = true;
 
     /// `rows` of each of `groups` products of an image.
@@ -48,7 +48,10 @@ struct Shaped {
     }
     Product of(int filters, int input, DType type, bool tf32) const {
         Product result = product;
-        result.a = {filters, true, product.k, groups_ > 1 ? product.m * product.k : 0, groups_};
+        result.a.buffer = filters;
+        result.a.pitch = product.k;
+        result.a.batchStride = groups_ > 1 ? product.m * product.k : 0;
+        result.a.repeats = groups_;
         result.b.buffer = input;
         result.b.windows = windows;
         result.type = type;
@@ -70,7 +73,9 @@ std::optional<View> turned(Lowering &l, const LinearStep &map, std::int64_t grou
     const std::size_t spatial = in.size() - 2;
     Shaped shaped(in, filter[1], groups);
     std::vector<Window> list; // of the filters: from each neighbour's first tap every `stride`
-    bool whole = true;
+    NeighbourFilters neighbours;
+    neighbours.channels = filter[1];
+    bool whole = true, padded = false;
     for (std::size_t d = 0; d < spatial && shaped.possible; ++d) {
         const std::int64_t stride = map.stride[d], padding = map.padding[d];
         const std::int64_t size = filter[d + 2], gap = map.dilation[d];
@@ -84,12 +89,20 @@ std::optional<View> turned(Lowering &l, const LinearStep &map, std::int64_t grou
         const std::int64_t places = (out[d + 2] + stride - 1) / stride;
         shaped.add(in[d + 2], places, taps, 1, -last, stride == 1 ? -gap : -1);
         shaped.product.m *= stride;
-        list.push_back({static_cast<int>(d) + 3, stride, taps, 1, stride,
-                        stride == 1 ? 0 : stride * last - padding});
+        const std::int64_t before = stride == 1 ? 0 : stride * last - padding;
+        list.push_back({static_cast<int>(d) + 3, stride, taps, 1, stride, before});
+        if (shaped.possible) {
+            const std::size_t at = mostPlaces - spatial + d;
+            neighbours.stride[at] = stride, neighbours.taps[at] = taps;
+            neighbours.size[at] = size, neighbours.first[at] = -before;
+            padded = padded || before > 0 || stride * taps - before > size;
+        }
         whole = whole && places * stride == out[d + 2];
     }
     if (!shaped.possible)
         return std::nullopt;
+    if (padded)
+        shaped.product.a.filters = neighbours;
     int inside = -1;
     Shape split{groups, filter[0] / groups};
     split.insert(split.end(), filter.begin() + 1, filter.end());

@@ -31,13 +31,35 @@ __device__ __forceinline__ void storeTile(float *to, const float (&from)[count])
 
 )cuda";
 
+constexpr const char *oneElement =
+    R"cuda(// One element of a product of operands of the kinds A and B: for sums that are not finite, which
+// may be so by what does not count, or by how they were taken.
+template <class A, class B, class T>
+__device__ __noinline__ float elementByElement(const T *a, const T *b, int row, int column, int from,
+                                               int end) {
+    float sum = 0.0f;
+    for (int k = from; k < end; ++k) {
+        if (A::counts(row, k))
+            sum += A::element(a, row, k) * B::element(b, column, k);
+    }
+    return sum;
+}
+
+)cuda";
+
 constexpr const char *threadProduct =
     R"cuda(// A slice of an operand on its way to shared memory, where it lies as [depth][rows + 4].
 template <class T, int rows, int depth, int threads, bool alongK, int vector, long long pitch>
 struct Slice {
     static constexpr int run = (alongK ? depth : rows) / vector, lines = alongK ? rows : depth;
     static constexpr int count = (run * lines + threads - 1) / threads;
+    static constexpr bool padded = false;
     float held[count][vector];
+
+    static __device__ __forceinline__ float element(const T *from, int row, int k) {
+        return widen(alongK ? from[row * pitch + k] : from[k * pitch + row]);
+    }
+    static __device__ __forceinline__ bool counts(int, int) { return true; }
 
     __device__ __forceinline__ void fetch(const T *from, int first, int size, int at, int end) {
 #pragma unroll
@@ -153,8 +175,16 @@ struct ThreadProduct {
 #pragma unroll
                 for (int e = 0; e < width; ++e)
                     out[e] = sums[i][j + e];
-                if (row < m && column < n)
-                    finish(row, column, out);
+                if (row >= m || column >= n)
+                    continue;
+                if constexpr (A::padded) {
+#pragma unroll
+                    for (int e = 0; e < width; ++e) {
+                        if (!(fabsf(out[e]) <= 3.4028234e38f))
+                            out[e] = elementByElement<A, B>(a, b, row, column + e, from, end);
+                    }
+                }
+                finish(row, column, out);
             }
         }
     }
@@ -213,6 +243,7 @@ struct Operand {
     static constexpr int count = (lines + each - 1) / each;
     static constexpr int line = alongK ? depth + 16 / (int)sizeof(T) : rows + 8;
     static constexpr int size = lines * line; // elements of a slice
+    static constexpr bool padded = false;
     static constexpr int words = 16 / (int)sizeof(T);
 
     const T *from;
@@ -245,6 +276,7 @@ struct Operand {
     static __device__ __forceinline__ float element(const T *base, int row, int k) {
         return widen(alongK ? base[row * pitch + k] : base[k * pitch + row]);
     }
+    static __device__ __forceinline__ bool counts(int, int) { return true; }
 
 #ifndef __CUDA_AGENT_HOST__
     template <bool transpose>
@@ -407,11 +439,11 @@ struct TensorProduct {
                 continue;
             float out[width];
             loadVector(out, tile + y * line + x);
-            if constexpr (split) {
+            if constexpr (split || A::padded) {
 #pragma unroll
                 for (int e = 0; e < width; ++e) {
                     if (!(fabsf(out[e]) <= 3.4028234e38f))
-                        out[e] = plainly(a, b, row, column + e, from, end);
+                        out[e] = elementByElement<A, B>(a, b, row, column + e, from, end);
                 }
             }
             finish(row, column, out);
@@ -419,14 +451,6 @@ struct TensorProduct {
     }
 
   private:
-    static __device__ __noinline__ float plainly(const T *a, const T *b, int row, int column,
-                                                 int from, int end) {
-        float sum = 0.0f;
-        for (int k = from; k < end; ++k)
-            sum += A::element(a, row, k) * B::element(b, column, k);
-        return sum;
-    }
-
     template <class Copy>
     static __device__ __forceinline__ void multiply(float (&sums)[down][wide][4], const T *tileA,
                                                     const T *tileB, int top, int left,
@@ -517,68 +541,12 @@ constexpr const char *halfMultiply = R"cuda(template <> struct Multiply<__half> 
 };
 )cuda";
 
-constexpr const char *loopProduct =
-    R"cuda(// A tile of a product by one thread in plain loops: `depth` steps of k of the right operand lie in
-// order, and sums over each such block are added up on their own. `finish` gets a whole row of the
-// tile and how much of it there is.
-template <class T, int tileM, int tileN, int depth, int eachM, bool aAlongK, long long aPitch,
-          bool bAlongK, long long bPitch>
-struct LoopProduct {
-    template <class Finish>
-    static __device__ __forceinline__ void run(const T *__restrict__ a, const T *__restrict__ b,
-                                               int m, int n, int end, int top, int left,
-                                               const Finish &finish) {
-        float sums[tileM][tileN] = {};
-        float panel[depth][tileN];
-        const int rows = m - top < tileM ? m - top : tileM;
-        const int columns = n - left < tileN ? n - left : tileN;
-        for (int at = 0; at < end; at += depth) {
-            const int steps = end - at < depth ? end - at : depth;
-            if (bAlongK) {
-                for (int j = 0; j < tileN; ++j) {
-                    const T *line = b + (left + (j < columns ? j : columns - 1)) * bPitch + at;
-                    for (int k = 0; k < steps; ++k)
-                        panel[k][j] = widen(line[k]);
-                }
-            } else {
-                for (int k = 0; k < steps; ++k) {
-                    const T *line = b + (at + k) * bPitch + left;
-                    for (int j = 0; j < columns; ++j)
-                        panel[k][j] = widen(line[j]);
-                    for (int j = columns; j < tileN; ++j)
-                        panel[k][j] = 0.0f;
-                }
-            }
-            for (int i = 0; i < rows; i += eachM) {
-                float part[eachM][tileN] = {};
-                for (int k = 0; k < steps; ++k) {
-#pragma unroll
-                    for (int r = 0; r < eachM; ++r) {
-                        const int row = top + (i + r < rows ? i + r : rows - 1);
-                        const float u = widen(aAlongK ? a[row * aPitch + at + k]
-                                                      : a[(at + k) * aPitch + row]);
-                        for (int j = 0; j < tileN; ++j)
-                            part[r][j] += u * panel[k][j];
-                    }
-                }
-                for (int r = 0; r < eachM; ++r)
-                    for (int j = 0; j < tileN; ++j)
-                        sums[i + r][j] += part[r][j];
-            }
-        }
-        for (int i = 0; i < rows; ++i)
-            finish(top + i, left, columns, sums[i]);
-    }
-};
-
-)cuda";
-
 } // namespace
 
 std::string productPrelude(const std::set<std::string> &helpers) {
     std::string text;
     if (helpers.contains("product") || helpers.contains("tensor"))
-        text += storeTile;
+        text += std::string(storeTile) + oneElement;
     if (helpers.contains("product"))
         text += threadProduct;
     if (helpers.contains("tensor")) {
@@ -588,9 +556,7 @@ std::string productPrelude(const std::set<std::string> &helpers) {
                        helpers.contains("tensorHalf") ? halfMultiply : "");
         text += tensor;
     }
-    if (helpers.contains("loopProduct"))
-        text += loopProduct;
-    return text + windowPrelude(helpers) + attentionPrelude(helpers);
+    return text + loopProductPrelude(helpers) + windowPrelude(helpers) + attentionPrelude(helpers);
 }
 
 } // namespace cuda_agent::policy

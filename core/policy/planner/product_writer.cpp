@@ -67,12 +67,22 @@ class ProductWriter : public ProductEpilogue {
         const bool tensor = s_.form == Schedule::Form::tensor;
         const std::string shape =
             fmt::format("{}, {}, {}, {}", storageType(product_.type), rows, s_.chunk, s_.threads);
-        if (!operand.windows)
-            return fmt::format("{}<{}, {}, {}, {}>", tensor ? "Operand" : "Slice", shape,
-                               operand.alongK, widestRead(product_, operand, all), operand.pitch);
+        std::vector<std::int64_t> numbers;
+        if (!operand.windows) {
+            const std::string plain =
+                fmt::format("{}<{}, {}, {}, {}>", tensor ? "Operand" : "Slice", shape,
+                            operand.alongK, widestRead(product_, operand, all), operand.pitch);
+            if (!operand.filters)
+                return plain;
+            out_.helpers.insert("neighbours");
+            const NeighbourFilters &f = *operand.filters;
+            numbers.push_back(f.channels);
+            for (const auto &sizes : {f.stride, f.taps, f.size, f.first})
+                numbers.insert(numbers.end(), sizes.begin(), sizes.end());
+            return fmt::format("Padded<{}, Neighbours<{}>>", plain, fmt::join(numbers, ", "));
+        }
         out_.helpers.insert("windows");
         const ConvolutionWindows &w = *operand.windows;
-        std::vector<std::int64_t> numbers;
         for (const auto &sizes : {w.in, w.out, w.taps, w.stride, w.padding, w.dilation})
             numbers.insert(numbers.end(), sizes.begin(), sizes.end());
         return fmt::format("{}<{}, Windows<{}>>", tensor ? "WindowOperand" : "WindowSlice", shape,

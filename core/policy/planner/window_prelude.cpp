@@ -81,6 +81,34 @@ struct Windows {
 
 )cuda";
 
+constexpr const char *neighbours =
+    R"cuda(// Filters of a transposed convolution, for all neighbours of its output that meet the same places of
+// the input: `step` of them along each dimension of space, of which each has taps from `first` on.
+template <int channels, int stepD, int stepH, int stepW, int tapsD, int tapsH, int tapsW, int sizeD,
+          int sizeH, int sizeW, int firstD, int firstH, int firstW>
+struct Neighbours {
+    static __device__ __forceinline__ bool counts(int row, int k) {
+        const int w = row % stepW, rest = row / stepW / channels, h = rest % stepH, d = rest / stepH;
+        const int tap = k % (tapsD * tapsH * tapsW);
+        return within(firstW + w + stepW * (tap % tapsW), sizeW) &&
+               within(firstH + h + stepH * (tap / tapsW % tapsH), sizeH) &&
+               within(firstD + d + stepD * (tap / (tapsW * tapsH)), sizeD);
+    }
+
+  private:
+    static __device__ __forceinline__ bool within(int tap, int size) {
+        return (unsigned)tap < (unsigned)size;
+    }
+};
+// An operand, or a slice of one, of which only those elements count.
+template <class Base, class N> struct Padded : Base {
+    static constexpr bool padded = true;
+    using Base::Base;
+    static __device__ __forceinline__ bool counts(int row, int k) { return N::counts(row, k); }
+};
+
+)cuda";
+
 constexpr const char *windowSlice =
     R"cuda(// A slice of windows on its way to shared memory.
 template <class T, int rows, int depth, int threads, class W>
@@ -94,6 +122,9 @@ struct WindowSlice : Slice<T, rows, depth, threads, false, 1, 1> {
             const bool there = i < rows * depth && place < size && k < end;
             this->held[c][0] = there ? W::element(image, place, k) : 0.0f;
         }
+    }
+    static __device__ __forceinline__ float element(const T *image, int place, int k) {
+        return W::element(image, place, k);
     }
 };
 
@@ -139,7 +170,7 @@ struct WindowOperand : Operand<T, rows, depth, threads, false, 1, 1> {
 std::string windowPrelude(const std::set<std::string> &helpers) {
     if (!helpers.contains("windows"))
         return {};
-    std::string text = windows;
+    std::string text = std::string(windows) + (helpers.contains("neighbours") ? neighbours : "");
     if (helpers.contains("product"))
         text += windowSlice;
     if (helpers.contains("tensor"))
