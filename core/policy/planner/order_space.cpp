@@ -41,10 +41,6 @@ OrderShape orderShape(const Program &program, const Group &group, const Nest &ne
 
 namespace {
 
-std::int64_t powerOfTwo(std::int64_t n) {
-    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
-}
-
 Schedule schedule(int threads, std::int64_t chunk, std::int64_t rows, int levels) {
     Schedule s;
     s.form = Schedule::Form::order;

@@ -37,39 +37,26 @@ __device__ __forceinline__ bool isBelow(T a, Index aPlace, T b, Index bPlace) {
 
 )cuda";
 
-constexpr const char *larger =
-    R"cuda(// The larger one; NaN, once met, stays. One instruction since compute capability 8.0.
-__device__ __forceinline__ float larger(float a, float b) {
+/// "larger" or "smaller", by its sign and the name of its instruction.
+std::string extremeText(const char *name, const char *sign, const char *instruction) {
+    constexpr const char *text =
+        R"cuda(// The {0} one; NaN, once met, stays. One instruction since compute capability 8.0.
+__device__ __forceinline__ float {0}(float a, float b) {{
 #if !defined(__CUDA_AGENT_HOST__) && __CUDA_ARCH__ >= 800
     float result;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    asm("{2}.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
     return result;
 #else
-    return a > b || a != a ? a : b;
+    return a {1} b || a != a ? a : b;
 #endif
-}
-__device__ __forceinline__ double larger(double a, double b) {
-    return a > b || a != a ? a : b;
-}
+}}
+__device__ __forceinline__ double {0}(double a, double b) {{
+    return a {1} b || a != a ? a : b;
+}}
 
 )cuda";
-
-constexpr const char *smaller =
-    R"cuda(// The smaller one; NaN, once met, stays. One instruction since compute capability 8.0.
-__device__ __forceinline__ float smaller(float a, float b) {
-#if !defined(__CUDA_AGENT_HOST__) && __CUDA_ARCH__ >= 800
-    float result;
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-    return result;
-#else
-    return a < b || a != a ? a : b;
-#endif
+    return fmt::format(fmt::runtime(text), name, sign, instruction);
 }
-__device__ __forceinline__ double smaller(double a, double b) {
-    return a < b || a != a ? a : b;
-}
-
-)cuda";
 
 constexpr const char *floorModulo = R"cuda(// The remainder with the sign of the divisor.
 __device__ __forceinline__ float floorModulo(float a, float b) {
@@ -282,9 +269,9 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
     if (has("isBelow"))
         text += isBelow;
     if (has("larger"))
-        text += larger;
+        text += extremeText("larger", ">", "max");
     if (has("smaller"))
-        text += smaller;
+        text += extremeText("smaller", "<", "min");
     if (has("floorModulo"))
         text += floorModulo;
     if (has("loadVector") || has("storeVector") || has("storeVectorStreaming"))

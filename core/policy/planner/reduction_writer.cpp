@@ -136,6 +136,19 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
         line(anyOrder ? fmt::format("{{ CUDA_AGENT_REASSOCIATE {} += {}; }}", to, x)
                       : fmt::format("{} += {};", to, x));
     };
+    // Plain loops become vector instructions, which a function would hide.
+    const auto extreme = [&](const std::string &a, const std::string &x, bool most, bool floating) {
+        const char *sign = most ? ">" : "<";
+        if (floating && !exactSums()) {
+            const std::string function = most ? "larger" : "smaller";
+            out_.helpers.insert(function);
+            line(fmt::format("{0} = {1}({0}, {2});", a, function, x));
+        } else if (floating) {
+            line(fmt::format("{0} = {0} {1} {2} || {0} != {0} ? {0} : {2};", a, sign, x));
+        } else {
+            line(fmt::format("{0} = {0} {1} {2} ? {0} : {2};", a, sign, x));
+        }
+    };
     const auto statement = [&](const Reducer &r, const std::string &x) {
         const int n = r.number;
         const std::string a = fmt::format("{}{}{}", r.op, n, at);
@@ -154,28 +167,15 @@ void KernelWriter::tileReductions(std::size_t pass, bool merge) {
             add(fmt::format("count{}{}", n, at), fmt::format("1.0{}", literalSuffix(type)));
             add(fmt::format("mean{}{}", n, at), x);
         } else if (r.kind == Reducer::Kind::maxAndSumOfExp) {
-            if (exactSums()) {
-                line(fmt::format(
-                    "max{0}{1} = max{0}{1} > {2} || max{0}{1} != max{0}{1} ? max{0}{1} : {2};", n,
-                    at, x));
-            } else {
-                out_.helpers.insert("larger");
-                line(fmt::format("max{0}{1} = larger(max{0}{1}, {2});", n, at, x));
-            }
+            extreme(fmt::format("max{}{}", n, at), x, true, true);
         } else if (r.op == "sum") {
             add(a, x);
         } else if (r.op == "prod") {
             line(fmt::format("{} *= {};", a, x));
         } else if (r.op == "any" || r.op == "all") {
             line(fmt::format("{0} = {0} {1} {2};", a, r.op == "any" ? "||" : "&&", x));
-        } else if (floating && !exactSums()) {
-            const std::string function = r.op == "max" ? "larger" : "smaller";
-            out_.helpers.insert(function);
-            line(fmt::format("{0} = {1}({0}, {2});", a, function, x));
         } else {
-            const char *sign = r.op == "max" ? ">" : "<";
-            line(floating ? fmt::format("{0} = {0} {1} {2} || {0} != {0} ? {0} : {2};", a, sign, x)
-                          : fmt::format("{0} = {0} {1} {2} ? {0} : {2};", a, sign, x));
+            extreme(a, x, r.op == "max", floating);
         }
     };
     const auto inputOf = [&](const Reducer &r) {

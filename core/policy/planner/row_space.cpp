@@ -33,11 +33,10 @@ void sharedSweeps(const Facts &f, std::vector<Option> &out) {
         s.together = true;
         s.resident = resident;
         s.streaming = streaming && f.elementResults;
-        if (std::none_of(out.begin(), out.end(), [&](const Option &o) { return o.schedule == s; }))
-            out.push_back(option(s, 1,
-                                 fmt::format("{} blocks walk along a row together, again from the "
-                                             "cache that holds it",
-                                             parts)));
+        offer(out, option(s, 1,
+                          fmt::format("{} blocks walk along a row together, again from the "
+                                      "cache that holds it",
+                                      parts)));
     }
 }
 
@@ -51,11 +50,10 @@ void ownRows(const Facts &f, std::vector<Option> &out) {
     const int elements = static_cast<int>(f.elements);
     for (const auto &[threads, unroll] : {std::pair{256, elements}, {128, elements}, {256, 8}}) {
         const Schedule s = rowSchedule(threads, 1, 1, std::min(unroll, elements));
-        if (std::none_of(out.begin(), out.end(), [&](const Option &o) { return o.schedule == s; }))
-            out.push_back(option(s, 1,
-                                 fmt::format("a thread takes a row of {} elements, its neighbours "
-                                             "those beside it",
-                                             elements)));
+        offer(out, option(s, 1,
+                          fmt::format("a thread takes a row of {} elements, its neighbours "
+                                      "those beside it",
+                                      elements)));
     }
 }
 
@@ -93,13 +91,10 @@ void rowOptions(const Facts &f, std::vector<Option> &out) {
             continue;
         Schedule s = rowSchedule(threads, static_cast<int>(team), vector, unroll);
         s.staged = true;
-        const bool known =
-            std::any_of(out.begin(), out.end(), [&](const Option &o) { return o.schedule == s; });
-        if (!known)
-            out.push_back(option(s, least,
-                                 fmt::format("one read: {} threads keep a row in registers, {} "
-                                             "elements each",
-                                             team, unroll * vector)));
+        offer(out, option(s, least,
+                          fmt::format("one read: {} threads keep a row in registers, {} "
+                                      "elements each",
+                                      team, unroll * vector)));
     }
     // Rows so long that hundreds of blocks would have to keep one: rather read again, from the
     // cache.

@@ -4,6 +4,7 @@
 
 #include "core/base/result.h"
 
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -12,6 +13,11 @@ namespace cuda_agent::policy {
 /// Of positive numbers.
 constexpr std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
+}
+
+/// The least power of two that is no less; 1 for what is below.
+constexpr std::int64_t powerOfTwo(std::int64_t n) {
+    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n < 1 ? 1 : n)));
 }
 
 /// How one group becomes kernels.

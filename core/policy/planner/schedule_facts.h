@@ -4,16 +4,9 @@
 
 #include "core/policy/planner/schedule_space.h"
 
-#include <bit>
-
 // What the parts of the space of schedules share.
 
 namespace cuda_agent::policy {
-
-inline std::int64_t powerOfTwo(std::int64_t n) {
-    return static_cast<std::int64_t>(
-        std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
-}
 
 /// What the choice of a schedule hangs on, of one group on one device.
 struct Facts {
@@ -37,6 +30,13 @@ struct Facts {
 
 inline Option option(Schedule schedule, double traffic, std::string reason) {
     return {schedule, traffic, std::move(reason)};
+}
+
+/// Adds it unless its schedule is there.
+inline void offer(std::vector<Option> &out, Option fresh) {
+    if (std::none_of(out.begin(), out.end(),
+                     [&](const Option &o) { return o.schedule == fresh.schedule; }))
+        out.push_back(std::move(fresh));
 }
 
 inline Schedule rowSchedule(int threads, int team, int vector, int unroll, std::int64_t parts = 1) {

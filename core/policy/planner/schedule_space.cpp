@@ -23,11 +23,10 @@ void transposingOptions(const Facts &f, std::vector<Option> &out) {
         const int unroll =
             static_cast<int>(std::min<std::int64_t>(most, ceilDivide(f.elements, vector)));
         const Schedule s = rowSchedule(threads, 1, vector, unroll);
-        if (std::none_of(out.begin(), out.end(), [&](const Option &o) { return o.schedule == s; }))
-            out.push_back(option(s, 1,
-                                 fmt::format("a thread moves {} elements that lie together on one "
-                                             "side and far apart on the other",
-                                             f.elements)));
+        offer(out, option(s, 1,
+                          fmt::format("a thread moves {} elements that lie together on one "
+                                      "side and far apart on the other",
+                                      f.elements)));
     }
 }
 
@@ -58,13 +57,11 @@ void tileOptions(const Facts &f, std::vector<Option> &out) {
         s.along = static_cast<int>(std::min<std::int64_t>(wantedAlong, along));
         const int each = std::max(2 * vector, wantedAcross * wantedAlong / threads);
         s.threads = s.team = std::max(64, s.across * s.along / each);
-        const bool known =
-            std::any_of(out.begin(), out.end(), [&](const Option &o) { return o.schedule == s; });
-        if (!known && (s.across + 1) * s.along * f.stagedBytes <= sharedBytes)
-            out.push_back(option(s, 1,
-                                 fmt::format("tiles of {} by {} elements go through shared memory, "
-                                             "so that both sides are read and written in runs",
-                                             s.along, s.across)));
+        if ((s.across + 1) * s.along * f.stagedBytes <= sharedBytes)
+            offer(out, option(s, 1,
+                              fmt::format("tiles of {} by {} elements go through shared memory, "
+                                          "so that both sides are read and written in runs",
+                                          s.along, s.across)));
     }
 }
 
@@ -137,10 +134,7 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
             Schedule s =
                 make(threads, lanesY, vector, static_cast<int>(ceilDivide(f.elements, lanesY)), 1);
             s.staged = true;
-            const bool known = std::any_of(out.begin(), out.end(),
-                                           [&](const Option &o) { return o.schedule == s; });
-            if (!known)
-                out.push_back(option(s, 1, "one read: each thread keeps its column in registers"));
+            offer(out, option(s, 1, "one read: each thread keeps its column in registers"));
         }
     }
     const double traffic = again ? 1.5 : 1;
@@ -170,12 +164,9 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
             std::rotate(shapes.begin(), shapes.begin() + 1, shapes.begin() + 3);
         for (const auto &[threads, vector] : shapes) {
             const Schedule s = make(threads, 1, vector, static_cast<int>(f.elements), 1);
-            if (std::none_of(out.begin(), out.end(),
-                             [&](const Option &o) { return o.schedule == s; }))
-                out.push_back(
-                    option(s, 1,
-                           fmt::format("a thread takes {} windows of {} elements, all in flight",
-                                       vector, f.elements)));
+            offer(out, option(s, 1,
+                              fmt::format("a thread takes {} windows of {} elements, all in flight",
+                                          vector, f.elements)));
         }
     }
     std::vector<Option> walks;
@@ -193,12 +184,9 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
         if (static_cast<std::int64_t>(lanesY) * unroll > 2 * f.elements)
             continue;
         const Schedule s = make(threads, lanesY, vector, unroll, 1);
-        if (std::any_of(walks.begin(), walks.end(),
-                        [&](const Option &o) { return o.schedule == s; }))
-            continue;
-        walks.push_back(
-            option(s, traffic,
-                   fmt::format("{} threads to a column, {} loads in flight each", lanesY, unroll)));
+        offer(walks, option(s, traffic,
+                            fmt::format("{} threads to a column, {} loads in flight each", lanesY,
+                                        unroll)));
     }
     // Too few columns to fill the device: more threads to a column first.
     if (f.rows < static_cast<std::int64_t>(f.processors) * 1024)
@@ -424,31 +412,28 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
     const std::int64_t all = f.rows * f.elements;
     for (std::size_t i = 0; i < group.nest.stores.size(); ++i)
         f.elementResults = f.elementResults || group.nest.variesByElement(group.nest.stores[i]);
+    const std::vector<int> rowDims = group.nest.rowDims();
     int arrays = 0;
     for (const auto &[id, access] : group.nest.accesses) {
-        if (program.values[id].kind == Kind::load && group.nest.variesByElement(access) &&
-            program.bytesOf(program.values[id].buffer) * 4 >=
-                all * static_cast<std::int64_t>(sizeOf(program.values[id].dtype)))
-            ++arrays;
-        const std::int64_t size = static_cast<std::int64_t>(sizeOf(program.values[id].dtype));
-        if (program.values[id].kind == Kind::load && group.nest.variesByElement(access)) {
+        const Value &value = program.values[id];
+        if (value.kind != Kind::load)
+            continue;
+        const auto size = static_cast<std::int64_t>(sizeOf(value.dtype));
+        if (group.nest.variesByElement(access)) {
+            if (program.bytesOf(value.buffer) * 4 >= all * size)
+                ++arrays;
+            f.wideReads = f.wideReads || (f.vector > 1 && access.strides.back() == 1);
             f.elementBytes += size;
-            const std::vector<int> rowDims = group.nest.rowDims();
             if (!rowDims.empty())
                 f.bytesToNextRow =
                     std::max(f.bytesToNextRow, access.strides[rowDims.back()] * size);
             if (rowDims.size() > 1 && overlaps(group.nest, access, rowDims[rowDims.size() - 2]))
                 f.overlapping = group.nest.dims[rowDims[rowDims.size() - 2]].size;
         }
-        f.wideReads =
-            f.wideReads || (program.values[id].kind == Kind::load && f.vector > 1 &&
-                            group.nest.variesByElement(access) && access.strides.back() == 1);
-        if (group.nest.tiled() && program.values[id].kind == Kind::load &&
-            access.strides[group.nest.across.back()] == 1 &&
+        if (group.nest.tiled() && access.strides[group.nest.across.back()] == 1 &&
             std::any_of(group.nest.along.begin(), group.nest.along.end(),
                         [&strides = access.strides](int d) { return strides[d] != 0; }))
-            f.stagedBytes +=
-                static_cast<int>(std::max<std::size_t>(4, sizeOf(program.values[id].dtype)));
+            f.stagedBytes += static_cast<int>(std::max<std::int64_t>(4, size));
     }
     f.arrays = std::max(1, arrays);
     for (const Pass &pass : passes) {
