@@ -105,6 +105,7 @@ struct Store {
 struct ConvolutionWindows {
     using Sizes = std::array<std::int64_t, 3>;
     Sizes in, out, taps, stride, padding, dilation;
+    std::int64_t inner = 1; ///< channels, where they lie innermost; 1: they lie outermost
 };
 
 /// Filters of a transposed convolution for all neighbours of its output that meet the same places
@@ -114,6 +115,7 @@ struct ConvolutionWindows {
 struct NeighbourFilters {
     std::int64_t channels = 1;
     ConvolutionWindows::Sizes stride{1, 1, 1}, taps{1, 1, 1}, size{1, 1, 1}, first{0, 0, 0};
+    std::int64_t inner = 1; ///< channels below each tap, as of the windows
 };
 
 /// An operand of a product as it lies in memory, in elements: [rows, k] with k innermost, or
@@ -125,7 +127,8 @@ struct ProductOperand {
     std::int64_t batchStride = 0; ///< from one product to the next
     std::int64_t repeats = 0;     ///< products after which it begins again; 0: never
     /// Rows are windows of an image with its channels outermost; k goes over channels and, for each
-    /// of them, over taps. Not `alongK` then, and of no pitch.
+    /// of them, over taps. Not `alongK` then, and of no pitch. Or the channels lie innermost, and k
+    /// goes over taps and, for each of them, over channels: `alongK`, and of no pitch either.
     std::optional<ConvolutionWindows> windows = std::nullopt;
     /// Which of its elements count: the others must not meet what is not finite.
     std::optional<NeighbourFilters> filters = std::nullopt;

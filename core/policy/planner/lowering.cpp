@@ -320,11 +320,11 @@ Result<Program> Lowering::run() {
 }
 
 Result<Program> lower(const task::Description &task, bool tf32Gemm, bool tf32Convolution,
-                      bool algebra, bool channelsLast, bool turned) {
+                      bool algebra, bool channelsLast, bool ownConvolutions) {
     if (task.graph.nodes.empty())
         return failedError("the planner cannot do this task: it has no operator graph ({})",
                            task.graphProblem.empty() ? "export gave none" : task.graphProblem);
-    return Lowering(task, tf32Gemm, tf32Convolution, algebra, channelsLast, turned).run();
+    return Lowering(task, tf32Gemm, tf32Convolution, algebra, channelsLast, ownConvolutions).run();
 }
 
 } // namespace cuda_agent::policy

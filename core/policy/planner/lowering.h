@@ -13,11 +13,12 @@ namespace cuda_agent::policy {
 /// Translates a task's graph. `tf32` lets GEMM and convolution steps use TF32. `algebra` allows
 /// rewriting what is the same in exact arithmetic (algebra.cpp); Program::notes says what was done.
 /// `channelsLast`: convolution steps run in that layout, between kernels that change to and from
-/// it. `turned`: transposed convolutions are products over windows, for kernels of the planner's
-/// own alone, where they can be. Errors: failed, naming every operator that the planner cannot do.
+/// it. `ownConvolutions`: convolutions are products over windows for kernels of the planner's own
+/// alone, where they can be: transposed ones, and those whose input such kernels read with its
+/// channels last. Errors: failed, naming every operator that the planner cannot do.
 Result<Program> lower(const task::Description &task, bool tf32GemmAllowed,
                       bool tf32ConvolutionAllowed, bool algebra = false, bool channelsLast = false,
-                      bool turned = false);
+                      bool ownConvolutions = false);
 
 /// Windows along a dimension: `outputs` of them, one every `stride`, each of `size` elements that
 /// are `dilation` apart; the first starts `padding` before the dimension does.
@@ -38,9 +39,9 @@ struct LinearStep {
 class Lowering {
   public:
     Lowering(const task::Description &task, bool tf32Gemm, bool tf32Convolution, bool algebra,
-             bool channelsLast, bool turned)
+             bool channelsLast, bool ownConvolutions)
         : task_(task), tf32Gemm_(tf32Gemm), tf32Convolution_(tf32Convolution), algebra_(algebra),
-          channelsLast_(channelsLast), turned_(turned) {}
+          channelsLast_(channelsLast), ownConvolutions_(ownConvolutions) {}
     Result<Program> run();
 
     Program program;
@@ -48,7 +49,7 @@ class Lowering {
     bool tf32Gemm() const { return tf32Gemm_; }
     bool tf32Convolution() const { return tf32Convolution_; }
     bool channelsLast() const { return channelsLast_; }
-    bool turnsConvolutions() const { return turned_; }
+    bool ownConvolutions() const { return ownConvolutions_; }
 
     // Arguments of a node; the position counts args, the name is looked up in kwargs too.
     static const Json *find(const task::Node &node, std::size_t position, const char *name);
@@ -166,7 +167,7 @@ class Lowering {
     View refreshed(const View &view);
 
     const task::Description &task_;
-    bool tf32Gemm_, tf32Convolution_, algebra_, channelsLast_, turned_;
+    bool tf32Gemm_, tf32Convolution_, algebra_, channelsLast_, ownConvolutions_;
     std::map<std::string, std::vector<View>> known_;
     std::map<std::string, int> placeholders_; ///< buffer of a tensor placeholder
 };

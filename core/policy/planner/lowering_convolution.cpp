@@ -24,13 +24,14 @@ struct Shaped {
     Product product; ///< sizes, filters of a, and b without its buffer
     bool possible = true;
 
-    /// `rows` of each of `groups` products of an image.
-    Shaped(const Shape &in, std::int64_t rows, std::int64_t groups) : groups_(groups) {
+    /// `rows` of each of `groups` products of an image, whose channels lie innermost if `inner`.
+    Shaped(const Shape &in, std::int64_t rows, std::int64_t groups, bool inner) : groups_(groups) {
         windows.in = windows.out = windows.taps = windows.stride = windows.dilation = {1, 1, 1};
         windows.padding = {0, 0, 0};
         product.batch = in[0] * groups, product.m = rows, product.n = 1;
         product.k = product.b.batchStride = in[1] / groups;
-        product.b.alongK = false;
+        windows.inner = inner ? in[1] : 1;
+        product.b.alongK = inner;
         possible = in.size() > 2 && in.size() - 2 <= mostPlaces;
         at_ = mostPlaces - std::min(mostPlaces, in.size() - 2);
     }
@@ -64,6 +65,17 @@ struct Shaped {
     std::int64_t groups_;
 };
 
+/// Whether kernels of ours read the channels of an image innermost: several at a time, which needs
+/// a whole number of such reads.
+bool channelsInner(const Shape &in, std::int64_t groups, DType type) {
+    return groups == 1 && in[1] % static_cast<std::int64_t>(16 / sizeOf(type)) == 0;
+}
+
+View withChannelsLast(View view) {
+    std::rotate(view.dims.begin() + 1, view.dims.begin() + 2, view.dims.end());
+    return view;
+}
+
 /// A transposed convolution turned round, as a product. Of `stride` neighbours of the output each
 /// meets taps of its own, but all of them the same places of the input: they are rows of the
 /// product side by side, with zeros where a tap is none of theirs, and take turns in the result.
@@ -71,10 +83,12 @@ std::optional<View> turned(Lowering &l, const LinearStep &map, std::int64_t grou
                            const Shape &out, DType type) {
     const Shape in = l.shapeOf(map.x), filter = l.shapeOf(map.weight);
     const std::size_t spatial = in.size() - 2;
-    Shaped shaped(in, filter[1], groups);
+    const bool inner = channelsInner(in, groups, type);
+    Shaped shaped(in, filter[1], groups, inner);
     std::vector<Window> list; // of the filters: from each neighbour's first tap every `stride`
     NeighbourFilters neighbours;
     neighbours.channels = filter[1];
+    neighbours.inner = shaped.windows.inner;
     bool whole = true, padded = false;
     for (std::size_t d = 0; d < spatial && shaped.possible; ++d) {
         const std::int64_t stride = map.stride[d], padding = map.padding[d];
@@ -116,11 +130,11 @@ std::optional<View> turned(Lowering &l, const LinearStep &map, std::int64_t grou
     order.insert(order.end(), filters.dims.begin() + 3,
                  filters.dims.begin() + 3 + static_cast<std::ptrdiff_t>(spatial));
     order.insert(order.end() - 1, filters.dims[2]);
-    order.push_back(filters.dims[1]);
     order.insert(order.end(), filters.dims.end() - static_cast<std::ptrdiff_t>(spatial),
                  filters.dims.end());
+    order.insert(order.end() - (inner ? 0 : static_cast<std::ptrdiff_t>(spatial)), filters.dims[1]);
     const int rows = l.bufferOf({filters.value, order});
-    const int input = l.bufferOf(map.x);
+    const int input = l.bufferOf(inner ? withChannelsLast(map.x) : map.x);
 
     const auto axis = [&](std::int64_t size, const std::string &text = {}) {
         return size == 1 ? Axes{} : Axes{l.program.axes.add(size, text)};
@@ -169,16 +183,16 @@ std::optional<View> turned(Lowering &l, const LinearStep &map, std::int64_t grou
 
 View convolutionStep(Lowering &l, LinearStep map, std::int64_t groups, const Shape &out,
                      DType type) {
-    if (map.transposed && l.turnsConvolutions()) {
+    if (map.transposed && l.ownConvolutions()) {
         if (const auto result = turned(l, map, groups, out, type))
             return *result;
     }
-    const auto placed = [&](View view) { // as the step wants it
-        if (l.channelsLast())
-            std::rotate(view.dims.begin() + 1, view.dims.begin() + 2, view.dims.end());
-        return view;
-    };
     const Shape in = l.shapeOf(map.x), filter = l.shapeOf(map.weight);
+    const bool inner = !map.transposed && l.ownConvolutions() && channelsInner(in, groups, type) &&
+                       in.size() - 2 <= mostPlaces;
+    const auto placed = [&](View view) { // as the step wants it
+        return l.channelsLast() || inner ? withChannelsLast(std::move(view)) : view;
+    };
     const int input = l.bufferOf(placed(map.x));
     const int filters = l.bufferOf(placed(map.weight));
     std::vector<Axes> dims;
@@ -195,7 +209,7 @@ View convolutionStep(Lowering &l, LinearStep map, std::int64_t groups, const Sha
                 dims[1].push_back(l.program.axes.add(extent));
         }
     }
-    const std::vector<Axes> lying = placed(View{-1, dims}).dims;
+    const std::vector<Axes> lying = l.channelsLast() ? withChannelsLast(View{-1, dims}).dims : dims;
     const int output = l.program.addScratch(type, lying);
     Json step{{"kind", "convolution"},
               {"input", l.program.buffers[input].name},
@@ -220,7 +234,7 @@ View convolutionStep(Lowering &l, LinearStep map, std::int64_t groups, const Sha
         operations *= static_cast<double>(extent);
     std::optional<Product> matrices;
     if (product) {
-        Shaped shaped(in, filter[0] / groups, groups);
+        Shaped shaped(in, filter[0] / groups, groups, inner);
         for (std::size_t d = 0; d + 2 < in.size(); ++d)
             shaped.add(in[d + 2], out[d + 2], filter[d + 2], map.stride[d], map.padding[d],
                        map.dilation[d]);
@@ -228,6 +242,7 @@ View convolutionStep(Lowering &l, LinearStep map, std::int64_t groups, const Sha
             matrices = shaped.of(filters, input, type, l.tf32Convolution());
     }
     l.program.library.push_back({std::move(step), {input, filters}, output, operations, matrices});
+    l.program.library.back().own = inner;
     map.result = View{l.program.load(output, lying), dims};
     map.convolution = true;
     const View result = map.result;

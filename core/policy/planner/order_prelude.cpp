@@ -8,9 +8,18 @@ namespace {
 
 constexpr const char *ranked =
     R"cuda(// An element and where it was. No two were at one place, so that equal ones stay as they came.
+// They are copied one by one, since nobody writes what may lie between them.
 template <class T> struct Ranked {
     T value;
     int place;
+    Ranked() = default;
+    __device__ __forceinline__ Ranked(T value, int place) : value(value), place(place) {}
+    __device__ __forceinline__ Ranked(const Ranked &other)
+        : value(other.value), place(other.place) {}
+    __device__ __forceinline__ Ranked &operator=(const Ranked &other) {
+        value = other.value, place = other.place;
+        return *this;
+    }
 };
 
 // NaN is the largest.

@@ -211,10 +211,6 @@ class ProductOptions {
     void offer(Schedule s, double rate) {
         if (!possible(s))
             return;
-        // Windows are copied number by number, each with a look at where it lies: a guess.
-        constexpr double shareOfWindows = 0.5;
-        if (product_.b.windows)
-            rate *= shareOfWindows;
         const std::int64_t tiles =
             ceilDivide(product_.m, s.along) * ceilDivide(product_.n, s.across) * product_.batch;
         const std::int64_t slices = ceilDivide(product_.k, s.chunk);
@@ -231,6 +227,17 @@ class ProductOptions {
         }
     }
 
+    /// Copies of windows take as long as this, each with a look at where it lies, one by one or
+    /// some bytes at a time: measured in eleven convolutions each on an H100.
+    double secondsOfWindows(const Schedule &s) const {
+        constexpr double copiesPerSecond = 3.2e11, wideCopiesPerSecond = 1.9e11;
+        const int width = widestRead(product_, product_.b, product_.n);
+        const std::int64_t tiles = ceilDivide(product_.m, s.along) * product_.batch;
+        const double copies =
+            static_cast<double>(tiles * product_.n) * static_cast<double>(product_.k) / width;
+        return copies / (width > 1 ? wideCopiesPerSecond : copiesPerSecond);
+    }
+
     void add(Schedule s, std::int64_t parts, std::int64_t tiles, double rate) {
         s.parts = parts;
         const double processors = std::max(1, device_.multiprocessors);
@@ -244,6 +251,11 @@ class ProductOptions {
                                (s.form == Form::tensor ? tensorSlice : floatSlice) *
                                std::max(1.0, rounds / 4);
         double seconds = std::max(rounds * work * processorsOfRates / rate, waiting);
+        if (product_.b.windows) { // beside the work, but not quite
+            constexpr double ofTheLesser = 0.1;
+            const double copies = secondsOfWindows(s);
+            seconds = std::max(seconds, copies) + ofTheLesser * std::min(seconds, copies);
+        }
         std::string reason = fmt::format("tiles of {} by {}", s.along, s.across);
         reason += s.split                  ? " on tensor cores, floats as two TF32 numbers"
                   : s.form == Form::tensor ? " on tensor cores"
@@ -308,11 +320,12 @@ class ProductOptions {
 } // namespace
 
 int widestRead(const Product &product, const ProductOperand &operand, std::int64_t rows) {
-    if (operand.windows)
-        return 1;
     int width = static_cast<int>(16 / sizeOf(product.type));
-    for (const std::int64_t n :
-         {operand.alongK ? product.k : rows, operand.pitch, operand.batchStride}) {
+    const auto all =
+        operand.windows
+            ? std::array{operand.windows->inner, std::int64_t{0}, operand.batchStride}
+            : std::array{operand.alongK ? product.k : rows, operand.pitch, operand.batchStride};
+    for (const std::int64_t n : all) {
         while (width > 1 && n % width != 0)
             width /= 2;
     }

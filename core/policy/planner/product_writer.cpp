@@ -79,14 +79,21 @@ class ProductWriter : public ProductEpilogue {
             numbers.push_back(f.channels);
             for (const auto &sizes : {f.stride, f.taps, f.size, f.first})
                 numbers.insert(numbers.end(), sizes.begin(), sizes.end());
+            numbers.push_back(f.inner);
             return fmt::format("Padded<{}, Neighbours<{}>>", plain, fmt::join(numbers, ", "));
         }
         out_.helpers.insert("windows");
         const ConvolutionWindows &w = *operand.windows;
+        numbers.push_back(w.inner);
         for (const auto &sizes : {w.in, w.out, w.taps, w.stride, w.padding, w.dilation})
             numbers.insert(numbers.end(), sizes.begin(), sizes.end());
-        return fmt::format("{}<{}, Windows<{}>>", tensor ? "WindowOperand" : "WindowSlice", shape,
-                           fmt::join(numbers, ", "));
+        const std::string windows = fmt::format("Windows<{}>", fmt::join(numbers, ", "));
+        if (!operand.alongK)
+            return fmt::format("{}<{}, {}>", tensor ? "WindowOperand" : "WindowSlice", shape,
+                               windows);
+        out_.helpers.insert("channelWindows");
+        return fmt::format("{}<{}, {}, {}>", tensor ? "ChannelOperand" : "ChannelSlice", shape,
+                           widestRead(product_, operand, all), windows);
     }
 
     std::string partLength() const {

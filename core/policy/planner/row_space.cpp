@@ -6,9 +6,30 @@ namespace cuda_agent::policy {
 
 namespace {
 
+/// Blocks of so many threads keep a row in registers, `each` elements a thread, and exchange their
+/// partial results.
+void keptTogether(const Facts &f, int threads, int each, double traffic, std::vector<Option> &out) {
+    const std::int64_t parts = ceilDivide(f.elements, static_cast<std::int64_t>(threads) * each);
+    // All blocks of a row have to be running: 65536 registers of a multiprocessor are 64 for each
+    // of 1024 threads, or 128 where a thread keeps many elements.
+    const std::int64_t resident = ceilDivide(parts, f.processors);
+    if (each % f.vector != 0 || parts < 2 || resident * threads > (each > 32 ? 512 : 1024))
+        return;
+    const int unroll = static_cast<int>(std::min<std::int64_t>(
+        each / f.vector, ceilDivide(f.elements, parts * threads * f.vector)));
+    Schedule s = rowSchedule(threads, threads, f.vector, unroll, parts);
+    s.staged = true;
+    s.together = true;
+    s.resident = static_cast<int>(resident);
+    offer(out, option(s, traffic,
+                      fmt::format("one read: {} blocks share a row in registers and exchange their "
+                                  "partial results",
+                                  parts)));
+}
+
 /// Several blocks walk along a row together, once per sweep. As few rows are in work at a time as
 /// the cache can hold, so that every sweep but the first reads from there.
-void sharedSweeps(const Facts &f, std::vector<Option> &out) {
+void sharedSweeps(const Facts &f, double traffic, std::vector<Option> &out) {
     const std::int64_t rowBytes = f.elements * std::max<std::int64_t>(f.elementBytes, 1);
     if (rowBytes * 2 > f.cacheBytes)
         return;
@@ -33,7 +54,7 @@ void sharedSweeps(const Facts &f, std::vector<Option> &out) {
         s.together = true;
         s.resident = resident;
         s.streaming = streaming && f.elementResults;
-        offer(out, option(s, 1,
+        offer(out, option(s, traffic,
                           fmt::format("{} blocks walk along a row together, again from the "
                                       "cache that holds it",
                                       parts)));
@@ -100,13 +121,18 @@ void rowOptions(const Facts &f, std::vector<Option> &out) {
     // cache.
     constexpr std::int64_t veryLong = 1 << 20, somewhatLong = 1 << 16;
     const bool several = again && !f.boolState;
-    if (several && f.elements >= veryLong)
-        sharedSweeps(f, out);
+    // Measured on an H100 with rows of 8 MB: memory idles while blocks wait for each other.
+    const double together = f.elements >= veryLong ? 1.6 : least;
+    if (several && f.elements >= veryLong) {
+        if (perThreadMost >= 32) // as few blocks as can keep it
+            keptTogether(f, 1024, 32, together, out);
+        sharedSweeps(f, together, out);
+    }
     // Several blocks keep the row in registers and wait for each other.
     if (several && f.elements > 8192) {
         // Hundreds of blocks that wait for each other lose more time than a second read takes.
         constexpr std::int64_t longest = 4 << 20;
-        const double waiting = f.elements >= longest ? 2 : least;
+        const double waiting = f.elements >= longest ? 3 : together;
         // In the order of what was fastest on rows of 0.25 to 16 MB on an H200.
         for (const auto &[threads, each] : {std::pair{256, 48},
                                             {512, 16},
@@ -116,29 +142,12 @@ void rowOptions(const Facts &f, std::vector<Option> &out) {
                                             {256, 64},
                                             {1024, 32},
                                             {512, 64}}) {
-            if (each > perThreadMost || each % v != 0)
-                continue;
-            const std::int64_t parts =
-                ceilDivide(f.elements, static_cast<std::int64_t>(threads) * each);
-            const int unroll = static_cast<int>(
-                std::min<std::int64_t>(each / v, ceilDivide(f.elements, parts * threads * v)));
-            // All blocks of a row have to be running: 65536 registers of a multiprocessor are 64
-            // for each of 1024 threads, or 128 where a thread keeps many elements.
-            const std::int64_t resident = ceilDivide(parts, f.processors);
-            if (parts < 2 || resident * threads > (each > 32 ? 512 : 1024))
-                continue;
-            Schedule s = rowSchedule(threads, threads, v, unroll, parts);
-            s.staged = true;
-            s.together = true;
-            s.resident = static_cast<int>(resident);
-            out.push_back(option(s, waiting,
-                                 fmt::format("one read: {} blocks share a row in registers and "
-                                             "exchange their partial results",
-                                             parts)));
+            if (each <= perThreadMost)
+                keptTogether(f, threads, each, waiting, out);
         }
     }
     if (several && f.elements >= somewhatLong && f.elements < veryLong)
-        sharedSweeps(f, out);
+        sharedSweeps(f, together, out);
     // A block walks along the row once per sweep; later sweeps may hit the cache.
     if (f.elements >= 128) {
         for (const auto &[threads, unroll] :

@@ -27,22 +27,38 @@ bool isConvolution(const LibraryStep &step) {
     return step.step.at("kind") == "convolution";
 }
 
-/// Convolutions over three dimensions of space, for which cuDNN has no fast kernels: 10 to 55
-/// TFLOP/s on an H200 where those of two reach 150 and more.
-bool slowInTheLibrary(const LibraryStep &step) {
+bool isSolid(const LibraryStep &step) {
     return isConvolution(step) && step.step.at("stride").size() == 3;
 }
 
+/// Convolutions over three dimensions of space for which cuDNN has no fast kernels: of few
+/// channels, in groups, or transposed with no step between places. 10 to 40 TFLOP/s on an H100,
+/// where the others reach 85 to 150.
+bool slowInTheLibrary(const Program &program, const LibraryStep &step) {
+    if (!isSolid(step))
+        return false;
+    constexpr std::int64_t fewChannels = 16;
+    const Shape &image = program.buffers[step.reads[0]].shape;
+    const std::int64_t channels = step.step.contains("layout") ? image.back() : image[1];
+    const Json &strides = step.step.at("stride");
+    const bool stepless =
+        std::all_of(strides.begin(), strides.end(), [](const Json &stride) { return stride == 1; });
+    return channels < fewChannels || step.step.value("groups", 1) > 1 ||
+           (step.step.value("transposed", false) && stepless);
+}
+
 /// Operations a second that a library step is expected to reach.
-double libraryRate(const LibraryStep &step, bool cpu) {
+double libraryRate(const Program &program, const LibraryStep &step, bool cpu) {
     if (cpu)
         return 1.5e11;
     if (step.product && sizeOf(step.product->type) < sizeof(float))
         return 6e14;
-    if (slowInTheLibrary(step))
+    if (slowInTheLibrary(program, step))
         return 2e13;
     if (!roundsProducts(step))
-        return 5e13;
+        return isSolid(step) ? 2e13 : 5e13;
+    if (isSolid(step))
+        return 1e14;
     return isConvolution(step) ? 2e14 : 3.5e14;
 }
 
@@ -59,7 +75,8 @@ std::set<int> promising(const Fused &fused, const std::vector<int> &products,
         for (const int buffer : step.reads)
             bytes += static_cast<double>(fused.program.bytesOf(buffer));
         if (step.operations < (cpu ? smallOnCpu : smallOnCuda) || step.own ||
-            slowInTheLibrary(step) || (!cpu && step.operations < operationsPerByte * bytes))
+            slowInTheLibrary(fused.program, step) ||
+            (!cpu && step.operations < operationsPerByte * bytes))
             some.insert(number);
     }
     return some;
@@ -92,13 +109,8 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
     if (convolutions) {
         CUDA_AGENT_ASSIGN(last, lower(task, tf32, cuda, true, true));
         programs.push_back({std::move(last)});
-    }
-    const bool transposed = cuda && any([](const LibraryStep &step) {
-                                return isConvolution(step) && step.step.value("transposed", false);
-                            });
-    if (transposed) {
-        CUDA_AGENT_ASSIGN(turned, lower(task, tf32, cuda, true, false, true));
-        programs.push_back({std::move(turned)});
+        CUDA_AGENT_ASSIGN(own, lower(task, tf32, cuda, true, false, true));
+        programs.push_back({std::move(own)});
     }
     // PyTorch does not take TF32 everywhere it may, and what it computes sets the allowance.
     if (any(roundsProducts)) {
@@ -108,9 +120,9 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
             CUDA_AGENT_ASSIGN(exact, lower(task, false, false, true, channelsLast));
             programs.push_back({std::move(exact), true});
         }
-        if (transposed) {
-            CUDA_AGENT_ASSIGN(turned, lower(task, false, false, true, false, true));
-            programs.push_back({std::move(turned), true});
+        if (convolutions) {
+            CUDA_AGENT_ASSIGN(own, lower(task, false, false, true, false, true));
+            programs.push_back({std::move(own), true});
         }
     }
     for (std::size_t i = 0, count = programs.size(); i < count; ++i) {
@@ -226,7 +238,7 @@ void SearchSpace::add(Fused fused, const device::Info &device, bool exact,
         for (const int buffer : step.reads)
             bytes += static_cast<double>(program.bytesOf(buffer));
         variant->librarySeconds +=
-            std::max(bytes / bytesPerSecond_, step.operations / libraryRate(step, cpu_)) +
+            std::max(bytes / bytesPerSecond_, step.operations / libraryRate(program, step, cpu_)) +
             launchSeconds;
         // Its fast kernels know channels last only.
         if (!cpu_ && isConvolution(step) && !step.step.contains("layout"))

@@ -148,13 +148,15 @@ class Maker:
         self._free()
         if self.fused and self.transform in ("nan", "inf"):
             self._loosen([view for _, view, _ in oracle])
-        if self.sensitivity and any(dtype.is_floating_point for dtype in dtypes):
+        floating = any(dtype.is_floating_point for dtype in dtypes)
+        if self.sensitivity and floating:
             if changed:
                 arguments = self._inputs()
             self._measure_sensitivity(arguments, dtypes, oracle, errors)
-            arguments.clear()
-            self._try_other_ways(oracle, errors)
         arguments.clear()
+        # Errors of scaled inputs are not in proportion to others where something saturates.
+        if (self.sensitivity or self.scale != 1) and floating:
+            self._try_other_ways(oracle, errors)
         for memory, _, _ in oracle:
             memory.release()
         oracle.clear()

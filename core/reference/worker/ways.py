@@ -1,17 +1,22 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Other ways in which stock PyTorch runs the same task in the same numerics.
+"""Other ways in which PyTorch may run the same task in the same numerics.
 
 Where a mode allows TF32, PyTorch does not take it everywhere: cuDNN chooses by shape and layout,
 fused attention has kernels without it. torch.compile, which chooses other layouts, rounds where
-eager does not. The allowance is to be that of the mode, not of one choice, so the errors of these
-ways count as the reference's own.
+eager does not. The allowance is to be that of the mode, not of one choice or of what a library has
+kernels for, so the errors of these ways count as the reference's own.
 """
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 LAYOUTS = {4: torch.channels_last, 5: torch.channels_last_3d}
+aten = torch.ops.aten
+CONVOLUTIONS = {aten.convolution.default: (0, 1)}  # operator: its operands that TF32 may round
+PRODUCTS = {aten.mm.default: (0, 1), aten.bmm.default: (0, 1), aten.addmm.default: (1, 2),
+            aten.baddbmm.default: (1, 2)}
+BELOW = 13  # bits that a TF32 number has less than a float
 
 
 class ChannelsLast(TorchDispatchMode):
@@ -21,17 +26,43 @@ class ChannelsLast(TorchDispatchMode):
     def __init__(self):
         super().__init__()
         self.convolutions = 0
+        self.products = 0
         self.attention = False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         self.attention = self.attention or "scaled_dot_product" in func._schema.name
-        if func is not torch.ops.aten.convolution.default or args[0].dtype != torch.float32 or \
+        self.products += func in PRODUCTS and args[1].dtype == torch.float32
+        if func not in CONVOLUTIONS or args[0].dtype != torch.float32 or \
                 args[0].dim() not in LAYOUTS:
             return func(*args, **(kwargs or {}))
         self.convolutions += 1
         layout = LAYOUTS[args[0].dim()]
         moved = [tensor.contiguous(memory_format=layout) for tensor in args[:2]]
         return func(*moved, *args[2:], **(kwargs or {})).contiguous()
+
+
+def rounded_to_tf32(tensor):
+    """The nearest TF32 numbers (ties away from zero, as cvt.rna.tf32 rounds), as floats."""
+    result = tensor.clone()
+    result.view(torch.int32).add_(1 << (BELOW - 1)).bitwise_and_(-(1 << BELOW))
+    strange = tensor != tensor  # NaN may have any bits
+    return torch.where(strange, tensor, result) if strange.any() else result
+
+
+class Rounded(TorchDispatchMode):
+    """What TF32 means, whether or not there are kernels for a shape: operands of float32
+    convolutions, and of products where `products`, are TF32 numbers."""
+
+    def __init__(self, products):
+        super().__init__()
+        self.operands = CONVOLUTIONS | (PRODUCTS if products else {})
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        args = list(args)
+        for i in self.operands.get(func, ()):
+            if args[i].dtype == torch.float32:
+                args[i] = rounded_to_tf32(args[i])
+        return func(*args, **(kwargs or {}))
 
 
 def unfused_attention():
@@ -59,6 +90,10 @@ class Ways:
             if watch.convolutions:
                 yield outputs
             del outputs
+        if self.met.convolutions or (self.tf32 and self.met.products):
+            with Rounded(self.tf32):
+                outputs = forward()
+            yield outputs
         if self.met.attention and self.tf32:
             with unfused_attention():
                 outputs = forward()
