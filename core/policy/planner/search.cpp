@@ -7,6 +7,8 @@
 #include "core/policy/planner/recurrence.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace cuda_agent::policy {
 
@@ -32,18 +34,23 @@ bool isSolid(const LibraryStep &step) {
 }
 
 /// Convolutions over three dimensions of space for which cuDNN has no fast kernels: of few
-/// channels, in groups, or transposed with no step between places. 10 to 40 TFLOP/s on an H100,
-/// where the others reach 85 to 150.
+/// channels, in groups, of more taps than 3 along each dimension, or transposed with no step
+/// between places. 4 to 40 TFLOP/s on an H100, where the others reach 85 to 150.
 bool slowInTheLibrary(const Program &program, const LibraryStep &step) {
     if (!isSolid(step))
         return false;
-    constexpr std::int64_t fewChannels = 16;
+    constexpr std::int64_t fewChannels = 16, manyTaps = 27;
+    const bool last = step.step.contains("layout");
     const Shape &image = program.buffers[step.reads[0]].shape;
-    const std::int64_t channels = step.step.contains("layout") ? image.back() : image[1];
+    const Shape &filters = program.buffers[step.reads[1]].shape;
+    const std::int64_t channels = last ? image.back() : image[1];
+    const std::int64_t taps =
+        std::accumulate(filters.begin() + (last ? 1 : 2), filters.end() - (last ? 1 : 0),
+                        std::int64_t{1}, std::multiplies<>());
     const Json &strides = step.step.at("stride");
     const bool stepless =
         std::all_of(strides.begin(), strides.end(), [](const Json &stride) { return stride == 1; });
-    return channels < fewChannels || step.step.value("groups", 1) > 1 ||
+    return channels < fewChannels || taps > manyTaps || step.step.value("groups", 1) > 1 ||
            (step.step.value("transposed", false) && stepless);
 }
 

@@ -154,8 +154,10 @@ class Maker:
                 arguments = self._inputs()
             self._measure_sensitivity(arguments, dtypes, oracle, errors)
         arguments.clear()
-        # Errors of scaled inputs are not in proportion to others where something saturates.
-        if (self.sensitivity or self.scale != 1) and floating:
+        # Errors of other inputs are not in proportion to those of random ones where something
+        # saturates. Those of whole numbers have to be none.
+        if floating and self.transform != "whole" and \
+                (self.sensitivity or self.scale != 1 or self.transform != "none"):
             self._try_other_ways(oracle, errors)
         for memory, _, _ in oracle:
             memory.release()
