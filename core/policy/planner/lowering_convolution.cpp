@@ -12,7 +12,7 @@ namespace cuda_agent::policy {
 namespace {
 
 constexpr std::size_t mostPlaces = 3; ///< dimensions of space
-constexpr std::int64_t mostTaps = 32; ///< along one of them: bits of a word
+constexpr std::int64_t mostTaps = 32; ///< along all of them together: bits of a word
 
 std::int64_t floorDivide(std::int64_t a, std::int64_t b) {
     return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
@@ -37,14 +37,15 @@ struct Shaped {
     }
     void add(std::int64_t in, std::int64_t out, std::int64_t taps, std::int64_t stride,
              std::int64_t padding, std::int64_t dilation) {
-        possible = possible && taps <= mostTaps && at_ < mostPlaces;
+        possible = possible && at_ < mostPlaces;
         if (!possible)
             return;
         windows.in[at_] = in, windows.out[at_] = out, windows.taps[at_] = taps;
         windows.stride[at_] = stride, windows.padding[at_] = padding;
         windows.dilation[at_] = dilation;
         product.n *= out, product.k *= taps, product.b.batchStride *= in;
-        possible = product.b.batchStride < std::numeric_limits<std::int32_t>::max();
+        possible = product.b.batchStride < std::numeric_limits<std::int32_t>::max() &&
+                   windows.taps[0] + windows.taps[1] + windows.taps[2] <= mostTaps;
         ++at_;
     }
     Product of(int filters, int input, DType type, bool tf32) const {

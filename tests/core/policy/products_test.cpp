@@ -295,5 +295,18 @@ TEST(ProductTiles, TheLibraryStepAndTheOwnKernelAreBothMeasured) {
     EXPECT_NE(own(*first), own(*second)) << *first << " and " << *second;
 }
 
+TEST(Products, WindowsHaveAtMostAsManyTapsAsAWordHasBits) {
+    const auto products = [](std::int64_t taps) {
+        GraphWriter g;
+        const Json x = g.input(f32({2, 3, 64})), w = g.input(f32({8, 3, taps}));
+        return productsOf(fusedOf(g.returning(
+                              {g.op("convolution.default", f32({2, 8, 65 - taps}), x, w, nullptr,
+                                    Json{1}, Json{0}, Json{1}, false, Json{0}, 1)})))
+            .size();
+    };
+    EXPECT_EQ(products(30), 1u) << "and one each for the two dimensions that are not there";
+    EXPECT_EQ(products(31), 0u);
+}
+
 } // namespace
 } // namespace cuda_agent::policy::graphs
