@@ -26,17 +26,20 @@ class ChannelsLast(TorchDispatchMode):
     def __init__(self):
         super().__init__()
         self.convolutions = 0
+        self.changed = 0  # of them, those that have such a layout
         self.products = 0
         self.attention = False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         self.attention = self.attention or "scaled_dot_product" in func._schema.name
         self.products += func in PRODUCTS and args[1].dtype == torch.float32
-        if func not in CONVOLUTIONS or args[0].dtype != torch.float32 or \
-                args[0].dim() not in LAYOUTS:
+        if func not in CONVOLUTIONS or args[0].dtype != torch.float32:
             return func(*args, **(kwargs or {}))
         self.convolutions += 1
-        layout = LAYOUTS[args[0].dim()]
+        layout = LAYOUTS.get(args[0].dim())
+        if layout is None:
+            return func(*args, **(kwargs or {}))
+        self.changed += 1
         moved = [tensor.contiguous(memory_format=layout) for tensor in args[:2]]
         return func(*moved, *args[2:], **(kwargs or {})).contiguous()
 
@@ -82,12 +85,12 @@ class Ways:
     def run(self, forward):
         """Yields what each way gives. `forward()` draws inputs and runs the model; it is called
         once for each way."""
-        if self.met is None or self.met.convolutions:
+        if self.met is None or self.met.changed:
             watch = ChannelsLast()
             with watch:
                 outputs = forward()
             self.met = watch
-            if watch.convolutions:
+            if watch.changed:
                 yield outputs
             del outputs
         if self.met.convolutions or (self.tf32 and self.met.products):
