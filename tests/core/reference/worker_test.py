@@ -305,7 +305,7 @@ class WaysTest(unittest.TestCase):
             return result.view(2, -1)  # a view of what the model knows as contiguous
 
         found, calls = self.outputs(False, forward)
-        self.assertEqual((len(found), calls), (1, 2))
+        self.assertEqual((len(found), calls), (2, 4))  # the other one rounds to TF32
         self.assertTrue(all(layouts))
         torch.testing.assert_close(found[0][0], torch.conv2d(image, weight).view(2, -1))
 
