@@ -115,7 +115,6 @@ struct ConvolutionWindows {
 struct NeighbourFilters {
     std::int64_t channels = 1;
     ConvolutionWindows::Sizes stride{1, 1, 1}, taps{1, 1, 1}, size{1, 1, 1}, first{0, 0, 0};
-    std::int64_t inner = 1; ///< channels below each tap, as of the windows
 };
 
 /// An operand of a product as it lies in memory, in elements: [rows, k] with k innermost, or

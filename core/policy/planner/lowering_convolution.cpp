@@ -89,7 +89,6 @@ std::optional<View> turned(Lowering &l, const LinearStep &map, std::int64_t grou
     std::vector<Window> list; // of the filters: from each neighbour's first tap every `stride`
     NeighbourFilters neighbours;
     neighbours.channels = filter[1];
-    neighbours.inner = shaped.windows.inner;
     bool whole = true, padded = false;
     for (std::size_t d = 0; d < spatial && shaped.possible; ++d) {
         const std::int64_t stride = map.stride[d], padding = map.padding[d];

@@ -79,7 +79,7 @@ class ProductWriter : public ProductEpilogue {
             numbers.push_back(f.channels);
             for (const auto &sizes : {f.stride, f.taps, f.size, f.first})
                 numbers.insert(numbers.end(), sizes.begin(), sizes.end());
-            numbers.push_back(f.inner);
+            numbers.push_back(product_.b.windows->inner); // below each tap
             return fmt::format("Padded<{}, Neighbours<{}>>", plain, fmt::join(numbers, ", "));
         }
         out_.helpers.insert("windows");

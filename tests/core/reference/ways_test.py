@@ -21,6 +21,45 @@ def numbers(outputs):
 
 
 class WaysTest(unittest.TestCase):
+    def outputs(self, tf32, forward):
+        calls = []
+
+        def counted():
+            calls.append(1)
+            return [forward()]
+
+        tried = ways.Ways(tf32)
+        first = [list(outputs) for outputs in tried.run(counted)]
+        second = [list(outputs) for outputs in tried.run(counted)]
+        self.assertEqual(len(first), len(second))
+        return first, len(calls)
+
+    def test_convolutions_run_with_channels_last(self):
+        image, weight = torch.randn(2, 3, 8, 9), torch.randn(4, 3, 3, 3)
+        layouts = []
+
+        def forward():
+            with torch.no_grad():
+                result = torch.conv2d(image, weight)
+            layouts.append(result.is_contiguous())
+            return result.view(2, -1)  # a view of what the model knows as contiguous
+
+        found, calls = self.outputs(False, forward)
+        self.assertEqual((len(found), calls), (2, 4))  # the other one rounds to TF32
+        self.assertTrue(all(layouts))
+        torch.testing.assert_close(found[0][0], torch.conv2d(image, weight).view(2, -1))
+
+    def test_attention_runs_unfused_where_products_may_round(self):
+        q, k, v = torch.randn(3, 1, 2, 16, 8)
+        forward = lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v)  # noqa: E731
+        found, calls = self.outputs(True, forward)
+        self.assertEqual((len(found), calls), (1, 3))  # once to look, then once each time
+        torch.testing.assert_close(found[0][0], forward())
+        self.assertEqual(self.outputs(False, forward), ([], 1))
+
+    def test_other_tasks_have_no_other_way(self):
+        self.assertEqual(self.outputs(True, lambda: torch.randn(3, 4).softmax(1)), ([], 1))
+
     def test_nearest_tf32_numbers(self):
         given = [1 + 2.0**-11, -1 - 2.0**-11, 1 + 2.0**-12, 3.0, 0.0, math.inf, -math.inf, 3.4e38]
         x = torch.tensor(given)

@@ -285,9 +285,7 @@ void DataTest::manyTasksDoNotBlock() {
     qInfo("10,000 tasks in %lld ms, the event loop waited at most %.1f ms", clock.elapsed(),
           watch.longest);
     QCOMPARE(page.model().rowCount(), 10'000);
-    // In proportion to the whole, however slow the machine is.
-    QVERIFY2(watch.longest * 3 < static_cast<double>(clock.elapsed()),
-             qPrintable(QString::number(watch.longest)));
+    QVERIFY2(watch.longest < 50, qPrintable(QString::number(watch.longest)));
     // Filtering and sorting as well.
     auto *edit = page.findChild<QLineEdit *>(QStringLiteral("data.text"));
     QTest::keyClicks(edit, QStringLiteral("task_99"));
