@@ -29,10 +29,7 @@ function(cuda_agent_test name)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                                 ${CMAKE_BINARY_DIR}/tests)
   cuda_agent_link(test_${name} PRIVATE ${ARG_DEPENDS})
-  target_link_libraries(test_${name} PRIVATE GTest::gtest GTest::gtest_main)
-  target_compile_definitions(
-    test_${name} PRIVATE CUDA_AGENT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                         CUDA_AGENT_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+  target_link_libraries(test_${name} PRIVATE cuda_agent_source_dir GTest::gtest GTest::gtest_main)
   cuda_agent_quick_to_compile(test_${name})
   if(ARG_TORCH)
     target_precompile_headers(test_${name} REUSE_FROM cuda_agent_learn_kernels)
@@ -128,7 +125,7 @@ function(cuda_agent_window_test name)
   set_target_properties(${target} PROPERTIES AUTOMOC ON RUNTIME_OUTPUT_DIRECTORY
                                                         ${CMAKE_BINARY_DIR}/tests)
   cuda_agent_link_widgets(${target} PRIVATE ${ARG_DEPENDS} Qt6::Test)
-  target_compile_definitions(${target} PRIVATE CUDA_AGENT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE cuda_agent_source_dir)
   cuda_agent_quick_to_compile(${target})
   target_precompile_headers(${target} REUSE_FROM cuda_agent_widgets_base)
   add_test(NAME window.${name} COMMAND ${target})

@@ -23,6 +23,11 @@ struct Options {
     double tolerance = 5; ///< per cent
     std::string junit;    ///< file to write
     bool sanitize = false;
+    bool noTiming = false;
+    std::string baselines; ///< folder of those measured before
+
+    bool timing() const { return !sanitize && !noTiming; }
+    std::string doing() const { return timing() ? "verifying and timing" : "verifying"; }
 };
 
 /// Two runs of the very same candidate differ by up to 0.9 % on an H200, whoever comes first: their
@@ -126,13 +131,14 @@ Result<Json> judgeOne(judge::Judge &judge, const std::string &path, const Option
 /// The exit code is that of the worst.
 Result<int> checkAll(const Options &options, std::stop_token stop) {
     CUDA_AGENT_ASSIGN(request, openTask(options.task));
-    request.judge.timing = !options.sanitize;
+    request.judge.timing = options.timing();
+    request.judge.baselines = options.baselines;
     CUDA_AGENT_ASSIGN(device, device::openNamed(options.task.device));
     Printer printer(options.task.json);
     CUDA_AGENT_ASSIGN(judge, prepare(std::move(request), std::move(device), printer, stop));
     int worst = 0;
     for (const auto &path : options.candidates) {
-        printer.progress((options.sanitize ? "verifying " : "verifying and timing ") + path);
+        printer.progress(options.doing() + " " + path);
         CUDA_AGENT_ASSIGN(json, judgeOne(*judge, path, options, printer, stop));
         const bool judged = !json.contains("error");
         const int code = judged ? codeOf(json) : json["error"]["exit_code"].get<int>();
@@ -177,7 +183,8 @@ Result<int> check(const Options &options, std::stop_token stop) {
             CUDA_AGENT_TRY(modules::checkForm(*module, request.judge.rules, device->info().kind));
     if (options.sanitize)
         CUDA_AGENT_TRY(judge::canSanitize(device->info()));
-    request.judge.timing = !options.sanitize;
+    request.judge.timing = options.timing();
+    request.judge.baselines = options.baselines;
     Printer printer(options.task.json);
     const std::string name = request.spec.name();
     CUDA_AGENT_ASSIGN(judge, prepare(std::move(request), std::move(device), printer, stop));
@@ -189,7 +196,7 @@ Result<int> check(const Options &options, std::stop_token stop) {
         const int code = printComparison(printer, comparison);
         return code;
     }
-    printer.progress(options.sanitize ? "verifying" : "verifying and timing");
+    printer.progress(options.doing());
     CUDA_AGENT_ASSIGN(verdict, verdictOf(*judge, candidate, options, printer, stop));
     const auto json = judge::toJson(verdict);
     if (options.task.json)
@@ -229,9 +236,14 @@ Run addCheck(CLI::App &app) {
         "In place of timing, run the kernels once with every access looked at: out of bounds, "
         "uninitialised memory, data races, barriers, undefined arithmetic. On the cpu by checks of "
         "this program, on cuda by compute-sanitizer. Exit 1 when something is found");
-    for (auto *option : {baseline, junit, sanitize})
+    addBaselines(app, options->baselines);
+    auto *noTiming =
+        app.add_flag("--no-timing", options->noTiming,
+                     "Verify only, in a fraction of the time: no baselines, no speed-up");
+    for (auto *option : {baseline, junit, sanitize, noTiming})
         option->excludes("--against");
-    sanitize->excludes(baseline);
+    for (auto *option : {sanitize, noTiming})
+        option->excludes(baseline)->excludes("--baselines");
     return [options](std::stop_token stop) { return check(*options, std::move(stop)); };
 }
 

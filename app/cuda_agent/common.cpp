@@ -37,6 +37,14 @@ Result<TaskRequest> openTask(const TaskOptions &options) {
     return request;
 }
 
+void addBaselines(CLI::App &app, std::string &folder) {
+    app.add_option(
+        "--baselines", folder,
+        "Folder of eager's and torch.compile's times from earlier runs on such a device: "
+        "what is there is not measured again, what is not is added (default: measure "
+        "always)");
+}
+
 void EndpointOptions::add(CLI::App &app) {
     app.add_option("--endpoint-config", file,
                    "TOML file with the endpoint's settings (default: " +

@@ -30,6 +30,9 @@ struct TaskRequest {
 };
 Result<TaskRequest> openTask(const TaskOptions &options);
 
+/// `--baselines FOLDER`, for judge::Options::baselines.
+void addBaselines(CLI::App &app, std::string &folder);
+
 /// Options that say which language model to ask; what they leave open is in the configuration file.
 struct EndpointOptions {
     std::string file;

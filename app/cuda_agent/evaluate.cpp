@@ -164,10 +164,7 @@ Run addEvaluate(CLI::App &app) {
     app.add_option("--seconds", options->seconds,
                    "Stop after this time; the same command goes on (default: no limit)")
         ->check(CLI::PositiveNumber);
-    app.add_option("--baselines", options->baselines,
-                   "Folder of eager's and torch.compile's times from earlier evaluations on such a "
-                   "device: what is there is not measured again, what is not is added (default: "
-                   "measure always)");
+    addBaselines(app, options->baselines);
     app.add_option("--gpus", options->gpus, "GPUs to use (default: all that CUDA sees)")
         ->check(CLI::Range(1, 64));
     app.add_option("--per-device", options->perDevice,

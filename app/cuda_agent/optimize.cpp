@@ -20,6 +20,7 @@ struct Options {
     std::string policy = "planner";
     std::string recorded; ///< for the replay policy
     std::string session;
+    std::string baselines; ///< folder of those measured before
     agent::Budget budget{0, 0, 0, 0};
     TransformerOptions transformer;
     EndpointOptions endpoint;
@@ -34,6 +35,7 @@ Result<int> optimize(const Options &options, std::stop_token stop) {
     agent::RunRequest wanted;
     wanted.spec = request.spec;
     wanted.judge = request.judge;
+    wanted.judge.baselines = options.baselines;
     wanted.device = options.task.device;
     wanted.policy = options.policy;
     wanted.recorded = options.recorded;
@@ -112,6 +114,7 @@ Run addOptimize(CLI::App &app) {
     app.add_option("--session", options->session,
                    "Folder of the session log; one that was stopped or killed is resumed "
                    "(default: cuda-agent-sessions/TASK-TIME)");
+    addBaselines(app, options->baselines);
     auto *attempts =
         app.add_option("--attempts", options->attempts,
                        "Attempts at the task that differ in what they try, each a session of its "

@@ -8,8 +8,12 @@ So a header may be compiled behind a precompiled stem, but only one whose parts 
 whatever way: then the stem gives it no name that it would not have alone. A header between the two
 that leans on the stem is found where it is checked itself.
 
+The compiler may be g++ or clang++. Clang takes a third of the time: it instantiates the templates that
+a stem needs once, with the stem, and g++ in every header behind it.
+
 What a header was last checked with (content hashes of it and of all that it includes) is kept in a
-cache file, so a second run looks only at what changed.
+cache file, so a second run looks only at what changed; names in it are as seen from the root, so that
+every checkout can use it.
 """
 
 import collections
@@ -30,27 +34,38 @@ STEMS = [
     ("core/learn/model/transformer.h",),
     ("ATen/core/Tensor.h",),
     ("QDialog", "core/session/event.h"),
+    ("QWidget", "core/session/event.h"),
     ("QWidget", "core/base/json.h"),
+    ("QDialog",),
     ("QWidget",),
     ("QObject", "core/session/event.h"),
     ("QString", "core/base/json.h"),
     ("QString",),
     ("core/session/event.h", "core/device/device.h"),
     ("core/session/event.h",),
+    ("core/device/device.h", "functional", "map", "memory", "vector"),
+    ("core/device/device.h",),
     ("core/base/json.h", "functional", "map", "memory", "vector"),
     ("core/base/json.h",),
     ("core/base/result.h",),
+    ("string", "vector"),
 ]
 
 FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fsyntax-only"]
+CLANG = ["-fpch-instantiate-templates", "-Wno-pragma-once-outside-header", "-Wno-overloaded-virtual"]
 
 
 def command(with_torch=False):
     """The compiler with its options. Qt wants code that does not depend on its place."""
     given = problems.options
+    own = CLANG if is_clang() else ["-Winvalid-pch"]
     folders = [word for folder in given.system for word in ("-isystem", folder)]
     torch = [word for folder in given.torch if with_torch for word in ("-isystem", folder)]
-    return [given.compiler, *FLAGS, *(["-fPIC", *folders] if folders else []), *torch]
+    return [given.compiler, *FLAGS, *own, *(["-fPIC", *folders] if folders else []), *torch]
+
+
+def is_clang():
+    return "clang" in pathlib.Path(problems.options.compiler).name
 
 
 def needs_torch(root, name):
@@ -104,7 +119,7 @@ def precompile(root, stem, with_torch, folder):
     header.write_text("".join(f"#include <{path}>\n" for path in stem))
     rule = header.with_suffix(".d")
     flags = [flag for flag in command(with_torch) if flag != "-fsyntax-only"]
-    made = f"{header}.gch"
+    made = f"{header}.{'pch' if is_clang() else 'gch'}"
     run = subprocess.run(
         [*flags, f"-I{root}", "-x", "c++-header", header, "-o", made, "-MD", "-MF", rule],
         cwd=root,
@@ -119,7 +134,7 @@ def compile_alone(root, name, stem=None, behind=()):
     """Returns (problem or "", files it was made of); `behind` are those of the stem."""
     with tempfile.TemporaryDirectory() as folder:
         rule = pathlib.Path(folder) / "rule.d"
-        before = ["-Winvalid-pch", "-include", stem] if stem else []
+        before = ["-include", stem] if stem else []
         source = [f"-I{root}", *before, "-x", "c++", "-", "-MD", "-MF", rule]
         run = subprocess.run(
             [*command(needs_torch(root, name)), *source],
@@ -132,28 +147,63 @@ def compile_alone(root, name, stem=None, behind=()):
             lines = [line for line in run.stderr.splitlines() if "error" in line]
             return f"{name}: does not compile alone: {(lines or [run.stderr])[0]}", []
         made_of = [*behind, *(path for path in dependencies(rule) if not path.startswith(str(stem)))]
-        return "", sorted({str((root / path).resolve()) for path in made_of})
+        return "", sorted({seen_from(root, (root / path).resolve()) for path in made_of})
+
+
+def seen_from(root, path):
+    """A path in the checkout as seen from its root, any other as it is."""
+    path = str(path)
+    return path[len(str(root)) + 1 :] if path.startswith(f"{root}/") else path
+
+
+def digest_of(root, paths):
+    """One hash of the contents of all of them, and of their names."""
+    text = "".join(f"{path} {digest(root / path)}\n" for path in paths)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def read_cache(file, setting):
+    """Header -> (hash, paths that it is of); empty where another setting or nothing is there."""
+    try:
+        stored = json.loads(file.read_text())
+        if stored["setting"] == setting:
+            paths = stored["paths"]
+            return {name: (made, [paths[i] for i in of]) for name, (made, of) in stored["headers"].items()}
+    except (OSError, ValueError, KeyError):
+        pass
+    return {}
+
+
+def write_cache(file, setting, cache):
+    paths = {}
+    headers = {
+        name: (made, [paths.setdefault(path, len(paths)) for path in of])
+        for name, (made, of) in sorted(cache.items())
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(f".{os.getpid()}")
+    part.write_text(json.dumps({"setting": setting, "paths": list(paths), "headers": headers}))
+    part.replace(file)
 
 
 def problems(root, files):
-    cache_file = problems.options.cache
-    setting = " ".join([*command(True), digest(problems.options.compiler)])
-    cache = {}
-    if cache_file and cache_file.exists():
-        stored = json.loads(cache_file.read_text())
-        cache = stored["headers"] if stored.get("setting") == setting else {}
-    trees = ("core/", "widgets/") if problems.options.system else ("core/",)
+    given = problems.options
+    trees = ("core/", "widgets/") if given.system else ("core/",)
     headers = [name for name in files if name.startswith(trees) and name.endswith(".h")]
     # Headers handed to compilers of candidates are not the engine's; their rooms test them.
     apart = ("/share/", "/host/", "/modules/extension/")
     headers = [name for name in headers if not any(part in name for part in apart)]
-
-    if not problems.options.torch:
+    if not given.torch:
         headers = [name for name in headers if not needs_torch(root, name)]
 
+    words = (word.replace(f"{root}/", "") for word in command(True))
+    setting = " ".join([*words, digest(given.compiler)])
+    cached = given.cache and root == given.root.resolve()  # fixtures are none
+    cache = read_cache(given.cache, setting) if cached else {}
+
     def fresh(name):
-        made_of = cache.get(f"{root}/{name}")
-        return bool(made_of) and all(digest(path) == value for path, value in made_of.items())
+        made, of = cache.get(name, ("", ()))
+        return bool(of) and made == digest_of(root, of)
 
     known = {}
     todo = {name: stem_of(root, name, known) for name in headers if not fresh(name)}
@@ -179,14 +229,17 @@ def problems(root, files):
         for name, (problem, made_of) in zip(todo, pool.map(check, todo)):
             if problem:
                 found.append(problem)
-                cache.pop(f"{root}/{name}", None)
             else:
-                cache[f"{root}/{name}"] = {path: digest(path) for path in made_of}
-    if cache_file:
-        kept = {key: value for key, value in cache.items() if os.path.exists(key)}
-        cache_file.parent.mkdir(parents=True, exist_ok=True)
-        cache_file.write_text(json.dumps({"setting": setting, "headers": kept}))
+                cache[name] = (digest_of(root, made_of), made_of)
+    if cached and todo:
+        write_cache(given.cache, setting, {name: cache[name] for name in headers if fresh(name)})
     return found
+
+
+def default_cache():
+    """In the user's cache, where core/base/paths.h has it, so that every checkout shares it."""
+    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(os.environ.get("CUDA_AGENT_CACHE") or pathlib.Path(home) / "cuda-agent") / "headers.json"
 
 
 def folders(text):
@@ -195,7 +248,7 @@ def folders(text):
 
 def options(parser):
     parser.add_argument("--compiler", default="/usr/bin/g++")
-    parser.add_argument("--cache", type=pathlib.Path)
+    parser.add_argument("--cache", type=pathlib.Path, default=default_cache())
     parser.add_argument(
         "--system",
         type=folders,

@@ -41,6 +41,16 @@ def run(*arguments, timeout=300, cwd=None, **environment):
 
 
 class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # For `--baselines`, where a test is not about times: the next one spares torch.compile.
+        cls.of_class = tempfile.TemporaryDirectory()
+        cls.baselines = pathlib.Path(cls.of_class.name) / "baselines"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.of_class.cleanup()
+
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.temporary.name)
@@ -204,14 +214,17 @@ class Optimize(Case):
         self.expect(run("check", task, best, "--baseline", "none.json"), 2, "none.json")
         # Several candidates of one task: a verdict a line, what is unusable spoils no other.
         several = run("check", task, self.folder / "none", best, "--device", "cpu", "--json",
-                      "--strength", "training")
+                      "--strength", "training", "--no-timing")
         self.expect(several, 2)
         lines = [json.loads(line) for line in several.stdout.splitlines()]
         self.assertEqual([line["candidate"] for line in lines],
                          [str(self.folder / "none"), str(best)])
         self.assertIn("there is no", lines[0]["error"]["message"])
         self.assertTrue(lines[1]["correct"])
+        self.assertEqual(lines[1]["reward"], 1)
+        self.assertNotIn("speedup", lines[1])
         self.expect(run("check", task, best, best, "--against", best), 2, "--against")
+        self.expect(run("check", task, best, "--no-timing", "--baseline", stored), 2, "--no-timing")
         again = run("optimize", task, "--device", "cpu", "--session", session)
         self.expect(again, 2, "has ended")
 
@@ -220,7 +233,8 @@ class Crash(Case):
     def test_a_killed_run_resumes(self):
         task = self.file("task.py", GOOD_TASK)
         session = self.folder / "session"
-        command = [PROGRAM, "optimize", task, "--device", "cpu", "--session", session]
+        command = [PROGRAM, "optimize", task, "--device", "cpu", "--session", session,
+                   "--baselines", self.baselines]
         dice = random.Random(time.time_ns())
         for _ in range(3):
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

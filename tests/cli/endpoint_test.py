@@ -78,7 +78,7 @@ class Endpoint(Case):
         session = self.folder / "session"
         result = self.ask("optimize", task, "--device", "cpu", "--policy", "endpoint",
                           "--base-url", self.url, "--model", "script", "--session", session,
-                          "--json")
+                          "--baselines", self.baselines, "--json")
         self.expect(result, 0, "the model is done")
         verdict = json.loads(result.stdout)
         self.assertTrue(verdict["correct"])
@@ -112,7 +112,8 @@ class Endpoint(Case):
         # The session replays, also as a policy of its own.
         self.expect(self.ask("replay", session), 0, "I read the task first.")
         again = self.ask("optimize", task, "--device", "cpu", "--policy", "replay", "--recorded",
-                         session, "--session", self.folder / "again", "--json")
+                         session, "--session", self.folder / "again", "--baselines",
+                         self.baselines, "--json")
         self.expect(again, 0)
         self.assertEqual(json.loads(again.stdout)["best_turn"], 3)
 
@@ -151,7 +152,8 @@ class Endpoint(Case):
         task = self.file("relu_twice.py", GOOD_TASK)
         session = self.folder / "session"
         arguments = ("optimize", task, "--device", "cpu", "--policy", "endpoint", "--base-url",
-                     self.url, "--model", "locked", "--turns", 2, "--session", session)
+                     self.url, "--model", "locked", "--turns", 2, "--session", session,
+                     "--baselines", self.baselines)
         self.expect(self.ask(*arguments), 2, "refuses the key")
         resumed = self.ask(*arguments, key="right-key")
         self.expect(resumed, 1, "resumed after 0 turns", "no correct candidate")

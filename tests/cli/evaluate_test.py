@@ -88,7 +88,7 @@ class Evaluate(Case):
 
     def test_a_stop_and_a_kill_lose_only_what_is_at_hand(self):
         command = [PROGRAM, "evaluate", self.suite, "--device", "cpu", "--out", self.out, "--turns", "1",
-                   "--no-memory", "--only", "1/2,2/1,1/1"]
+                   "--no-memory", "--only", "1/2,2/1,1/1", "--baselines", self.baselines]
         session, results = self.out / "sessions/1/1-default/session.jsonl", self.out / "results.jsonl"
         for number, begun in ((signal.SIGINT, session.exists),
                               (signal.SIGKILL, lambda: results.stat().st_size > 0)):

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -23,13 +22,9 @@ LEARNER = pathlib.Path(PROGRAM).parent / "cuda-agent-learn"
 class Transformer(Case):
     @classmethod
     def setUpClass(cls):
+        super().setUpClass()
         os.environ["OMP_NUM_THREADS"] = "1"
-        cls.shared = tempfile.TemporaryDirectory()
-        cls.weights = tiny_policy.train(LEARNER, pathlib.Path(cls.shared.name) / "tiny")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.shared.cleanup()
+        cls.weights = tiny_policy.train(LEARNER, pathlib.Path(cls.of_class.name) / "tiny")
 
     def setUp(self):
         super().setUp()
@@ -38,7 +33,8 @@ class Transformer(Case):
 
     def command(self, *more, weights=None, turns=2):
         return [PROGRAM, *map(str, ("optimize", self.task, "--device", "cpu", "--policy", "transformer", "--weights",
-                                    weights or self.weights, "--turns", turns, "--longest-turn", 300, "--session", self.session, *more))]
+                                    weights or self.weights, "--turns", turns, "--longest-turn", 300, "--session", self.session,
+                                    "--baselines", self.baselines, *more))]
 
     def optimize(self, *more, environment=None, **others):
         return subprocess.run(self.command(*more, **others), capture_output=True, text=True, timeout=300,
@@ -128,7 +124,8 @@ class Transformer(Case):
     def test_a_suite_is_evaluated(self):
         out = self.folder / "evaluation"
         result = subprocess.run([PROGRAM, "evaluate", self.folder, "--only", "relu_twice", "--device", "cpu",
-                                 "--policy", "transformer", "--turns", "1", "--longest-turn", "300", "--out", out, "--json"],
+                                 "--policy", "transformer", "--turns", "1", "--longest-turn", "300", "--out", out,
+                                 "--baselines", self.baselines, "--json"],
                                 capture_output=True, text=True, timeout=300,
                                 env={**os.environ, "CUDA_AGENT_WEIGHTS": str(self.weights)})
         self.expect(result, 0)

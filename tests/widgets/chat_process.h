@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "tests/source_dir.h"
+
 #include <QProcess>
 #include <QString>
 
@@ -13,7 +15,7 @@ class ChatProcess {
     explicit ChatProcess(const QString &script = {}) {
         QStringList arguments{
             QStringLiteral("-B"),
-            QStringLiteral(CUDA_AGENT_SOURCE_DIR "/tests/core/endpoint/chat_server.py")};
+            QString::fromStdString((sourceDir() / "tests/core/endpoint/chat_server.py").string())};
         if (!script.isEmpty())
             arguments += script;
         process_.setProcessChannelMode(QProcess::ForwardedErrorChannel);

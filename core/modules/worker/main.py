@@ -48,10 +48,12 @@ class Session:
 
     def hello(self, request, _):
         """Imports torch and reads the task; no candidate code runs yet."""
+        from worker.imports import uncollected
         from worker.source import Source
 
         source = Source(request["task"], request["overrides"])
-        import torch
+        with uncollected():
+            import torch
 
         if request["device"] == "cuda":
             if not torch.cuda.is_available():

@@ -7,6 +7,7 @@ import time
 import torch
 
 from .cases import precision
+from .imports import import_ahead
 from .loader import shortened
 from .protocol import WorkerError
 
@@ -84,8 +85,7 @@ class Timer:
         mode, tf32 = MODES[baseline]
         start = time.perf_counter()
         if mode == "default":
-            if self.task.device.type == "cpu" and not self.compiled:
-                prepare_inductor()
+            self._prepare_inductor()
             self._draw(seed)
             with precision(self.task.device, tf32):
                 try:
@@ -98,6 +98,13 @@ class Timer:
                 finally:
                     torch.compiler.reset()
         return {"compile_seconds": time.perf_counter() - start}
+
+    def _prepare_inductor(self):
+        if self.compiled:
+            return
+        import_ahead("torch._dynamo", "torch._inductor.compile_fx")
+        if self.task.device.type == "cpu":
+            prepare_inductor()
 
     def _draw(self, seed):
         if self.seed != seed or self.arguments is None:
@@ -124,8 +131,7 @@ class Timer:
         that is the same for every task."""
         from torch._inductor.utils import run_and_get_code
 
-        if self.task.device.type == "cpu" and not self.compiled:
-            prepare_inductor()
+        self._prepare_inductor()
         arguments = self.task.draw(seed)
         try:
             # Generated code is not to be had from Inductor's cache of graphs.
@@ -150,8 +156,7 @@ class Timer:
             return self.compiled[baseline], 0.0
         start = time.perf_counter()
         try:
-            if self.task.device.type == "cpu" and not self.compiled:
-                prepare_inductor()
+            self._prepare_inductor()
             model = torch.compile(self.task.model) if mode == "default" else \
                 torch.compile(self.task.model, mode=mode)
             model(*self.arguments)

@@ -18,6 +18,7 @@ import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from worker.imports import uncollected  # noqa: E402
 from worker.protocol import (LARGEST_PAYLOAD, Channel, Closed, WorkerError,  # noqa: E402
                              task_error)
 from worker.source import Source  # noqa: E402
@@ -43,7 +44,8 @@ def prepare():
     """Imports what descriptions need and takes one of them, which fills PyTorch's tables."""
     warnings.simplefilter("ignore")
     try:
-        import torch
+        with uncollected():
+            import torch
     except ImportError as error:
         raise WorkerError("machine", f"{sys.executable} cannot import torch ({error}); set "
                           "CUDA_AGENT_PYTHON to a Python that has PyTorch 2.11")

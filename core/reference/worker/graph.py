@@ -8,6 +8,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from .imports import import_ahead
 from .loader import flatten, shortened
 from .protocol import encode_number
 from .tensors import DTYPES, contiguous, type_of
@@ -68,6 +69,7 @@ class Describer:
         task = self.task
         arguments, self.arguments = self.arguments or task.draw(DESCRIPTION_SEED), None
         graph, problem = None, ""
+        import_ahead("torch.export._trace")
         try:
             graph = self._export(arguments)
             trace = any("backward" in node["op"] for node in graph["nodes"])

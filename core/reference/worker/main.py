@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from worker.imports import uncollected  # noqa: E402
 from worker.protocol import Channel, Closed, WorkerError, task_error  # noqa: E402
 from worker.source import Source  # noqa: E402
 
@@ -31,7 +32,8 @@ class Session:
         """Checks the file's text and makes PyTorch ready; no task code runs yet."""
         self.source = Source(request["file"], request["overrides"])
         try:
-            import torch  # late, and after the checks above: it takes seconds
+            with uncollected():
+                import torch  # late, and after the checks above: it takes seconds
         except ImportError as error:
             raise WorkerError("machine", f"{sys.executable} cannot import torch ({error}); set "
                               "CUDA_AGENT_PYTHON to a Python that has PyTorch 2.11")

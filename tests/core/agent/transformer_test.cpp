@@ -3,6 +3,7 @@
 #include "core/agent/best_of.h"
 
 #include "core/base/temporary_folder.h"
+#include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -28,8 +29,7 @@ class TransformerSessionTest : public testing::Test {
         policy::ModelOptions options;
         options.weights = folder_.path();
         options.program = {"/usr/bin/env", "python3", "-B",
-                           CUDA_AGENT_SOURCE_DIR "/tests/core/policy/transformer/fake_model.py",
-                           mode};
+                           sourceDir() / "tests/core/policy/transformer/fake_model.py", mode};
         auto process = policy::ModelProcess::start(options, {});
         EXPECT_TRUE(process) << process.error().message;
         return process ? *process : nullptr;

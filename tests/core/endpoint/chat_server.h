@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/policy/endpoint/endpoint.h"
+#include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ class ChatServer {
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
         posix_spawn_file_actions_addclose(&actions, ends[0]);
-        std::string program = CUDA_AGENT_SOURCE_DIR "/tests/core/endpoint/chat_server.py";
+        std::string program = sourceDir() / "tests/core/endpoint/chat_server.py";
         std::string argument = script;
         char python[] = "python3";
         char *arguments[] = {python, program.data(), script.empty() ? nullptr : argument.data(),

@@ -4,6 +4,7 @@
 
 #include "core/base/json.h"
 #include "core/export/extension.h"
+#include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@ namespace cuda_agent::exporter {
 
 /// The candidate of tests/data/export/mixed, as a session on that device would hand it over.
 inline Source mixedSource(device::Kind device = device::Kind::cpu) {
-    const std::filesystem::path folder = CUDA_AGENT_TEST_DATA "/export/mixed";
+    const std::filesystem::path folder = testData() / "export/mixed";
     Source source;
     source.task = "mixed";
     source.text = readTextFile(folder / "task.py").value();

@@ -3,6 +3,7 @@
 #include "tests/core/export/export_fixture.h"
 
 #include "core/export/interface.h"
+#include "tests/source_dir.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -13,8 +14,7 @@ namespace {
 
 /// Compares with a file under tests/data/export/golden, which CUDA_AGENT_WRITE_GOLDEN=1 writes.
 void expectGolden(const std::string &name, const std::string &text) {
-    const std::filesystem::path file =
-        std::filesystem::path(CUDA_AGENT_TEST_DATA "/export/golden") / (name + ".txt");
+    const std::filesystem::path file = testData() / "export/golden" / (name + ".txt");
     if (std::getenv("CUDA_AGENT_WRITE_GOLDEN") != nullptr) {
         std::filesystem::create_directories(file.parent_path());
         std::ofstream(file) << text;

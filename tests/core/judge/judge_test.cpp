@@ -4,6 +4,7 @@
 #include "core/judge/judge.h"
 
 #include "core/base/hash.h"
+#include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +49,7 @@ std::string kernel(const std::string &body, const std::string &before = {}) {
 class JudgeTest : public testing::Test {
   protected:
     static void SetUpTestSuite() {
-        auto spec = task::openSpec(fs::path(CUDA_AGENT_TEST_DATA) / "judge/scale_and_shift.py", {});
+        auto spec = task::openSpec(testData() / "judge/scale_and_shift.py", {});
         ASSERT_TRUE(spec) << spec.error().message;
         auto prepared = Judge::prepare(*spec, device::openCpu().value(), {}, {}, {});
         ASSERT_TRUE(prepared) << prepared.error().message;
@@ -255,7 +256,7 @@ TEST_F(JudgeTest, AHostileKernelReachesNothing) {
                     "if (i == 0) {{ through = open(\"{}\", 0) >= 0 || socket(2, 1, 0) >= 0 || "
                     "open(\"/etc/shadow\", 0) >= 0 || open(\"{}\", 0) >= 0; }}\n"
                     "y[i] = through ? 0.0f : 2 * x[i] + 1;",
-                    secret.string(), (fs::path(CUDA_AGENT_TEST_DATA) / "judge").string()),
+                    secret.string(), (testData() / "judge").string()),
         "extern \"C\" int open(const char *, int, ...); extern \"C\" int socket(int, int, "
         "int);"));
     fs::remove(secret);

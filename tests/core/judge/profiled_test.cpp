@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/judge/profiled.h"
+#include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -38,7 +39,7 @@ Result<Candidate> candidateOf(const fs::path &folder, const std::string &body) {
 }
 
 TEST(Profiled, OnTheFirstSealedCase) {
-    auto spec = task::openSpec(fs::path(CUDA_AGENT_TEST_DATA) / "judge/scale_and_shift.py", {});
+    auto spec = task::openSpec(testData() / "judge/scale_and_shift.py", {});
     ASSERT_TRUE(spec) << spec.error().message;
     Options options;
     options.timing = false;

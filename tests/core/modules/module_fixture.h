@@ -5,6 +5,7 @@
 #include "core/base/hash.h"
 #include "core/base/paths.h"
 #include "core/judge/judge.h"
+#include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -29,8 +30,8 @@ class ModuleTest : public testing::Test {
         Options options;
         options.rules = rules;
         options.interleaveBaselines = false;
-        const std::filesystem::path task = std::filesystem::path(CUDA_AGENT_SKILLS) /
-                                           "module-candidates/candidates/residual_scale/task.py";
+        const std::filesystem::path task =
+            sourceDir() / "skills" / "module-candidates/candidates/residual_scale/task.py";
         auto spec = task::openSpec(task, {"rows=64", "features=96"});
         EXPECT_TRUE(spec) << spec.error().message;
         auto prepared = Judge::prepare(*spec, device::openCpu().value(), options, {}, {});
@@ -47,8 +48,8 @@ class ModuleTest : public testing::Test {
         folder_ =
             std::filesystem::path(testing::TempDir()) / fmt::format("module-{:x}", randomSeed());
         std::filesystem::create_directories(folder_ / "kernels");
-        const std::filesystem::path example = std::filesystem::path(CUDA_AGENT_SKILLS) /
-                                              "module-candidates/candidates/residual_scale";
+        const std::filesystem::path example =
+            sourceDir() / "skills" / "module-candidates/candidates/residual_scale";
         for (const auto *path :
              {"model_new.py", "kernels/residual_scale.cu", "kernels/residual_scale_binding.cpp"})
             std::filesystem::copy_file(example / path, folder_ / path);

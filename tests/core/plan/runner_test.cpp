@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/scalar_bits.h"
 #include "tests/core/plan/run_cases.h"
+#include "tests/source_dir.h"
 
 #include <thread>
 
@@ -153,8 +154,7 @@ TEST_F(Runner, ConvolutionTransposed) {
 
 /// The fenced block of that language in the room's README.
 std::string fromReadme(const std::string &language) {
-    const auto text =
-        readTextFile(std::filesystem::path(CUDA_AGENT_SOURCE_DIR) / "core/plan/README.md");
+    const auto text = readTextFile(sourceDir() / "core/plan/README.md");
     EXPECT_TRUE(text);
     const std::string fence = "```" + language + "\n";
     const auto begin = text->find(fence) + fence.size();

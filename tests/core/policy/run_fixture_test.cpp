@@ -3,6 +3,7 @@
 #include "core/plan/runner.h"
 #include "core/policy/planner/search.h"
 #include "core/sanitize/cpu_check.h"
+#include "tests/source_dir.h"
 
 #include <cmath>
 #include <cstring>
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 
 fs::path fixtureFolder() {
     const char *other = std::getenv("CUDA_AGENT_PLANNER_FIXTURES");
-    return other != nullptr ? fs::path(other) : fs::path(CUDA_AGENT_TEST_DATA) / "planner";
+    return other != nullptr ? fs::path(other) : testData() / "planner";
 }
 
 std::vector<std::string> fixtures() {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "tests/core/reference/worker_fixture.h"
+#include "tests/source_dir.h"
 
 #include <cstdlib>
 
@@ -23,7 +24,7 @@ void WorkerTest::TearDown() {
 }
 
 task::Spec WorkerTest::spec(const std::string &name, const std::vector<std::string> &sets) {
-    const auto file = fs::path(CUDA_AGENT_TEST_DATA) / "tasks" / (name + ".py");
+    const auto file = testData() / "tasks" / (name + ".py");
     return task::openSpec(file, sets).value();
 }
 

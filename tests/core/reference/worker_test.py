@@ -6,6 +6,7 @@ Nothing hostile is loaded here: tasks that end, hang or attack their process are
 sandbox in the C++ tests.
 """
 
+import gc
 import math
 import os
 import pathlib
@@ -21,7 +22,7 @@ sys.path.insert(0, str(ROOT / "core" / "reference"))
 
 import torch  # noqa: E402
 
-from worker import cases, graph, oracle, reshape  # noqa: E402
+from worker import cases, graph, imports, oracle, reshape  # noqa: E402
 from worker.loader import Task  # noqa: E402
 from worker.protocol import Channel, Closed, WorkerError, encode_number  # noqa: E402
 from worker.source import Source  # noqa: E402
@@ -85,6 +86,29 @@ class SourceTest(unittest.TestCase):
         self.assertEqual(self.problem("x = 1\ny = = 2\n").line, 2)
         for text in (b"\x00", b"\xff\xfe", "(" * 5000, "# coding: nonsense\n"):
             self.assertIn("not Python", self.problem(text).message)
+
+
+class ImportsTest(unittest.TestCase):
+    def tearDown(self):
+        gc.enable()
+        gc.unfreeze()
+
+    def test_nothing_is_collected_meanwhile_nor_what_came_later_on(self):
+        with imports.uncollected():
+            self.assertFalse(gc.isenabled())
+            imported = [[] for _ in range(1000)]
+        self.assertTrue(gc.isenabled())
+        self.assertGreaterEqual(gc.get_freeze_count(), len(imported))
+
+    def test_a_collector_that_was_off_stays_off_and_an_error_passes(self):
+        gc.disable()
+        with self.assertRaises(SyntaxError), imports.uncollected():
+            raise SyntaxError
+        self.assertFalse(gc.isenabled())
+
+    def test_what_this_version_lacks_is_left_to_it(self):
+        imports.import_ahead("torch.no_such_part", "torch.export._trace")
+        self.assertIn("torch.export._trace", sys.modules)
 
 
 class ProtocolTest(unittest.TestCase):

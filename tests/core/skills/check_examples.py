@@ -41,7 +41,8 @@ def main():
     if not chosen:
         print("no example of that name")
         return 1
-    run = functools.partial(examples.check, arguments.program, device="cpu", strength="training")
+    run = functools.partial(examples.check, arguments.program, device="cpu", strength="training",
+                            timing=False)
     with tempfile.TemporaryDirectory() as folder:
         jobs = [functools.partial(run, e) for e in chosen]
         if not arguments.only:

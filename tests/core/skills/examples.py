@@ -69,11 +69,13 @@ class Outcome:
         return self.verdict.get("problem") or self.said.strip()[-300:] or f"exit {self.code}"
 
 
-def check(program, example, device, strength, settings=(), timeout=300, environment=None):
+def check(program, example, device, strength, settings=(), timeout=300, environment=None, timing=True):
     command = [str(program), "check", str(example.task), str(example.candidate),
                "--device", device, "--strength", strength, "--rules", example.rules, "--json"]
     for setting in settings:
         command += ["--set", setting]
+    if not timing:
+        command.append("--no-timing")
     start = time.monotonic()
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=timeout,

@@ -4,6 +4,7 @@
 // The plans of the skills' examples are read by the engine, and their kernels compile for GPUs,
 // also those that a CPU cannot run. No GPU is needed.
 #include "core/plan/runner.h"
+#include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +18,7 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> planFolders() {
     std::vector<fs::path> found;
-    for (const auto &entry :
-         fs::recursive_directory_iterator(fs::path(CUDA_AGENT_SOURCE_DIR) / "skills"))
+    for (const auto &entry : fs::recursive_directory_iterator(sourceDir() / "skills"))
         if (entry.path().filename() == "plan.json")
             found.push_back(entry.path().parent_path());
     std::sort(found.begin(), found.end());

@@ -3,6 +3,7 @@
 #include "core/skills/skill_set.h"
 
 #include "core/skills/front_matter.h"
+#include "tests/source_dir.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const fs::path data = fs::path(CUDA_AGENT_TEST_DATA) / "skills";
+const fs::path data = testData() / "skills";
 
 SkillSet load(const std::vector<SkillFolder> &folders) {
     auto set = SkillSet::load(folders);
@@ -311,7 +312,7 @@ TEST_F(SkillTree, HiddenFoldersAndDanglingLinksAreNoSkills) {
 
 /// The skills that this program ships.
 TEST(BuiltInSkills, AreAllUsable) {
-    const auto set = load({{fs::path(CUDA_AGENT_SOURCE_DIR) / "skills"}});
+    const auto set = load({{sourceDir() / "skills"}});
     EXPECT_GE(set.skills().size(), 9u);
     for (const auto &skill : set.skills())
         EXPECT_TRUE(skill.usable()) << skill.name << ": " << problemsOf(skill);

@@ -3,6 +3,7 @@
 #include "core/synthesis/recipe.h"
 
 #include "core/base/temporary_folder.h"
+#include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -39,8 +40,7 @@ class Recipes : public testing::Test {
 
 TEST_F(Recipes, OfTheRepositoryAreRead) {
     std::size_t count = 0;
-    for (const auto &entry :
-         fs::directory_iterator(fs::path(CUDA_AGENT_SOURCE_DIR) / "training/recipes")) {
+    for (const auto &entry : fs::directory_iterator(sourceDir() / "training/recipes")) {
         if (entry.path().extension() != ".toml")
             continue;
         const auto recipe = readRecipe(entry.path());

@@ -7,6 +7,7 @@
 #include "core/base/paths.h"
 #include "core/reference/launch.h"
 #include "tests/core/toolchain/object_helpers.h"
+#include "tests/source_dir.h"
 
 using namespace cuda_agent;
 using namespace cuda_agent::toolchain;
@@ -86,8 +87,8 @@ class HostExtension : public testing::Test {
 } // namespace
 
 TEST_F(HostExtension, ThePublishedExampleFromPython) {
-    const fs::path kernels = fs::path(CUDA_AGENT_SOURCE_DIR) /
-                             "skills/module-candidates/candidates/residual_scale/kernels";
+    const fs::path kernels =
+        sourceDir() / "skills/module-candidates/candidates/residual_scale/kernels";
     const auto kernel = readTextFile(kernels / "residual_scale.cu");
     const auto binding = readTextFile(kernels / "residual_scale_binding.cpp");
     ASSERT_TRUE(kernel && binding);

@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/sandbox/sandbox.h"
 #include "core/toolchain/compiler.h"
+#include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -89,7 +90,7 @@ inline sandbox::Record runObject(const std::string &text, const std::string &mai
     const std::filesystem::path abi = "core/toolchain/host/abi.h";
     policy.mounts = {{folder, "/program", true},
                      {object, "/object.o"},
-                     {CUDA_AGENT_SOURCE_DIR / abi, "/include" / abi},
+                     {sourceDir() / abi, "/include" / abi},
                      {library->parent_path(), "/library"}};
     std::vector<std::string> link = {"/usr/bin/g++",
                                      "-std=c++20",

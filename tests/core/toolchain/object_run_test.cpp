@@ -16,7 +16,7 @@ using namespace cuda_agent::toolchain::test;
 namespace {
 
 std::string fileText(const std::string &path) {
-    auto text = readTextFile(std::filesystem::path(CUDA_AGENT_SOURCE_DIR) / path);
+    auto text = readTextFile(sourceDir() / path);
     EXPECT_TRUE(text) << path;
     return text ? *text : "";
 }
@@ -169,6 +169,7 @@ __device__ __forceinline__ T warpMax(T v) {
 )"},
                                    {"kernels/local.cuh", R"(#pragma once
 #include "../include/warp.cuh"
+#include "tests/source_dir.h"
 __device__ __noinline__ float warpSum(float v) {
     for (int d = 16; d > 0; d /= 2)
         v += __shfl_down_sync(0xffffffffu, v, d);

@@ -262,6 +262,8 @@ void DataTest::anotherSetWhileReading() {
 }
 
 void DataTest::manyTasksDoNotBlock() {
+    // ms; a third of it on a machine that does nothing else. In one go all would take a second.
+    constexpr double longestPause = 100;
     QByteArray text;
     const QByteArray code = QString::fromUtf8(task).replace(u'\n', QLatin1String("\\n")).toUtf8();
     for (int i = 0; i < 10'000; ++i)
@@ -285,7 +287,7 @@ void DataTest::manyTasksDoNotBlock() {
     qInfo("10,000 tasks in %lld ms, the event loop waited at most %.1f ms", clock.elapsed(),
           watch.longest);
     QCOMPARE(page.model().rowCount(), 10'000);
-    QVERIFY2(watch.longest < 50, qPrintable(QString::number(watch.longest)));
+    QVERIFY2(watch.longest < longestPause, qPrintable(QString::number(watch.longest)));
     // Filtering and sorting as well.
     auto *edit = page.findChild<QLineEdit *>(QStringLiteral("data.text"));
     QTest::keyClicks(edit, QStringLiteral("task_99"));
@@ -293,17 +295,17 @@ void DataTest::manyTasksDoNotBlock() {
     edit->clear();
     QVERIFY(watch.until([&] { return page.filtered().rowCount() == 10'000; }));
     watch.wait(50);
-    QVERIFY2(watch.longest < 50, qPrintable(QString::number(watch.longest)));
+    QVERIFY2(watch.longest < longestPause, qPrintable(QString::number(watch.longest)));
     page.findChild<QTableView *>(QStringLiteral("data.table"))
         ->sortByColumn(page.model().columnOf(QStringLiteral("eager_seconds")), Qt::DescendingOrder);
     watch.wait(50);
     QCOMPARE(page.filtered().index(0, 1).data().toString(), QStringLiteral("0"));
     qInfo("with filter and sort %.1f ms", watch.longest);
-    QVERIFY2(watch.longest < 50, qPrintable(QString::number(watch.longest)));
+    QVERIFY2(watch.longest < longestPause, qPrintable(QString::number(watch.longest)));
 }
 
 void DataTest::pageShowsSamples() {
-    qputenv("CUDA_AGENT_SHARE", CUDA_AGENT_SOURCE_DIR "/resources");
+    qputenv("CUDA_AGENT_SHARE", (sourceDir() / "resources").c_str());
     DataPage page;
     page.resize(1000, 600);
     page.show();
@@ -487,3 +489,4 @@ void DataTest::screenshots() {
 
 QTEST_MAIN(cuda_agent::widgets::DataTest)
 #include "data_test.moc"
+#include "tests/source_dir.h"

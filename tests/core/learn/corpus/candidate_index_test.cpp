@@ -3,6 +3,7 @@
 #include "core/learn/corpus/candidate_index.h"
 
 #include "core/learn/corpus/corpus.h"
+#include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -74,8 +75,7 @@ TEST(CandidateIndex, KnowsWhatEachTurnLeaves) {
 }
 
 TEST(CandidateIndex, ReadsACorpus) {
-    const auto file =
-        std::filesystem::path(CUDA_AGENT_SOURCE_DIR) / "training/data/tasks-tiny/corpus.jsonl.gz";
+    const auto file = sourceDir() / "training/data/tasks-tiny/corpus.jsonl.gz";
     const auto index = CandidateIndex::read(file);
     ASSERT_TRUE(index) << index.error().message;
     const auto documents = readCorpus(file).value();

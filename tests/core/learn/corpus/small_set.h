@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "tests/source_dir.h"
 
 #include <filesystem>
 #include <string>
@@ -19,8 +20,7 @@ struct SmallTask {
 };
 
 inline std::string smallCode(const SmallTask &task) {
-    const auto file = std::filesystem::path(CUDA_AGENT_SOURCE_DIR) / "resources/tasks" /
-                      (std::string(task.name) + ".py");
+    const auto file = sourceDir() / "resources/tasks" / (std::string(task.name) + ".py");
     auto text = readTextFile(file).value_or("");
     for (const auto &[from, to] : task.constants)
         if (const auto at = text.find(from); at != text.npos)

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/grammar/token_masks.h"
+#include "tests/source_dir.h"
 #include "turns.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +14,8 @@ namespace {
 
 /// A small one, of weights that are kept.
 const Tokenizer &tokenizer() {
-    static const auto loaded = Tokenizer::load(std::filesystem::path(CUDA_AGENT_SOURCE_DIR) /
-                                               "training/results/policy-tiny/actor/tokenizer.json");
+    static const auto loaded =
+        Tokenizer::load(sourceDir() / "training/results/policy-tiny/actor/tokenizer.json");
     EXPECT_TRUE(loaded) << loaded.error().message;
     return *loaded;
 }

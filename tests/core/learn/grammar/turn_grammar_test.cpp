@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/corpus/corpus.h"
+#include "tests/source_dir.h"
 #include "turns.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +15,7 @@ namespace {
 const std::vector<std::string> &corpusTurns() {
     static const auto turns = [] {
         std::vector<std::string> all;
-        const auto file = std::filesystem::path(CUDA_AGENT_SOURCE_DIR) /
-                          "training/data/tasks-tiny/corpus.jsonl.gz";
+        const auto file = sourceDir() / "training/data/tasks-tiny/corpus.jsonl.gz";
         const auto read = eachDocument(file, [&](const Document &document) -> Result<void> {
             for (const auto &segment : document.segments)
                 if (segment.by == chat::Author::policy)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/train/experience.h"
 #include "tests/core/learn/model/tiny_model.h"
+#include "tests/source_dir.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -15,8 +16,8 @@ namespace {
 constexpr std::int64_t context = 192, longestTurn = 60;
 
 const Tokenizer &tokenizer() {
-    static const auto loaded = Tokenizer::load(std::filesystem::path(CUDA_AGENT_SOURCE_DIR) /
-                                               "training/results/policy-tiny/actor/tokenizer.json");
+    static const auto loaded =
+        Tokenizer::load(sourceDir() / "training/results/policy-tiny/actor/tokenizer.json");
     EXPECT_TRUE(loaded) << loaded.error().message;
     return *loaded;
 }

@@ -4,6 +4,7 @@
 #include "core/learn/train/adamw.h"
 #include "core/learn/train/checkpoint.h"
 #include "core/learn/train/stages.h"
+#include "tests/source_dir.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -20,13 +21,12 @@ namespace {
 TEST(TrainRecipe, OfTheRepositoryAreRead) {
     namespace fs = std::filesystem;
     std::size_t count = 0;
-    for (const auto &entry :
-         fs::directory_iterator(fs::path(CUDA_AGENT_SOURCE_DIR) / "training/recipes/policy")) {
+    for (const auto &entry : fs::directory_iterator(sourceDir() / "training/recipes/policy")) {
         const auto recipe = readTrainRecipe(entry.path());
         ASSERT_TRUE(recipe) << recipe.error().message;
         EXPECT_EQ(recipe->name, "policy-" + entry.path().stem().string());
         EXPECT_EQ(recipe->device == "cuda", entry.path().stem() == "h200");
-        const auto training = fs::path(CUDA_AGENT_SOURCE_DIR) / "training";
+        const auto training = sourceDir() / "training";
         const bool tiny = entry.path().stem() == "tiny"; // whose corpus is kept
         EXPECT_EQ(recipe->corpus.lexically_normal(),
                   training / (tiny ? "data/tasks-tiny" : "corpus") / "corpus.jsonl.gz");

@@ -3,6 +3,7 @@
 #include "core/policy/transformer/model_process.h"
 
 #include "core/base/temporary_folder.h"
+#include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -26,8 +27,7 @@ class ModelProcessTest : public testing::Test {
         options.device = "cpu";
         options.rows = 2;
         options.program = {"/usr/bin/env", "python3", "-B",
-                           CUDA_AGENT_SOURCE_DIR "/tests/core/policy/transformer/fake_model.py",
-                           mode};
+                           sourceDir() / "tests/core/policy/transformer/fake_model.py", mode};
         return ModelProcess::start(options, {});
     }
     std::unique_ptr<Conversation> open(const std::shared_ptr<ModelProcess> &process) {
