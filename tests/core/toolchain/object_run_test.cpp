@@ -6,6 +6,7 @@
 #include "core/base/paths.h"
 #include "core/toolchain/host/rewriter.h"
 #include "tests/core/toolchain/object_helpers.h"
+#include "tests/source_dir.h"
 
 #include <csignal>
 
@@ -169,7 +170,6 @@ __device__ __forceinline__ T warpMax(T v) {
 )"},
                                    {"kernels/local.cuh", R"(#pragma once
 #include "../include/warp.cuh"
-#include "tests/source_dir.h"
 __device__ __noinline__ float warpSum(float v) {
     for (int d = 16; d > 0; d /= 2)
         v += __shfl_down_sync(0xffffffffu, v, d);

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/source_dir.h"
 #include "tests/widgets/loop_watch.h"
 #include "widgets/base/theme.h"
 #include "widgets/tasks/data_page.h"
@@ -489,4 +490,3 @@ void DataTest::screenshots() {
 
 QTEST_MAIN(cuda_agent::widgets::DataTest)
 #include "data_test.moc"
-#include "tests/source_dir.h"
