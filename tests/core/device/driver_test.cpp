@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "core/base/paths.h"
 #include "core/device/cuda_driver.h"
 #include "core/device/device.h"
 
@@ -20,7 +21,7 @@ namespace {
     setenv("FAKE_DRIVER_VERSION", version, 1);
     setenv("FAKE_DRIVER_INIT", initCode, 1);
     // The loader asks for libcuda.so.1 by name and gets the one that is there already.
-    if (!dlopen(CUDA_AGENT_FAKE_DRIVER, RTLD_NOW))
+    if (!dlopen((programDir() / "fake_driver/libcuda.so.1").c_str(), RTLD_NOW))
         std::fprintf(stderr, "%s", dlerror());
     const auto device = openCuda();
     std::fprintf(stderr, "%s", device ? "opened" : device.error().message.c_str());

@@ -225,7 +225,7 @@ TEST_F(QuarantineTest, FaultsOnTheCpuConcernNobodyElse) {
 /// The probe itself against a driver that does what the test wants.
 std::pair<int, std::string> probeFakeGpu(const char *fault) {
     setenv("FAKE_GPU", fault, 1);
-    setenv("LD_LIBRARY_PATH", CUDA_AGENT_FAKE_GPU_FOLDER, 1);
+    setenv("LD_LIBRARY_PATH", (programDir() / "fake_gpu").c_str(), 1);
     const auto program = (workerDir() / "cuda-agent-probe").string();
     // A watch of our own: one of them hangs on purpose.
     const std::string command = "timeout 3 " + program + " cuda 2>&1";
