@@ -106,6 +106,14 @@ int codeOf(const Json &verdict) {
     return verdict["correct"].get<bool>() && clean ? 0 : 1;
 }
 
+/// The task with what the options say of its judge. Errors: request.
+Result<TaskRequest> requestOf(const Options &options) {
+    CUDA_AGENT_ASSIGN(request, openTask(options.task));
+    request.judge.timing = options.timing();
+    request.judge.baselines = options.baselines;
+    return std::move(request);
+}
+
 /// Judges one of several candidates; what is wrong with it does not keep the others from their
 /// turn. Errors: stopped.
 Result<Json> judgeOne(judge::Judge &judge, const std::string &path, const Options &options,
@@ -130,9 +138,7 @@ Result<Json> judgeOne(judge::Judge &judge, const std::string &path, const Option
 /// Many candidates of one task, which is prepared once: a verdict a line as soon as it is there.
 /// The exit code is that of the worst.
 Result<int> checkAll(const Options &options, std::stop_token stop) {
-    CUDA_AGENT_ASSIGN(request, openTask(options.task));
-    request.judge.timing = options.timing();
-    request.judge.baselines = options.baselines;
+    CUDA_AGENT_ASSIGN(request, requestOf(options));
     CUDA_AGENT_ASSIGN(device, device::openNamed(options.task.device));
     Printer printer(options.task.json);
     CUDA_AGENT_ASSIGN(judge, prepare(std::move(request), std::move(device), printer, stop));
@@ -175,7 +181,7 @@ Result<int> check(const Options &options, std::stop_token stop) {
         CUDA_AGENT_ASSIGN(read, judge::readCandidate(options.against));
         other = std::move(read);
     }
-    CUDA_AGENT_ASSIGN(request, openTask(options.task));
+    CUDA_AGENT_ASSIGN(request, requestOf(options));
     CUDA_AGENT_ASSIGN(device, device::openNamed(options.task.device));
     // Before the task is prepared, which takes a while.
     for (const auto *each : {&candidate, other ? &*other : nullptr})
@@ -183,8 +189,6 @@ Result<int> check(const Options &options, std::stop_token stop) {
             CUDA_AGENT_TRY(modules::checkForm(*module, request.judge.rules, device->info().kind));
     if (options.sanitize)
         CUDA_AGENT_TRY(judge::canSanitize(device->info()));
-    request.judge.timing = options.timing();
-    request.judge.baselines = options.baselines;
     Printer printer(options.task.json);
     const std::string name = request.spec.name();
     CUDA_AGENT_ASSIGN(judge, prepare(std::move(request), std::move(device), printer, stop));

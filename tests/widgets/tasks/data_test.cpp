@@ -263,8 +263,6 @@ void DataTest::anotherSetWhileReading() {
 }
 
 void DataTest::manyTasksDoNotBlock() {
-    // ms; a third of it on a machine that does nothing else. In one go all would take a second.
-    constexpr double longestPause = 100;
     QByteArray text;
     const QByteArray code = QString::fromUtf8(task).replace(u'\n', QLatin1String("\\n")).toUtf8();
     for (int i = 0; i < 10'000; ++i)
@@ -288,7 +286,7 @@ void DataTest::manyTasksDoNotBlock() {
     qInfo("10,000 tasks in %lld ms, the event loop waited at most %.1f ms", clock.elapsed(),
           watch.longest);
     QCOMPARE(page.model().rowCount(), 10'000);
-    QVERIFY2(watch.longest < longestPause, qPrintable(QString::number(watch.longest)));
+    QVERIFY2(watch.longest < 50, qPrintable(QString::number(watch.longest)));
     // Filtering and sorting as well.
     auto *edit = page.findChild<QLineEdit *>(QStringLiteral("data.text"));
     QTest::keyClicks(edit, QStringLiteral("task_99"));
@@ -296,13 +294,13 @@ void DataTest::manyTasksDoNotBlock() {
     edit->clear();
     QVERIFY(watch.until([&] { return page.filtered().rowCount() == 10'000; }));
     watch.wait(50);
-    QVERIFY2(watch.longest < longestPause, qPrintable(QString::number(watch.longest)));
+    QVERIFY2(watch.longest < 50, qPrintable(QString::number(watch.longest)));
     page.findChild<QTableView *>(QStringLiteral("data.table"))
         ->sortByColumn(page.model().columnOf(QStringLiteral("eager_seconds")), Qt::DescendingOrder);
     watch.wait(50);
     QCOMPARE(page.filtered().index(0, 1).data().toString(), QStringLiteral("0"));
     qInfo("with filter and sort %.1f ms", watch.longest);
-    QVERIFY2(watch.longest < longestPause, qPrintable(QString::number(watch.longest)));
+    QVERIFY2(watch.longest < 50, qPrintable(QString::number(watch.longest)));
 }
 
 void DataTest::pageShowsSamples() {
