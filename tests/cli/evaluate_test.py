@@ -71,7 +71,9 @@ class Evaluate(Case):
         self.expect(stored, 0, "4 to evaluate")
         by_name = {(record["task"], record.get("sample")): record for record in self.records()}
         self.assertEqual(by_name["1/1", 0]["outcome"], "correct")
-        self.assertGreaterEqual(by_name["1/1", 0]["verdict"]["times"]["candidate"]["samples"], 37)  # 30 by itself
+        verdict = by_name["1/1", 0]["verdict"]
+        if "throttled" not in verdict["flags"]:  # else what was measured in slow moments is dropped
+            self.assertGreaterEqual(verdict["times"]["candidate"]["samples"], 37)  # 30 by itself
         # Against times that the first has left.
         left = json.loads(next((self.folder / "baselines").glob("1_double-*.json")).read_text())
         self.assertEqual(by_name["1/1", 0]["verdict"]["times"]["eager"]["seconds"],

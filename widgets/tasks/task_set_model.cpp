@@ -21,7 +21,10 @@ constexpr int mostStretches = 1000;
 
 } // namespace
 
-TaskSetModel::TaskSetModel(QObject *parent) : QAbstractTableModel(parent) {}
+TaskSetModel::TaskSetModel(QObject *parent) : QAbstractTableModel(parent) {
+    next_.setSingleShot(true);
+    connect(&next_, &QTimer::timeout, this, &TaskSetModel::takeNext);
+}
 
 TaskSetModel::~TaskSetModel() {
     stop();
@@ -39,6 +42,8 @@ void TaskSetModel::forget(const QString &path) {
     stop();
     beginResetModel();
     path_ = path;
+    waiting_.clear();
+    end_.reset();
     rows_.clear();
     fields_.clear();
     known_.clear();
@@ -67,9 +72,11 @@ void TaskSetModel::open(const QString &path) {
         const auto result = readTaskSet(path, *stopped, [&](QVector<TaskRow> rows) {
             QMetaObject::invokeMethod(
                 this,
-                [this, stopped, rows = std::move(rows)] {
-                    if (!*stopped)
-                        append(rows);
+                [this, stopped, rows = std::move(rows)]() mutable {
+                    if (*stopped)
+                        return;
+                    waiting_ << std::move(rows);
+                    next_.start(0);
                 },
                 Qt::QueuedConnection);
         });
@@ -77,11 +84,22 @@ void TaskSetModel::open(const QString &path) {
         QMetaObject::invokeMethod(
             this,
             [this, stopped, why] {
-                if (!*stopped)
-                    finished(why);
+                if (*stopped)
+                    return;
+                end_ = why;
+                next_.start(0);
             },
             Qt::QueuedConnection);
     });
+}
+
+void TaskSetModel::takeNext() {
+    if (!waiting_.isEmpty())
+        append(waiting_.takeFirst());
+    if (!waiting_.isEmpty())
+        next_.start(0);
+    else if (end_)
+        finished(*end_);
 }
 
 void TaskSetModel::append(const QVector<TaskRow> &rows) {

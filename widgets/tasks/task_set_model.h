@@ -8,8 +8,10 @@
 #include <QAbstractTableModel>
 #include <QFuture>
 #include <QSortFilterProxyModel>
+#include <QTimer>
 
 #include <memory>
+#include <optional>
 
 namespace cuda_agent::widgets {
 
@@ -62,6 +64,8 @@ class TaskSetModel : public QAbstractTableModel {
 
   private:
     void forget(const QString &path);
+    /// Appends one of the stretches that wait: the event loop serves others between two of them.
+    void takeNext();
     void append(const QVector<TaskRow> &rows);
     void finished(const QString &problem);
     void stop();
@@ -73,6 +77,9 @@ class TaskSetModel : public QAbstractTableModel {
     QHash<QString, int> groups_;
     QString problem_;
     bool loading_ = false;
+    QVector<QVector<TaskRow>> waiting_; ///< read, not yet appended
+    std::optional<QString> end_;        ///< the reader has ended: why the set is not whole
+    QTimer next_;
     bool facts_ = false;
     int unusable_ = 0;
     std::shared_ptr<std::atomic<bool>> stop_;
