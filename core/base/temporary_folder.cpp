@@ -9,8 +9,12 @@ namespace cuda_agent {
 
 namespace fs = std::filesystem;
 
-Result<TemporaryFolder> TemporaryFolder::make(std::string_view purpose) {
-    const auto root = fs::temp_directory_path();
+Result<TemporaryFolder> TemporaryFolder::make(std::string_view purpose, fs::path root) {
+    std::error_code ignored; // mkdtemp will say
+    if (root.empty())
+        root = fs::temp_directory_path();
+    else
+        fs::create_directories(root, ignored);
     std::string pattern = (root / fmt::format("cuda-agent-{}-XXXXXX", purpose)).string();
     if (!::mkdtemp(pattern.data()))
         return machineError("cannot make a temporary folder in {}", root.string());

@@ -9,11 +9,12 @@
 
 namespace cuda_agent {
 
-/// A new folder below the system's temporary one that goes with everything in it. Movable, owned.
+/// A new folder that goes with everything in it. Movable, owned.
 class TemporaryFolder {
   public:
-    /// `purpose` is part of its name. Errors: machine.
-    static Result<TemporaryFolder> make(std::string_view purpose);
+    /// Below `root`, which is made where it is missing, or the system's temporary folder. `purpose`
+    /// is part of its name. Errors: machine.
+    static Result<TemporaryFolder> make(std::string_view purpose, std::filesystem::path root = {});
     TemporaryFolder(TemporaryFolder &&other) noexcept : path_(std::exchange(other.path_, {})) {}
     TemporaryFolder &operator=(TemporaryFolder &&) = delete;
     ~TemporaryFolder();

@@ -26,6 +26,13 @@ constexpr double otherMachine = 1.1;
 /// Host seconds of a candidate's timed calls where their number is given.
 constexpr double longestTiming = 60;
 
+modules::ProcessOptions processOptionsOf(const Options &options) {
+    modules::ProcessOptions result;
+    result.numerics = options.numerics;
+    result.rules = options.rules;
+    return result;
+}
+
 } // namespace
 
 Judge::Judge(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -65,6 +72,7 @@ const std::vector<std::string> &Judge::notes() const {
 void Judge::rest() {
     if (!state_->options.runners)
         state_->runners->clear();
+    state_->standby.reset();
 }
 
 Result<std::string> Judge::compiledCode(std::stop_token stop) {
@@ -82,6 +90,18 @@ Result<std::string> Judge::compiledCode(std::stop_token stop) {
         state_->compiledCode = std::move(code);
     }
     return state_->compiledCode;
+}
+
+void Judge::State::startAhead(const Candidate &candidate, verify::Strength strength) {
+    const auto *module = std::get_if<modules::Candidate>(&candidate);
+    if (!module || module->form != modules::Form::workspace)
+        return;
+    if (!standby)
+        standby =
+            std::make_unique<modules::Standby>(spec, device->info(), processOptionsOf(options));
+    if (strength == verify::Strength::full && !pool->reshaped.empty())
+        ahead = 2; // the hidden shapes' own
+    standby->fill(ahead);
 }
 
 Result<CompileOutcome> Judge::State::compile(const Candidate &candidate, std::stop_token stop) {
@@ -135,15 +155,16 @@ Judge::State::startCandidate(const Compiled &compiled, const reference::Reshaped
     std::vector<std::string> flags;
     const bool isModule = std::holds_alternative<modules::Compiled>(compiled.work);
     if (const auto *built = std::get_if<modules::Compiled>(&compiled.work)) {
-        modules::ProcessOptions processOptions;
-        processOptions.numerics = options.numerics;
-        processOptions.rules = options.rules;
+        modules::ProcessOptions processOptions = processOptionsOf(options);
+        processOptions.standby = standby.get();
         // On cuda, Python's start and what a single file compiles are the processor's work, for
         // seconds and more: nobody who times on the card should wait for it.
-        if (device->info().kind == device::Kind::cuda)
-            share.leave();
-        else
-            CUDA_AGENT_TRY(share.step());
+        share.leave();
+        if (device->info().kind == device::Kind::cpu) {
+            if (standby)
+                CUDA_AGENT_TRY(standby->settle(stop));
+            CUDA_AGENT_TRY(share.take());
+        }
         CUDA_AGENT_ASSIGN(outcome,
                           modules::start(*built, reshaped ? reshaped->spec : spec, description,
                                          signature, *device, processOptions, stop));
@@ -409,6 +430,8 @@ Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength streng
     const bool memory =
         verdict && verdict->fault && verdict->fault->kind == plan::FaultKind::outOfMemory;
     const bool believed = verdict && state_->options.runners && !memory;
+    if (!stopped) // for the next one
+        state_->startAhead(candidate, strength);
     if (state_->served == 0 || stopped || good || believed)
         return verdict;
     // Nobody is to fail by what the one before may have left in a process.
@@ -450,6 +473,7 @@ Result<Verdict> Judge::State::judge(const Candidate &candidate, verify::Strength
         verdict.compilerOutput = rejection.log;
         return conclude();
     };
+    state.startAhead(candidate, strength);
     CUDA_AGENT_ASSIGN(outcome, state.compile(candidate, stop));
     verdict.compileSeconds = secondsSince(start);
     state.laps.end("compile");

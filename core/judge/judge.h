@@ -156,8 +156,8 @@ class Judge {
     Result<Verdict> judge(const Candidate &candidate, verify::Strength strength,
                           std::stop_token stop);
 
-    /// Ends the process of its own that waits for the next candidate, with the GPU memory that it
-    /// holds. The next verdict starts a new one.
+    /// Ends the processes of its own that wait for the next candidate, with the memory that they
+    /// hold. The next verdict starts new ones.
     void rest();
 
     /// What `torch.compile` generates for the task, as text; asked for once, then kept.

@@ -4,6 +4,7 @@
 
 #include "core/device/lease.h"
 #include "core/judge/judge.h"
+#include "core/modules/standby.h"
 
 #include <algorithm>
 #include <chrono>
@@ -62,6 +63,8 @@ struct Judge::State {
     std::int64_t baselinesTime = 0;                  ///< as in a verdict
     std::unique_ptr<toolchain::Compiler> compiler;
     std::unique_ptr<modules::Builder> builder; ///< made for the first module
+    std::unique_ptr<modules::Standby> standby; ///< made for the first workspace
+    std::size_t ahead = 1; ///< processes that wait there: as many as a verdict has needed so far
     std::vector<std::string> unenforced;
     std::string compiledCode;
     Laps laps;          ///< of the verdict at hand
@@ -79,6 +82,9 @@ struct Judge::State {
     };
     using StartOutcome = std::variant<Started, toolchain::Rejection>;
     Result<CompileOutcome> compile(const Candidate &candidate, std::stop_token stop);
+    /// Starts the processes that the verdict on a workspace will need, or the next one, where they
+    /// do not wait yet.
+    void startAhead(const Candidate &candidate, verify::Strength strength);
     /// For the task's own shapes, or for those of one of the pool's reshaped cases. `share` is held
     /// afterwards, and while the device works.
     /// `running`: a plan runner after unload(), taken in place of a new one where it takes the

@@ -9,6 +9,8 @@
 
 namespace cuda_agent::modules {
 
+class Standby;
+
 struct ProcessOptions {
     task::Numerics numerics = task::Numerics::standard;
     Rules rules = Rules::published;
@@ -20,6 +22,9 @@ struct ProcessOptions {
     std::vector<std::string> launcher = {};
     std::vector<sandbox::Mount> mounts = {};
     bool checked = false; ///< the candidate was built so; answers `findings` then. cpu only
+    /// Workers of this task under these options, for workspaces: one that waits saves the time that
+    /// a new process takes. Borrowed.
+    Standby *standby = nullptr;
 };
 
 /// A candidate's worker with what loading it said.

@@ -36,8 +36,8 @@ std::string tamed(std::string text) {
 
 LinkedCandidate::LinkedCandidate(sandbox::Process process, std::vector<Slot> slots,
                                  Signature signature, LinkOptions options, std::stop_token stop)
-    : process_(std::move(process)), slots_(std::move(slots)), signature_(std::move(signature)),
-      options_(std::move(options)), stop_(std::move(stop)) {}
+    : options_(std::move(options)), process_(std::move(process)), slots_(std::move(slots)),
+      signature_(std::move(signature)), stop_(std::move(stop)) {}
 
 tl::unexpected<Error> LinkedCandidate::fail(Error error) {
     failure_ = error;

@@ -6,6 +6,7 @@
 #include "core/plan/plan.h"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -25,6 +26,8 @@ struct LinkOptions {
     double callOverhead = 0;                       ///< see CandidateProcess::callOverhead()
     /// Given to a process that failed before it is killed: who started it may have more to say.
     std::chrono::milliseconds linger{0};
+    /// What the process needs as long as it lives, such as a folder that it sees.
+    std::shared_ptr<const void> keeps = {};
 };
 
 /// The linger of a process under a launcher such as compute-sanitizer.
@@ -70,10 +73,10 @@ class LinkedCandidate : public CandidateProcess {
     Result<const device::TensorView *> viewOf(const Slot &slot, const CallBuffers &buffers) const;
     std::chrono::milliseconds timeoutOf(const SampleRequest &request) const;
 
+    LinkOptions options_; // before the process, which ends first
     sandbox::Process process_;
     std::vector<Slot> slots_;
     Signature signature_;
-    LinkOptions options_;
     std::stop_token stop_;
     std::optional<Error> failure_; ///< after the first one the process is not asked again
     std::optional<sandbox::Record> record_;

@@ -5,6 +5,7 @@
 Started as `python -I main.py` with the engine's channel as descriptor 3 (or CUDA_AGENT_CHANNEL).
 The messages are those of the plan runner (core/plan/README.md) with `load` and `audit` of its own
 (core/modules/README.md). Candidate code shares this process: the engine bounds all that it says.
+PyTorch is imported before the first message, as the engine may have none yet.
 """
 
 import os
@@ -47,13 +48,11 @@ class Session:
     # --- messages --------------------------------------------------------------------------
 
     def hello(self, request, _):
-        """Imports torch and reads the task; no candidate code runs yet."""
-        from worker.imports import uncollected
+        """Reads the task; no candidate code runs yet."""
         from worker.source import Source
 
         source = Source(request["task"], request["overrides"])
-        with uncollected():
-            import torch
+        import torch
 
         if request["device"] == "cuda":
             if not torch.cuda.is_available():
@@ -69,6 +68,13 @@ class Session:
         self.scalars = request["scalars"]
         self.positions = request["positions"]
         self.names = request["parameters"]
+        return {}
+
+    def ready(self, _, __):
+        """Asked of a process that waits for its candidate, and has the time to prepare for more."""
+        from modules import recorder
+
+        recorder.prepare()
         return {}
 
     def load(self, request, _):
@@ -303,7 +309,7 @@ class Session:
         self._run(self.candidate.synchronise)
         return samples
 
-    HANDLERS = {"hello": hello, "load": load, "lend": lend, "bind": bind, "unbind": unbind,
+    HANDLERS = {"ready": ready, "hello": hello, "load": load, "lend": lend, "bind": bind, "unbind": unbind,
                 "call": call, "findings": findings, "publish": publish, "audit": audit,
                 "time": time}
 
@@ -339,9 +345,17 @@ def answer(session, request, fds):
         return {"error": f"module worker: {type(error).__name__}: {shortened(error)}"}
 
 
+def prepare():
+    """Imports what every candidate needs. What cannot be imported is told by `hello`."""
+    from worker.imports import import_ahead
+
+    import_ahead("torch", "worker.cases", "worker.loader", "modules.candidate", "modules.lent", "modules.recorder")
+
+
 def main():
     channel = Channel(int(os.environ.get("CUDA_AGENT_CHANNEL", "3")))
     os.dup2(2, 1)  # what the candidate prints is no protocol
+    prepare()
     session = Session()
     while True:
         try:

@@ -6,7 +6,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 # Before any candidate is loaded: what is registered later is the candidate's own.
-FRAMEWORK = frozenset(torch._C._dispatch_get_all_op_names())
+FRAMEWORK = set(torch._C._dispatch_get_all_op_names())
 
 
 class Operators(TorchDispatchMode):
@@ -26,8 +26,18 @@ class Operators(TorchDispatchMode):
         return operator(*args, **(kwargs or {}))
 
 
+def prepare():
+    """The first use of a dispatch mode imports large parts of PyTorch, which takes a second, and
+    which register operators too."""
+    before = set(torch._C._dispatch_get_all_op_names())
+    with Operators():
+        torch.empty(0)
+    FRAMEWORK.update(set(torch._C._dispatch_get_all_op_names()) - before)
+
+
 def record(call, device):
     """Answer to the request "audit": `call` runs once under both recorders."""
+    prepare()
     operators = Operators()
     kernels, problem = None, ""
     if device.type != "cuda":

@@ -22,9 +22,9 @@ def uncollected():
 
 
 def import_ahead(*names):
-    """Imports modules that PyTorch would import by itself, at their first use; a version that has
-    no such part does without."""
+    """Imports modules before their first use, which tells what is wrong with those that cannot be
+    imported, or does without them."""
     with uncollected():
         for name in names:
-            with contextlib.suppress(ImportError):
+            with contextlib.suppress(Exception):
                 importlib.import_module(name)
