@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/expression.h"
 
+#include "core/base/integers.h"
 #include "core/plan/expression_scanner.h"
 
 #include <algorithm>
@@ -261,11 +262,6 @@ class Parser : ExpressionScanner {
     int depth_ = 0;
     std::vector<Step> code_;
 };
-
-std::int64_t floorDivide(std::int64_t a, std::int64_t b) {
-    const std::int64_t quotient = a / b;
-    return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
 
 /// The value of `a op b`, or none on overflow or division by zero.
 std::optional<std::int64_t> apply(int op, std::int64_t a, std::int64_t b) {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/integers.h"
 #include "core/policy/planner/lowering.h"
 
 #include <limits>
@@ -13,10 +14,6 @@ namespace {
 
 constexpr std::size_t mostPlaces = 3; ///< dimensions of space
 constexpr std::int64_t mostTaps = 32; ///< along all of them together: bits of a word
-
-std::int64_t floorDivide(std::int64_t a, std::int64_t b) {
-    return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
 
 /// What is written down about one dimension of space after the other.
 struct Shaped {

@@ -2,23 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/integers.h"
 #include "core/base/result.h"
 
-#include <bit>
-#include <cstdint>
 #include <string>
 
 namespace cuda_agent::policy {
-
-/// Of positive numbers.
-constexpr std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
-/// The least power of two that is no less; 1 for what is below.
-constexpr std::int64_t powerOfTwo(std::int64_t n) {
-    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n < 1 ? 1 : n)));
-}
 
 /// How one group becomes kernels.
 ///

@@ -4,6 +4,8 @@
 #include "core/modules/standby.h"
 #include "tests/core/modules/module_fixture.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <thread>
 
@@ -14,6 +16,17 @@ namespace cuda_agent::modules {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Whether a process descends from this one.
+bool isOurs(int process) {
+    while (process > 1 && process != ::getpid()) {
+        std::ifstream file(fmt::format("/proc/{}/status", process));
+        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        const auto at = text.find("\nPPid:");
+        process = at == text.npos ? 0 : std::atoi(text.c_str() + at + 6);
+    }
+    return process == ::getpid();
+}
 
 /// Ends all module workers that this process has started.
 int killWorkers() {
@@ -26,7 +39,7 @@ int killWorkers() {
         const std::string line{std::istreambuf_iterator<char>(file), {}};
         // Python alone, not the sandbox around it.
         if (line.starts_with(pythonProgram().string()) &&
-            line.find("/reference/modules/main.py") != line.npos)
+            line.find("/reference/modules/main.py") != line.npos && isOurs(std::stoi(name)))
             killed += ::kill(std::stoi(name), SIGKILL) == 0;
     }
     return killed;
