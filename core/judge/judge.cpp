@@ -158,7 +158,8 @@ Judge::State::startCandidate(const Compiled &compiled, const reference::Reshaped
         modules::ProcessOptions processOptions = processOptionsOf(options);
         processOptions.standby = standby.get();
         // On cuda, Python's start and what a single file compiles are the processor's work, for
-        // seconds and more: nobody who times on the card should wait for it.
+        // seconds and more: nobody who times on the card should wait for it. On a cpu it is the
+        // device's, and a worker that waits has a share of its own.
         share.leave();
         if (device->info().kind == device::Kind::cpu) {
             if (standby)

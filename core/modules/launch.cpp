@@ -24,7 +24,7 @@ constexpr double pythonCallSeconds = 100e-6;
 constexpr std::size_t mostFolders = 512;
 /// Calls have limits of their own; this one only bounds a verdict that nobody ends.
 constexpr std::chrono::hours longestLife{2};
-constexpr const char *insideExtension = "cuda_extension.so";
+constexpr const char *extensionFile = "cuda_extension.so";
 constexpr const char *insideLaunches = "/engine/libcuda-agent-launches.so";
 
 /// Where a single file lies on disk, and what it compiles itself.
@@ -124,7 +124,7 @@ Result<void> place(const Compiled &compiled, const Launched &launched) {
     CUDA_AGENT_TRY(writeFileAtomically(launched.candidate / modelFile,
                                        compiled.candidate->files.at(modelFile)));
     std::error_code error;
-    fs::copy_file(compiled.extension, launched.candidate / insideExtension, error);
+    fs::copy_file(compiled.extension, launched.candidate / extensionFile, error);
     if (error)
         return machineError("cannot copy {} to {}: {}", compiled.extension.string(),
                             launched.candidate.string(), error.message());

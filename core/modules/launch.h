@@ -10,6 +10,8 @@ namespace cuda_agent::modules {
 /// Where the worker finds what is its candidate's, or the engine's.
 inline constexpr const char *insideModel = "/candidate/model_new.py";
 inline constexpr const char *insideHostLayer = "/engine/libcuda-agent-host.so";
+/// To its first answer: Python, PyTorch, a cold disk, the task's model.
+inline constexpr std::chrono::milliseconds startTimeout{180'000};
 
 /// A worker in its sandbox, which imports PyTorch or has done so. It executes nothing yet.
 struct Launched {

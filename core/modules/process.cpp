@@ -10,7 +10,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds helloTimeout{180'000}; ///< Python, PyTorch and a cold disk; the task's model
 constexpr milliseconds auditTimeout{120'000}; ///< the first use of CUPTI takes seconds
 
 std::vector<plan::Slot> slotsOf(const task::Description &description) {
@@ -88,7 +87,7 @@ Result<StartOutcome> start(const Compiled &compiled, const task::Spec &spec,
                               {"scalars", description.scalars},
                               {"positions", positions},
                               {"parameters", parameters}},
-                             helloTimeout, "load"));
+                             startTimeout, "load"));
     Json load{
         {"op", "load"}, {"candidate", insideModel}, {"strict", options.rules == Rules::published}};
     if (info.kind == device::Kind::cpu) {

@@ -10,7 +10,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds readyTimeout{180'000}; ///< Python, PyTorch and a cold disk
 /// A worker's life is bounded (launch.cpp), and a candidate needs its own part of it.
 constexpr std::chrono::hours longestWait{1};
 
@@ -20,7 +19,7 @@ Result<Launched> readyWorker(const task::Spec &spec, const device::Info &device,
     if (device.kind == device::Kind::cpu)
         CUDA_AGENT_TRY(share.take());
     CUDA_AGENT_ASSIGN(launched, launch(spec, device, options, stop));
-    CUDA_AGENT_TRY(launched.link->ask({{"op", "ready"}}, readyTimeout, "load"));
+    CUDA_AGENT_TRY(launched.link->ask({{"op", "ready"}}, startTimeout, "load"));
     return std::move(launched);
 }
 
@@ -63,7 +62,7 @@ Result<std::optional<Launched>> Standby::take(std::stop_token stop) {
         if (stop.stop_requested())
             return stoppedError();
         // It may have ended since: perhaps the machine was short of memory.
-        if (launched && !old && launched->link->ask({{"op", "ready"}}, readyTimeout, "load"))
+        if (launched && !old && launched->link->ask({{"op", "ready"}}, startTimeout, "load"))
             return std::optional<Launched>(std::move(*launched));
     }
     return std::optional<Launched>();

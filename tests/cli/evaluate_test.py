@@ -84,7 +84,9 @@ class Evaluate(Case):
         self.assertEqual(by_name["1/2", None]["outcome"], "missing")
         self.assertEqual(by_name["2/1", 0]["outcome"], "not_compiled")
         self.assertIn("--rules kernelbench", by_name["2/1", 0]["cause"])
-        groups = json.loads(stored.stdout)["modes"][0]["groups"]
+        summary = json.loads(stored.stdout)
+        self.assertEqual(summary["settings"]["timed_calls"], 37)
+        groups = summary["modes"][0]["groups"]
         self.assertEqual([group["name"] for group in groups], ["all", "level 1", "level 2"])
         self.assertEqual((groups[0]["judged"], groups[0]["correct"]), (3, 1))
 

@@ -6,8 +6,6 @@
 
 #include <gmock/gmock.h>
 
-#include <thread>
-
 // Module candidates on the cpu device, judged.
 
 namespace cuda_agent::judge {
@@ -207,31 +205,6 @@ TEST_F(ModuleTest, FindsMemoryWrittenOutside) {
     change("kernels/residual_scale_binding.cpp", "auto out = torch::empty_like(x);",
            "x.data_ptr<float>()[x.numel()] = 1;\n    auto out = torch::empty_like(x);");
     EXPECT_THAT(wrong().problem, HasSubstr("after the end of input 0"));
-}
-
-TEST_F(ModuleTest, FoldersThatKilledEnginesLeftBehindGo) {
-    const auto workers = cacheDir() / "workers";
-    const auto folders = [&] {
-        return std::distance(fs::directory_iterator(workers), fs::directory_iterator());
-    };
-    const auto longAgo = fs::file_time_type::clock::now() - std::chrono::hours(24 * 365);
-    for (int i = 0; i < 600; ++i) {
-        const auto folder = workers / fmt::format("left-{}", i);
-        fs::create_directories(folder / "cache");
-        fs::last_write_time(folder, longAgo + std::chrono::seconds(i));
-    }
-    change("model_new.py", forwardCall, "return x");
-    wrong();
-    // The next worker of the judge may start only now, beside us.
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    constexpr int most = 512 + 8; // other tests may make some meanwhile
-    while (folders() > most && std::chrono::steady_clock::now() < end)
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    EXPECT_LE(folders(), most);
-    EXPECT_FALSE(fs::exists(workers / "left-0"));
-    std::error_code ignored;
-    for (int i = 0; i < 600; ++i)
-        fs::remove_all(workers / fmt::format("left-{}", i), ignored);
 }
 
 TEST_F(ModuleTest, TakesNoSingleFileOnACpu) {

@@ -9,8 +9,8 @@
 #include <csignal>
 #include <thread>
 
-// Module workers that wait for a candidate. That they judge as new ones do is what the tests of the
-// judge show, which takes them.
+// How module workers are started, and those that wait for a candidate. That they judge as new ones
+// do is what the tests of the judge show, which takes them.
 
 namespace cuda_agent::modules {
 namespace {
@@ -43,6 +43,61 @@ int killWorkers() {
             killed += ::kill(std::stoi(name), SIGKILL) == 0;
     }
     return killed;
+}
+
+/// 600 folders there that were used long ago, which go with this.
+class LongUnused {
+  public:
+    explicit LongUnused(fs::path root) : root_(std::move(root)) {
+        const auto longAgo = fs::file_time_type::clock::now() - std::chrono::hours(24 * 365);
+        for (int i = 0; i < count; ++i) {
+            fs::create_directories(folder(i) / "cache");
+            fs::last_write_time(folder(i), longAgo + std::chrono::seconds(i));
+        }
+    }
+    ~LongUnused() {
+        std::error_code ignored;
+        for (int i = 0; i < count; ++i)
+            fs::remove_all(folder(i), ignored);
+    }
+    /// Of the root, as many as are kept, but for what other tests may make meanwhile.
+    void expectPruned() const {
+        EXPECT_LE(std::distance(fs::directory_iterator(root_), fs::directory_iterator()), 512 + 8);
+        EXPECT_FALSE(fs::exists(folder(0)));
+    }
+
+  private:
+    static constexpr int count = 600;
+    fs::path folder(int i) const { return root_ / fmt::format("unused-{}", i); }
+    fs::path root_;
+};
+
+using LaunchTest = judge::ModuleTest;
+
+TEST_F(LaunchTest, FoldersOfTextsThatAreNoLongerUsedGo) {
+    const auto texts = cacheDir() / "modules";
+    const LongUnused unused(texts);
+    const Candidate single{
+        folder_, Form::singleFile, {{modelFile, fmt::format("# {:x}\n", randomSeed())}}};
+    const Compiled compiled{&single, {}, {}, {}, {}};
+    const auto launched = launchSingleFile(compiled, judge_->spec(), judge_->deviceInfo(), {}, {});
+    ASSERT_TRUE(launched) << launched.error().message;
+    unused.expectPruned();
+    const auto used = sha256Hex(fmt::format("{}\n{}\n{}", judge_->deviceInfo().name,
+                                            pythonProgram().string(), single.files.at(modelFile)))
+                          .substr(0, 32);
+    EXPECT_TRUE(fs::exists(texts / used)) << "the one that was just used must stay";
+    fs::remove_all(texts / used);
+}
+
+TEST_F(LaunchTest, FoldersThatKilledEnginesLeftBehindGo) {
+    const LongUnused left(cacheDir() / "workers");
+    const auto first = launch(judge_->spec(), judge_->deviceInfo(), {}, {});
+    ASSERT_TRUE(first) << first.error().message;
+    left.expectPruned();
+    const auto second = launch(judge_->spec(), judge_->deviceInfo(), {}, {});
+    ASSERT_TRUE(second) << second.error().message;
+    EXPECT_TRUE(fs::exists(first->candidate)) << "the one that is used must stay";
 }
 
 class StandbyTest : public judge::ModuleTest {
