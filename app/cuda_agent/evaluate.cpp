@@ -167,9 +167,11 @@ Run addEvaluate(CLI::App &app) {
     addBaselines(app, options->baselines);
     app.add_option("--gpus", options->gpus, "GPUs to use (default: all that CUDA sees)")
         ->check(CLI::Range(1, 64));
-    app.add_option("--per-device", options->perDevice,
-                   "Tasks at a time on each device: one measures while the others prepare "
-                   "(default: 3 on a GPU, 1 on the cpu)")
+    app.add_option(
+           "--per-device", options->perDevice,
+           "Tasks at a time on each device at most, as many as fit into its memory beside each "
+           "other: one measures while the others prepare. Each has this share of the memory "
+           "for its cases (default: 3 on a GPU, 1 on the cpu)")
         ->check(CLI::Range(1, 64));
     app.add_flag("--json", options->json,
                  "Print the summary as JSON on standard output; progress goes to standard error");

@@ -18,18 +18,22 @@ class Deadline {
     /// `seconds` 0 or less: no limit.
     Deadline(std::stop_token outer, double seconds)
         : forward_(std::move(outer), Forward{&source_}) {
-        if (seconds > 0)
-            timer_ = std::jthread([this, seconds](const std::stop_token &ended) {
-                std::mutex mutex;
-                std::unique_lock lock(mutex);
-                std::condition_variable_any never;
-                never.wait_for(lock, ended, std::chrono::duration<double>(seconds),
-                               [] { return false; });
-                if (!ended.stop_requested()) {
-                    passed_ = true;
-                    source_.request_stop();
-                }
-            });
+        if (seconds <= 0)
+            return;
+        until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                    std::chrono::duration<double>(seconds));
+        timer_ = std::jthread([this](const std::stop_token &ended) {
+            std::unique_lock lock(mutex_);
+            while (!ended.stop_requested() && Clock::now() < until_) {
+                const auto end = until_;
+                changed_.wait_until(lock, ended, end, [&] { return until_ != end; });
+            }
+            lock.unlock();
+            if (!ended.stop_requested()) {
+                passed_ = true;
+                source_.request_stop();
+            }
+        });
     }
     Deadline(const Deadline &) = delete;
     Deadline &operator=(const Deadline &) = delete;
@@ -38,15 +42,33 @@ class Deadline {
     /// The time was up before anybody else asked.
     bool passed() const { return passed_; }
     void request() { source_.request_stop(); }
+    /// The time from here to resume() does not count. One thread at a time.
+    void pause() {
+        const std::lock_guard lock(mutex_);
+        left_ = until_ - Clock::now();
+        until_ += std::chrono::hours(24 * 365);
+        changed_.notify_all();
+    }
+    void resume() {
+        const std::lock_guard lock(mutex_);
+        until_ = Clock::now() + left_;
+        changed_.notify_all();
+    }
 
   private:
+    using Clock = std::chrono::steady_clock;
     struct Forward {
         std::stop_source *source;
         void operator()() const { source->request_stop(); }
     };
+
     std::stop_source source_;
     std::atomic<bool> passed_{false};
     std::stop_callback<Forward> forward_;
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    Clock::time_point until_; ///< these two under the mutex
+    Clock::duration left_{};
     std::jthread timer_;
 };
 

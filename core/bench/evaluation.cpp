@@ -5,11 +5,15 @@
 #include "core/agent/best_of.h"
 #include "core/base/deadline.h"
 #include "core/base/elapsed.h"
+#include "core/bench/memory_need.h"
+#include "core/bench/schedule.h"
 #include "core/device/busy.h"
 #include "core/device/cuda_driver.h"
+#include "core/reference/describer.h"
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -22,6 +26,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int usualPerGpu = 3; ///< one measures while others prepare
+/// Of what only helps to plan. Most take a fifth of a second, unrolled recurrences half a minute.
+constexpr std::chrono::milliseconds longestDescription{8'000};
 /// How the planner marks a candidate that rewrites; an endpoint's may say so too.
 constexpr std::string_view algebraMark = "The same in exact arithmetic:";
 
@@ -31,6 +37,13 @@ struct Job {
     const SuiteTask *task = nullptr;
     task::Numerics numerics = task::Numerics::standard;
     std::vector<Sample> samples; ///< empty: a policy
+};
+
+/// Where a job is done.
+struct Place {
+    int gpu;
+    bool shared; ///< with other jobs
+    std::function<Result<void>(std::stop_token)> waitForRoom;
 };
 
 int perDeviceOf(const Request &request, int gpus) {
@@ -152,9 +165,7 @@ class Evaluator {
             if (listener_.begun)
                 listener_.begun(status());
         }
-        work(jobs_, perDevice_, perDevice_ > 1);
-        // What found too little memory beside others has the device alone now.
-        work(alone_, 1, false);
+        CUDA_AGENT_TRY(work());
         if (failure_)
             return tl::unexpected(*failure_);
         return store_.addCost(secondsSince(start_) * std::max(gpus_, 1));
@@ -205,27 +216,81 @@ class Evaluator {
         return record;
     }
 
-    void work(const std::vector<Job> &jobs, int perDevice, bool shared) {
-        std::atomic<std::size_t> next{0};
-        const int lanes = std::max(gpus_, 1) * perDevice;
+    /// Everything that is left, several tasks at a time. Errors: machine.
+    Result<void> work() {
+        Schedule::Room room{static_cast<std::size_t>(std::max(gpus_, 1)),
+                            static_cast<std::size_t>(perDevice_), 0};
+        const bool foretold = perDevice_ > 1;
+        if (foretold) {
+            CUDA_AGENT_ASSIGN(bytes, leastFreeBytes());
+            room.memory = bytes;
+            caseBytes_ = bytes / room.perDevice;
+        }
+        Schedule schedule(jobs_.size(), room, foretold);
         std::vector<std::jthread> threads;
-        for (int lane = 0; lane < std::min<int>(lanes, static_cast<int>(jobs.size())); ++lane)
+        std::atomic<std::size_t> next{0};
+        for (std::size_t i = 0; foretold && i < describers(); ++i)
+            threads.emplace_back([&] { foretell(schedule, next); });
+        for (std::size_t lane = 0; lane < std::min(room.devices * room.perDevice, jobs_.size());
+             ++lane)
             threads.emplace_back([&, lane] {
-                for (std::size_t at; (at = next++) < jobs.size();) {
-                    if (stop_.token().stop_requested())
-                        return;
-                    doJob(jobs[at], gpus_ > 0 ? lane % gpus_ : 0, shared);
+                while (auto turn = schedule.next(lane % room.devices, stop_.token())) {
+                    Place place{static_cast<int>(turn->device), foretold && !turn->alone, {}};
+                    if (foretold)
+                        place.waitForRoom = [&](std::stop_token stop) {
+                            return schedule.waitForRoom(*turn, std::move(stop));
+                        };
+                    if (auto rest = doJob(jobs_[turn->item], place)) {
+                        jobs_[turn->item] = std::move(*rest);
+                        schedule.again(*turn);
+                    } else {
+                        schedule.end(*turn);
+                    }
                 }
             });
+        return {};
     }
 
-    void doJob(const Job &job, int gpu, bool shared) {
+    Result<std::uint64_t> leastFreeBytes() const {
+        auto least = std::numeric_limits<std::uint64_t>::max();
+        for (int gpu = 0; gpu < std::max(gpus_, 1); ++gpu) {
+            CUDA_AGENT_ASSIGN(device, openDevice(gpu));
+            CUDA_AGENT_ASSIGN(bytes, device->freeBytes());
+            least = std::min(least, bytes);
+        }
+        return least;
+    }
+
+    /// Processes that describe tasks beside those that judge them.
+    static std::size_t describers() {
+        return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 8, 1, 4);
+    }
+
+    /// Tells the schedule what each task needs of a GPU's memory, from `next` on. Where a task
+    /// cannot be described, such as one that reads values of tensors, nobody knows.
+    void foretell(Schedule &schedule, std::atomic<std::size_t> &next) const {
+        auto describer =
+            reference::Describer::make({.kind = gpus_ > 0 ? device::Kind::cuda : device::Kind::cpu,
+                                        .timeout = longestDescription});
+        for (std::size_t item; (item = next++) < jobs_.size();) {
+            std::optional<std::uint64_t> bytes;
+            const auto &task = *jobs_[item].task;
+            if (const auto code = readTextFile(task.file); describer && code)
+                if (const auto told = describer->describe(task.name(), *code, stop_.token()))
+                    bytes = memoryNeed(*told, caseBytes_);
+            schedule.need(item, bytes);
+        }
+    }
+
+    /// What is to be done once more, because it found too little memory beside others.
+    std::optional<Job> doJob(const Job &job, const Place &place) {
         if (request_.samplesFolder.empty())
-            runPolicy(job, gpu, shared);
-        else if (job.samples.empty())
+            return runPolicy(job, place);
+        if (job.samples.empty()) {
             reportMissing(job);
-        else
-            judgeSamples(job, gpu, shared);
+            return std::nullopt;
+        }
+        return judgeSamples(job, place);
     }
 
     void say(const Job &job, const std::string &what) {
@@ -241,14 +306,24 @@ class Evaluator {
         finish(std::move(record));
     }
 
-    agent::RunRequest requestFor(const Job &job, int gpu) const {
+    /// `deadline`: of the job, which does not count how long it waits for room.
+    agent::RunRequest requestFor(const Job &job, const Place &place, Deadline &deadline) const {
         agent::RunRequest one = request_.one;
         one.judge.numerics = job.numerics;
         if (gpus_ > 0) {
             one.device = "cuda";
-            one.gpu = gpu;
+            one.gpu = place.gpu;
             one.judge.threads = judge::threadsOfEach(static_cast<std::size_t>(gpus_ * perDevice_));
         }
+        if (place.waitForRoom)
+            one.judge.waitForRoom = [&place, &deadline](std::stop_token stop) {
+                deadline.pause();
+                auto waited = place.waitForRoom(std::move(stop));
+                deadline.resume();
+                return waited;
+            };
+        if (place.shared)
+            one.judge.caseBytes = caseBytes_;
         return one;
     }
 
@@ -256,18 +331,18 @@ class Evaluator {
         return gpus_ > 0 ? device::openCuda(gpu) : device::openNamed(request_.one.device);
     }
 
-    void runPolicy(const Job &job, int gpu, bool shared) {
+    std::optional<Job> runPolicy(const Job &job, const Place &place) {
         Record record = begin(job, -1);
         record.session = fmt::format("sessions/{}-{}", job.task->id, task::nameOf(job.numerics));
         const auto start = Clock::now();
-        const Deadline deadline(stop_.token(), request_.longest);
+        Deadline deadline(stop_.token(), request_.longest);
         PhaseClock clock;
         const auto done = [&]() -> Result<session::State> {
             CUDA_AGENT_ASSIGN(spec, task::openSpec(job.task->file, {}));
-            auto one = requestFor(job, gpu);
+            auto one = requestFor(job, place, deadline);
             one.spec = std::move(spec);
             one.session = store_.folder() / record.session;
-            CUDA_AGENT_ASSIGN(device, openDevice(gpu));
+            CUDA_AGENT_ASSIGN(device, openDevice(place.gpu));
             record.versions = versionsOf(device->info());
             device.reset();
             CUDA_AGENT_ASSIGN(ended, agent::Run::ended(one));
@@ -298,12 +373,20 @@ class Evaluator {
         record.phases = clock.take();
         if (!done) {
             if (done.error().kind == ErrorKind::stopped)
-                return; // goes on when the evaluation does
+                return std::nullopt; // goes on when the evaluation does
             setError(record, done.error(), Outcome::unusable);
         } else {
             setOutcomeOf(record, *done);
         }
-        finish(std::move(record), shared ? &job : nullptr);
+        if (place.shared && foundTooLittleMemory(record))
+            return job;
+        finish(std::move(record));
+        return std::nullopt;
+    }
+
+    static bool foundTooLittleMemory(const Record &record) {
+        return record.outcome != Outcome::correct &&
+               record.cause.find("memory") != std::string::npos;
     }
 
     void setOutcomeOf(Record &record, const session::State &state) const {
@@ -333,17 +416,17 @@ class Evaluator {
                                      : std::string("no candidate was found");
     }
 
-    void judgeSamples(const Job &job, int gpu, bool shared) {
+    std::optional<Job> judgeSamples(const Job &job, const Place &place) {
         PhaseClock clock;
         auto start = Clock::now();
         Json versions = Json::object();
         const auto prepare = [&]() -> Result<std::unique_ptr<judge::Judge>> {
             CUDA_AGENT_ASSIGN(spec, task::openSpec(job.task->file, {}));
-            CUDA_AGENT_ASSIGN(device, openDevice(gpu));
+            CUDA_AGENT_ASSIGN(device, openDevice(place.gpu));
             versions = versionsOf(device->info());
-            const Deadline deadline(stop_.token(), request_.longest);
+            Deadline deadline(stop_.token(), request_.longest);
             auto judge = judge::Judge::prepare(
-                spec, std::move(device), requestFor(job, gpu).judge,
+                spec, std::move(device), requestFor(job, place, deadline).judge,
                 [&](const std::string &what) {
                     clock.enter(what);
                     say(job, what);
@@ -356,7 +439,8 @@ class Evaluator {
         auto judge = prepare();
         clock.end();
         if (!judge && judge.error().kind == ErrorKind::stopped)
-            return;
+            return std::nullopt;
+        Job again{job.task, job.numerics, {}};
         for (const auto &sample : job.samples) {
             Record record = begin(job, sample.number);
             record.versions = versions;
@@ -366,20 +450,22 @@ class Evaluator {
                 if (judge.error().kind == ErrorKind::failed)
                     record.outcome = Outcome::outOfTime;
             } else if (!judgeSample(job, sample, **judge, record)) {
-                return; // stopped
+                return std::nullopt; // stopped
             }
             record.seconds = secondsSince(start);
             start = Clock::now();
-            Job again = job;
-            again.samples = {sample};
-            finish(std::move(record), shared ? &again : nullptr);
+            if (place.shared && foundTooLittleMemory(record))
+                again.samples.push_back(sample);
+            else
+                finish(std::move(record));
         }
+        return again.samples.empty() ? std::nullopt : std::optional(std::move(again));
     }
 
     /// False when the evaluation was stopped meanwhile.
     bool judgeSample(const Job &job, const Sample &sample, judge::Judge &judge, Record &record) {
         say(job, "verifying and timing");
-        const Deadline deadline(stop_.token(), request_.longest);
+        Deadline deadline(stop_.token(), request_.longest);
         const auto verdict = [&]() -> Result<judge::Verdict> {
             CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(sample.path));
             return judge.judge(candidate, request_.strength, deadline.token());
@@ -399,14 +485,8 @@ class Evaluator {
         return true;
     }
 
-    /// `shared`: the job to be done once more alone, should it have found too little memory.
-    void finish(Record record, const Job *shared = nullptr) {
+    void finish(Record record) {
         const std::lock_guard lock(mutex_);
-        if (shared && record.outcome != Outcome::correct &&
-            record.cause.find("memory") != std::string::npos) {
-            alone_.push_back(*shared);
-            return;
-        }
         const bool again = record.again();
         const bool correct = record.outcome == Outcome::correct;
         if (const auto written = store_.append(record); !written) {
@@ -436,7 +516,7 @@ class Evaluator {
     int perDevice_ = 1;
     Deadline stop_; ///< of the whole evaluation
     std::vector<Job> jobs_;
-    std::vector<Job> alone_;
+    std::uint64_t caseBytes_ = 0; ///< Options::caseBytes of tasks beside others
     std::size_t all_ = 0;
     std::size_t done_ = 0; ///< these four under the mutex once threads run
     std::size_t correct_ = 0;

@@ -34,6 +34,9 @@ struct Options {
     /// Memory of the device that the sealed cases may take; those that do not fit are left out, but
     /// for the first. 0: most of what is free, for a judge that is alone.
     std::uint64_t caseBytes = 0;
+    /// Called once by prepare(), before the task's tensors take memory of the device: blocks while
+    /// others leave no room for them. Its errors are prepare()'s. Empty: nobody is waited for.
+    std::function<Result<void>(std::stop_token)> waitForRoom = {};
     /// Processes for plans in training strength that judges of the same GPU share. A judge with
     /// these also keeps one whose candidate computed something wrong and did nothing else amiss,
     /// and believes what it found in one that had served before, but for a want of memory: for many

@@ -106,6 +106,15 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         state->ceilings = ceilings;
     }
 
+    const auto waitForRoom = [&]() -> Result<void> {
+        laps.end("start");
+        if (!options.waitForRoom)
+            return {};
+        say("waiting for room in the device's memory");
+        CUDA_AGENT_TRY(options.waitForRoom(stop));
+        laps.end("room");
+        return {};
+    };
     const auto seal = [&](reference::Worker &worker) -> Result<void> {
         say("drawing inputs and the fp64 oracle");
         CUDA_AGENT_ASSIGN(pool, verify::drawPool(worker, *state->device, options.caseBytes, stop));
@@ -128,7 +137,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     if (!options.timing) {
         CUDA_AGENT_ASSIGN(worker, startWorker());
         state->reference = worker->versions();
-        laps.end("start");
+        CUDA_AGENT_TRY(waitForRoom());
         CUDA_AGENT_TRY(seal(*worker));
         return prepared();
     }
@@ -157,7 +166,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     if (!drawing)
         return tl::unexpected(drawing.error());
     state->reference = (*drawing)->versions();
-    laps.end("start");
+    CUDA_AGENT_TRY(waitForRoom());
 
     if (stored) {
         CUDA_AGENT_TRY(seal(**drawing));

@@ -28,15 +28,6 @@ constexpr Wanted wantedCases[] = {
     {"saturation", 1, "saturate"}, {denormalCase, 1, "denormal"},
 };
 
-std::uint64_t caseBytes(const task::Description &description) {
-    std::uint64_t total = 0;
-    for (const auto &port : description.inputs)
-        total += port.type.spanBytes();
-    for (const auto &port : description.outputs) // the oracle has eight bytes an element
-        total += static_cast<std::uint64_t>(port.type.elements()) * 8;
-    return total;
-}
-
 /// True where the same-precision reference is off by a tenth or more: such a case, an overflow of
 /// intermediate values most often, cannot tell a right candidate from a wrong one.
 bool losesAccuracy(const reference::Case &entry) {
@@ -46,6 +37,15 @@ bool losesAccuracy(const reference::Case &entry) {
 }
 
 } // namespace
+
+std::uint64_t caseBytes(const task::Description &description) {
+    std::uint64_t total = 0;
+    for (const auto &port : description.inputs)
+        total += port.type.spanBytes();
+    for (const auto &port : description.outputs) // the oracle has eight bytes an element
+        total += static_cast<std::uint64_t>(port.type.elements()) * 8;
+    return total;
+}
 
 Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::uint64_t mostBytes,
                       std::stop_token stop) {

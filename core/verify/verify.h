@@ -41,6 +41,10 @@ struct Pool {
     task::Description description;
 };
 
+/// Of the device, for one case: its inputs as they are and eight bytes for each element of the
+/// outputs.
+std::uint64_t caseBytes(const task::Description &description);
+
 /// Draws the pool through a worker that is ended before any candidate starts. Seeds come from the
 /// operating system and stay here. Cases that the task itself cannot run are left out with a note.
 /// Errors: request, also when the task turns out to be unsuitable.

@@ -31,7 +31,7 @@ class Evaluate(Case):
 
     def test_a_policy_and_then_its_candidates(self):
         kept = ["--baselines", self.folder / "baselines"]
-        first = self.evaluate("--turns", 1, "--only", "1/1,1/2", "--json", *kept)
+        first = self.evaluate("--turns", 1, "--only", "1/1,1/2", "--per-device", 2, "--json", *kept)
         self.expect(first, 0, "2 to evaluate", "1_double", "unusable", "2 of 2", "report.html")
         summary = json.loads(first.stdout)
         self.assertTrue(summary["whole"])
@@ -44,6 +44,7 @@ class Evaluate(Case):
         self.assertEqual(double["verdict"]["strength"], "full")
         self.assertGreater(double["phases"]["verification"], 0)
         self.assertGreater(double["phases"]["timing eager and torch.compile"], 0)
+        self.assertIn("waiting for room in the device's memory", double["phases"])
         self.assertNotIn("baselines_time", double["verdict"])
         self.assertRegex(double["versions"]["reference"], r"^torch 2\.\d+.*, Python 3\.")
         self.assertLess(sum(double["phases"].values()), double["seconds"] + 0.5)

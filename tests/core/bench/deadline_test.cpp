@@ -39,6 +39,15 @@ TEST(Deadline, EndsAtOnceWhenItIsNotNeeded) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
+TEST(Deadline, DoesNotCountAPause) {
+    Deadline deadline({}, 0.2);
+    deadline.pause();
+    EXPECT_FALSE(stopsWithin(deadline.token(), std::chrono::milliseconds(400)));
+    deadline.resume();
+    EXPECT_TRUE(stopsWithin(deadline.token(), std::chrono::seconds(20)));
+    EXPECT_TRUE(deadline.passed());
+}
+
 TEST(Deadline, StopsWhenAsked) {
     Deadline deadline({}, 0);
     deadline.request();
