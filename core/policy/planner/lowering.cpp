@@ -270,6 +270,7 @@ Result<Program> Lowering::run() {
                 views = shaped(node, std::move(*views));
             if (views) {
                 known_[node.name] = std::move(*views);
+                requireSizesOf(node);
                 continue;
             }
             missing.insert(fmt::format("{} ({})", node.op, views.error().message));

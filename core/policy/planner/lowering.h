@@ -115,6 +115,8 @@ class Lowering {
     Ordered order(const View &view, int dim, std::int64_t first, std::int64_t count, bool largest);
     /// The plan serves only tasks whose sizes of these axes are the recorded ones.
     void require(const Axes &axes);
+    /// The same for sizes of inputs that stand in the node as numbers, or whose inverse or root does.
+    void requireSizesOf(const task::Node &node);
     /// Writes it to a scratch buffer and reads it back under fresh axes.
     View materialise(const View &view);
     /// Whether a reduction, scan or order is among what a view is computed from.
@@ -133,6 +135,8 @@ class Lowering {
                const std::vector<int> &picks, const Shape &shape);
 
   private:
+    /// An expression that has to be true of a task the plan serves; once.
+    void requireText(const std::string &requirement);
     const View *known(const Json &argument) const;
     /// The scratch buffer that holds exactly this view, or -1.
     int wholeScratch(const View &view) const;

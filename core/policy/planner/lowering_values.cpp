@@ -215,11 +215,8 @@ void Lowering::require(const Axes &axes) {
     for (const Axis atom : program.axes.atoms(axes)) {
         if (program.axes.constant(atom))
             continue;
-        const std::string requirement =
-            fmt::format("{} == {}", program.axes.expression(atom), program.axes.size(atom));
-        auto &all = program.requirements;
-        if (std::find(all.begin(), all.end(), requirement) == all.end())
-            all.push_back(requirement);
+        requireText(
+            fmt::format("{} == {}", program.axes.expression(atom), program.axes.size(atom)));
     }
 }
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a task is: its operator graph, the tensors that cross its border, its cost by counting."""
 
+import contextlib
 import operator
 
 import torch
@@ -24,6 +25,24 @@ class Unsupported(Exception):
 
 class HasComplexNumbers(Unsupported):
     """The graph has complex tensors, which tracing turns into pairs of real ones."""
+
+
+@contextlib.contextmanager
+def unchanged(model):
+    """Puts the attributes of all modules back: a forward() that assigns some leaves there, when it
+    is exported, tensors without values."""
+    saved = [(module, dict(module.__dict__),
+              {name: dict(module.__dict__[name]) for name in ("_parameters", "_buffers")})
+             for module in model.modules()]
+    try:
+        yield
+    finally:
+        for module, attributes, tensors in saved:
+            module.__dict__.clear()
+            module.__dict__.update(attributes)
+            for name, values in tensors.items():
+                attributes[name].clear()
+                attributes[name].update(values)
 
 
 class Describer:
@@ -71,7 +90,8 @@ class Describer:
         graph, problem = None, ""
         import_ahead("torch.export._trace")
         try:
-            graph = self._export(arguments)
+            with unchanged(task.model):
+                graph = self._export(arguments)
             trace = any("backward" in node["op"] for node in graph["nodes"])
         except Unsupported as error:
             problem = str(error)
@@ -81,7 +101,8 @@ class Describer:
             trace = True
         if trace:
             try:
-                graph = self._trace(arguments)
+                with unchanged(task.model):
+                    graph = self._trace(arguments)
                 problem = ""
             except Unsupported as error:
                 problem = problem or str(error)

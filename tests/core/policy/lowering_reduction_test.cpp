@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 // Reductions, softmax and normalisations: the sums they become, and over which axes.
 
 namespace cuda_agent::policy::graphs {
@@ -53,6 +55,23 @@ TEST(LoweringReduction, AMeanDividesByTheNumberOfElements) {
               "out0[] = div(sum[(i j)](in0[i, j]), count((i j)))");
     EXPECT_EQ(reduced("mean.dim", f16({4}), f16({4, 5}), {Json{1}}),
               "out0[i] = float16(div(sum[j](in0[i, j]), count(j)))");
+}
+
+TEST(LoweringReduction, SizesThatTheGraphHasAsNumbersAreRequired) {
+    const auto required = [](const std::string &op, const Json &number) {
+        GraphWriter g;
+        const Json x = g.input(f32({32, 5}));
+        const Json sum = g.op("sum.dim_IntList", f32({5}), x, Json{0});
+        return lowered(g.returning({g.op(op, f32({5}), sum, number)})).requirements;
+    };
+    using Strings = std::vector<std::string>;
+    EXPECT_EQ(required("div.Tensor", 32), Strings{"in0.shape[0] == 32"}); // sum / x.size(0)
+    EXPECT_EQ(required("mul.Tensor", 1.0 / 32), Strings{"in0.shape[0] == 32"});
+    EXPECT_EQ(required("mul.Tensor", 1 / std::sqrt(32.0)), Strings{"in0.shape[0] == 32"});
+    EXPECT_EQ(required("add.Tensor", 160), (Strings{"in0.shape[0] == 32", "in0.shape[1] == 5"}))
+        << "x.numel()";
+    EXPECT_EQ(required("div.Tensor", 31), Strings{});
+    EXPECT_EQ(required("mul.Tensor", 0.2), Strings{}) << "one over 5 is often met by chance";
 }
 
 TEST(LoweringReduction, ExtremesAndTheirPlaces) {

@@ -159,5 +159,49 @@ def get_init_inputs():
             functional.functional(traced, inputs, {})
 
 
+class StatefulTest(unittest.TestCase):
+    """Describing a task leaves its model as it was."""
+
+    TASK = """import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.Linear(6, 3)
+        self.hidden = torch.randn(2, 3)
+        self.register_buffer("last", torch.zeros(2, 3))
+
+    def forward(self, x, hidden):
+        self.hidden.copy_(hidden)  # which export does not take
+        self.hidden = torch.tanh(self.cell(torch.cat((x, self.hidden), 1)))
+        return self.hidden * 2
+
+
+def get_inputs():
+    return [torch.rand(2, 3), torch.rand(2, 3)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+    def test_attributes_that_forward_assigns_keep_their_values(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(self.TASK)
+            file.flush()
+            task = Task(Source(file.name, {}), CPU)
+            describer = graph.Describer(task)
+            describer.run()
+            hidden = task.model.hidden
+            description = describer.describe()
+        self.assertIn("hidden is mutated", description["graph_problem"])
+        self.assertIs(task.model.hidden, hidden)
+        self.assertEqual(sorted(task.model.state_dict()), ["cell.bias", "cell.weight", "last"])
+        outputs, _ = task.forward(task.model, task.draw(1))
+        self.assertTrue(torch.isfinite(outputs[0]).all())
+
+
 if __name__ == "__main__":
     unittest.main()
