@@ -229,6 +229,17 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(result["error_norm"], 0.5)
         self.assertEqual(result["max_oracle"], 1.0)
 
+    def test_next_to_overflow_either_is_right(self):
+        most = torch.finfo(torch.float32).max
+        want = torch.tensor([1.0005 * most, -0.995 * most, 0.5 * most, math.inf], dtype=torch.float64)
+        got = torch.tensor([most, -0.995 * most, 0.5 * most, math.inf])  # PyTorch's own
+        cases.compare(got, want)
+        self.assertEqual((want.view(torch.int64) == cases.UNCONSTRAINED).tolist(),
+                         [True, True, False, False])
+        wide = torch.tensor([1e39], dtype=torch.float64)
+        cases.compare(wide.clone(), wide)
+        self.assertEqual(wide.item(), 1e39)
+
     def test_integers_and_bools(self):
         want = torch.tensor([3, 1, 0, 2] * 5)
         got = want.clone()
