@@ -150,6 +150,14 @@ Result<View> Lowering::view(const Json &argument, const char *name) {
     return failedError("takes an argument '{}' that is no tensor", name);
 }
 
+const task::Node *Lowering::producer(const task::Node &node, std::size_t position,
+                                     const char *name) const {
+    const Json *argument = find(node, position, name);
+    if (argument == nullptr || !argument->is_object() || !argument->contains("node"))
+        return nullptr;
+    return task_.graph.find(argument->at("node").get_ref<const std::string &>());
+}
+
 Result<void> Lowering::placeholder(const task::Node &node, int tensorIndex) {
     if (node.outputs.empty()) {
         known_[node.name] = {constant(numberOf(node.scalar, 0), node.scalar.is_number_integer()

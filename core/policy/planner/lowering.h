@@ -57,6 +57,9 @@ class Lowering {
     /// The same of an element of an argument that is a list, "name" for people.
     Result<View> view(const Json &argument, const char *name);
     bool given(const task::Node &node, std::size_t position, const char *name) const;
+    /// The node of the graph whose result an argument is, or nullptr.
+    const task::Node *producer(const task::Node &node, std::size_t position,
+                               const char *name) const;
     static double number(const task::Node &node, std::size_t position, const char *name,
                          double fallback);
     static bool flag(const task::Node &node, std::size_t position, const char *name, bool fallback);

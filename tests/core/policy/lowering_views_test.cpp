@@ -53,6 +53,18 @@ TEST(LoweringViews, TransposedIsReadInPlace) {
     EXPECT_EQ(picked(task), (Numbers{0, 3, 1, 4, 2, 5}));
 }
 
+TEST(LoweringViews, StridesThatNameElementsAsTheyLieAreAShape) {
+    const auto strided = [&](const Shape &size, const Shape &strides, std::int64_t offset) {
+        GraphWriter h;
+        const Json in = h.input(f32({2, 6}));
+        return h.returning({h.op("as_strided.default", f32(size), in, size, strides, offset)});
+    };
+    // As adaptive pooling writes its layout: dimensions of one element have any stride.
+    EXPECT_EQ(picked(strided({4, 3, 1, 1}, {3, 1, 7, 7}, 0)), walk(0, 1, 12));
+    EXPECT_NE(problemOf(strided({6, 2}, {1, 6}, 0)).find("another order"), std::string::npos);
+    EXPECT_NE(problemOf(strided({2, 5}, {6, 1}, 1)).find("another order"), std::string::npos);
+}
+
 TEST(LoweringViews, NegativeDimensionsCountFromTheEnd) {
     GraphWriter g;
     const Json x = g.input(f32({2, 3, 4}));
