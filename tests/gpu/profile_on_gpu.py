@@ -20,6 +20,7 @@ import os
 import pathlib
 import random
 import shutil
+import statistics
 import struct
 import subprocess
 import sys
@@ -30,7 +31,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import profile_kernels  # noqa: E402
 
 TOLERANCE = 0.05
-WARM = 0.2  # seconds of launches before the one that is looked at, as on the profiler's side
+WARM = 0.2  # seconds of launches before those that are looked at, as on the profiler's side
+LOOKED_AT = 5  # launches under ncu, of whose figures the medians count
 
 # figure: (ncu's metrics, summed, with factors; where it is in the profiler's launch; what is little)
 TENSOR = ["sm__ops_path_tensor_src_fp16.sum", "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
@@ -156,14 +158,14 @@ def under_ncu(arguments, name, seconds, cubin, folder, results):
     skip = min(2000, max(3, round(WARM / max(seconds, 1e-6))))
     _, grid, block, shared, n, _, _ = profile_kernels.KERNELS[name]
     spec = {"cubin": str(cubin), "kernel": "k_" + name, "shared": shared, "n": n,
-            "floats": profile_kernels.N, "launches": skip + 1,
+            "floats": profile_kernels.N, "launches": skip + LOOKED_AT,
             "grid": (grid + [1, 1])[:3], "block": (block + [1, 1])[:3]}
     file = folder / f"{name}.json"
     file.write_text(json.dumps(spec))
     metrics = sorted({metric for figure in FIGURES.values() for metric in figure[0]})
     command = [arguments.ncu, "--clock-control", "none", "--cache-control",
                "all" if arguments.flush else "none", "--replay-mode", arguments.replay,
-               "--launch-skip", str(skip), "--launch-count", "1", "--csv", "--page", "raw",
+               "--launch-skip", str(skip), "--launch-count", str(LOOKED_AT), "--csv", "--page", "raw",
                "--print-units", "base", "--metrics", ",".join(metrics),
                sys.executable, os.path.abspath(__file__), "--launch", str(file)]
     try:
@@ -176,9 +178,10 @@ def under_ncu(arguments, name, seconds, cubin, folder, results):
     table = list(csv.reader(io.StringIO("\n".join(rows))))
     if len(table) < 3:
         return f"ncu: exit {done.returncode}: {(done.stdout + done.stderr).strip()[-400:]}"
-    values = dict(zip(table[0], table[2]))
-    return {metric: value for metric in metrics
-            if (value := number(values.get(metric, ""))) is not None}
+    launches = [dict(zip(table[0], row)) for row in table[2:]]  # the second row has the units
+    seen = {metric: [value for each in launches if (value := number(each.get(metric, ""))) is not None]
+            for metric in metrics}
+    return {metric: statistics.median(values) for metric, values in seen.items() if values}
 
 
 def ours(launch_of, path):
