@@ -165,7 +165,8 @@ class Verification {
     static constexpr const char *noRoom = "a second set of buffers does not fit into memory";
 
     /// Buffers of their own for a case, bound under number 1, or nothing where they do not fit. A
-    /// plan's runner copies inputs that a `shift` has left misaligned: there is to be room for those.
+    /// plan's runner copies inputs that a `shift` has left misaligned: there is to be room for
+    /// those.
     Result<std::optional<GuardedSet>>
     secondSet(const reference::Case &entry, const reference::Parameters &parameters, int shift) {
         std::vector<TensorType> outputs;

@@ -118,7 +118,8 @@ class Lowering {
     Ordered order(const View &view, int dim, std::int64_t first, std::int64_t count, bool largest);
     /// The plan serves only tasks whose sizes of these axes are the recorded ones.
     void require(const Axes &axes);
-    /// The same for sizes of inputs that stand in the node as numbers, or whose inverse or root does.
+    /// The same for sizes of inputs that stand in the node as numbers, or whose inverse or root
+    /// does.
     void requireSizesOf(const task::Node &node);
     /// Writes it to a scratch buffer and reads it back under fresh axes.
     View materialise(const View &view);
