@@ -20,25 +20,16 @@ Result<Views> reshape(Lowering &l, const Node &node) {
     return Views{l.reshape(x, node.outputs.at(0).shape)};
 }
 
-/// Row after row, whatever the strides of dimensions of one element say.
-bool isRowMajor(const Shape &shape, const Shape &strides) {
-    std::int64_t step = 1;
-    for (std::size_t d = shape.size(); d-- > 0; step *= shape[d])
-        if (shape[d] != 1 && strides.at(d) != step)
-            return false;
-    return true;
-}
-
 /// Where it names the elements as they come, as adaptive pooling does for its layout alone.
 Result<Views> asStrided(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
     const auto *source = l.producer(node, 0, "self");
     const TensorType &type = node.outputs.at(0);
-    const auto size = Lowering::integers(node, 1, "size");
+    const TensorType named{type.dtype, Lowering::integers(node, 1, "size"),
+                           Lowering::integers(node, 2, "stride")};
     if (source == nullptr || source->outputs.empty() ||
-        source->outputs[0].elements() != type.elements() ||
-        !isRowMajor(source->outputs[0].shape, source->outputs[0].strides) ||
-        !isRowMajor(size, Lowering::integers(node, 2, "stride")) ||
+        source->outputs[0].elements() != type.elements() || !source->outputs[0].contiguous() ||
+        named.shape.size() != named.strides.size() || !named.contiguous() ||
         Lowering::number(node, 3, "storage_offset", 0) != 0)
         return failedError("names elements in another order than they lie");
     return Views{l.reshape(x, type.shape)};
