@@ -21,6 +21,12 @@ Schedule::Turn begin(Schedule &schedule, std::size_t device = 0) {
     return turn.value_or(Schedule::Turn{});
 }
 
+/// What the items need, in their order.
+void tell(Schedule &schedule, const std::vector<std::uint64_t> &needs) {
+    for (std::size_t item = 0; item < needs.size(); ++item)
+        schedule.need(item, needs[item]);
+}
+
 /// Whether the turn finds room without anything else happening.
 bool finds(Schedule &schedule, Schedule::Turn &turn) {
     std::stop_source enough;
@@ -36,8 +42,7 @@ bool finds(Schedule &schedule, Schedule::Turn &turn) {
 
 TEST(Schedule, GivesTheLargestFirstAndEqualOnesInTheirOrder) {
     Schedule schedule(4, {1, 4, 100}, true);
-    for (std::size_t item = 0; item < 4; ++item)
-        schedule.need(item, std::vector<std::uint64_t>{5, 20, 5, 30}[item]);
+    tell(schedule, {5, 20, 5, 30});
     EXPECT_EQ(begin(schedule).item, 3u);
     EXPECT_EQ(begin(schedule).item, 1u);
     EXPECT_EQ(begin(schedule).item, 0u);
@@ -46,8 +51,7 @@ TEST(Schedule, GivesTheLargestFirstAndEqualOnesInTheirOrder) {
 
 TEST(Schedule, TwoLargeOnesBeginAtATimeAndSmallOnesLeaveThemRoom) {
     Schedule schedule(6, {1, 5, 100}, true);
-    for (std::size_t item = 0; item < 6; ++item)
-        schedule.need(item, std::vector<std::uint64_t>{70, 70, 70, 20, 20, 20}[item]);
+    tell(schedule, {70, 70, 70, 20, 20, 20});
     auto first = begin(schedule);
     auto second = begin(schedule);
     EXPECT_EQ(first.item, 0u);
