@@ -341,6 +341,7 @@ class Evaluator {
             CUDA_AGENT_ASSIGN(spec, task::openSpec(job.task->file, {}));
             auto one = requestFor(job, place, deadline);
             one.spec = std::move(spec);
+            one.judge.openRunner = true;
             one.session = store_.folder() / record.session;
             CUDA_AGENT_ASSIGN(device, openDevice(place.gpu));
             record.versions = versionsOf(device->info());

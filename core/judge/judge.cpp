@@ -72,6 +72,7 @@ const std::vector<std::string> &Judge::notes() const {
 void Judge::rest() {
     if (!state_->options.runners)
         state_->runners->clear();
+    state_->opened = {};
     state_->standby.reset();
 }
 
@@ -498,6 +499,9 @@ Result<Verdict> Judge::State::judge(const Candidate &candidate, verify::Strength
             running = std::move(idle->process);
             state.served = idle->served;
         }
+    if (isPlan && !running && state.opened.valid())
+        if (auto ready = state.opened.get()) // where it failed one is started, and says why
+            running = std::move(*ready);
     auto started = state.startCandidate(compiled, nullptr, share, stop, running);
     if (running && running->sound()) // the plan was refused
         state.runners->give({std::move(running), state.served});

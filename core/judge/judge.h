@@ -43,6 +43,12 @@ struct Options {
     /// verdicts a second of which most are wrong. Empty: it keeps one of its own after a correct
     /// candidate, and what fails in that is judged again in a new one.
     std::shared_ptr<IdleRunners> runners = {};
+    /// Processes of PyTorch's that tasks have one after the other, on this judge's device and with
+    /// its threads: for tasks that belong together, see reference::Stock. Empty: each has its own.
+    std::shared_ptr<reference::Stock> stock = {};
+    /// Whether prepare() opens the GPU for a plan's process while the cases are drawn: for whoever
+    /// will judge one at once. Not with `runners`.
+    bool openRunner = false;
     /// Of the processor, for the task's workers on a GPU; 0: all. See threadsOfEach().
     unsigned threads = 0;
 };

@@ -66,6 +66,7 @@ reference::Options workerOptions(const Options &options) {
     reference::Options worker;
     worker.numerics = options.numerics;
     worker.threads = options.threads;
+    worker.stock = options.stock;
     return worker;
 }
 
@@ -106,7 +107,8 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         state->ceilings = ceilings;
     }
 
-    const auto waitForRoom = [&]() -> Result<void> {
+    const auto waitForRoom = [&](reference::Worker &drawing) -> Result<void> {
+        CUDA_AGENT_TRY(verify::lookAhead(drawing, *state->device, stop));
         laps.end("start");
         if (!options.waitForRoom)
             return {};
@@ -117,6 +119,11 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     };
     const auto seal = [&](reference::Worker &worker) -> Result<void> {
         say("drawing inputs and the fp64 oracle");
+        const auto &info = state->device->info();
+        if (options.openRunner && !options.runners && info.kind == device::Kind::cuda)
+            state->opened = std::async(std::launch::async, [info, stop] {
+                return plan::openRunner(info, plan::RunnerOptions{}, stop);
+            });
         CUDA_AGENT_ASSIGN(pool, verify::drawPool(worker, *state->device, options.caseBytes, stop));
         state->pool = std::make_shared<const verify::Pool>(std::move(pool));
         append(state->unenforced, worker.finish().unenforced);
@@ -137,7 +144,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     if (!options.timing) {
         CUDA_AGENT_ASSIGN(worker, startWorker());
         state->reference = worker->versions();
-        CUDA_AGENT_TRY(waitForRoom());
+        CUDA_AGENT_TRY(waitForRoom(*worker));
         CUDA_AGENT_TRY(seal(*worker));
         return prepared();
     }
@@ -166,7 +173,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     if (!drawing)
         return tl::unexpected(drawing.error());
     state->reference = (*drawing)->versions();
-    CUDA_AGENT_TRY(waitForRoom());
+    CUDA_AGENT_TRY(waitForRoom(**drawing));
 
     if (stored) {
         CUDA_AGENT_TRY(seal(**drawing));

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 
 /// What the parts of the judge share. Internal to core/judge.
 namespace cuda_agent::judge {
@@ -71,6 +72,8 @@ struct Judge::State {
     Phases preparation; ///< of prepare()
 
     std::shared_ptr<IdleRunners> runners; ///< the options', or one for a process of its own
+    /// One that has had no candidate yet; see Options::openRunner.
+    std::future<Result<std::unique_ptr<plan::LinkedCandidate>>> opened;
     int served = 0; ///< candidates that the process of the verdict at hand had before
 
     /// A started candidate with its private buffers bound under number 0.

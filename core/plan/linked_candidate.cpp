@@ -56,7 +56,7 @@ tl::unexpected<Error> LinkedCandidate::gone(std::string_view doing) {
                      fmt::format("the {} did not start: {}", options_.what, record_->problem)});
     const std::string how = record_->summary();
     if (record_->signal == 0 && record_->limitsHit.empty() && record_->exitCode != 0 &&
-        doing == "load")
+        (doing == "open" || doing == "load"))
         return fail({ErrorKind::machine, fmt::format("the {} did not start ({}): {}", options_.what,
                                                      how, tamed(record_->standardError))});
     return fail({ErrorKind::failed,

@@ -61,14 +61,19 @@ Result<std::unique_ptr<LinkedCandidate>>
 startLinkedRunner(const CompiledPlan &plan, const Signature &signature, device::Device &device,
                   const RunnerOptions &options, std::stop_token stop = {});
 
+/// Starts a runner that has opened the GPU and waits for its plan, by reload(): for whoever knows
+/// that one will come. On cuda alone. Errors: machine, stopped.
+Result<std::unique_ptr<LinkedCandidate>>
+openRunner(const device::Info &device, const RunnerOptions &options, std::stop_token stop = {});
+
 /// Takes the plan from a runner on cuda whose last call went well; what the plan had is overwritten
 /// and given back. The process is ready for another, with all that its device took to open. Errors:
 /// as those of a call.
 Result<void> unload(LinkedCandidate &runner);
 
-/// Gives another plan, or the same for other shapes, to a runner after unload(). Its limits stay
-/// those of its start. Errors: as startRunner(); after one that is not request the process is
-/// ended.
+/// Gives a plan to a runner after openRunner() or unload(), or the same for other shapes. Its
+/// limits stay those of its start. Errors: as startRunner(); after one that is not request the
+/// process is ended.
 Result<void> reload(LinkedCandidate &runner, const CompiledPlan &plan, const Signature &signature,
                     device::Device &device, const RunnerOptions &options,
                     std::stop_token stop = {});

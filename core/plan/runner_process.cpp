@@ -51,9 +51,22 @@ Result<Program> programOf(const Plan &plan, const Resolved &resolved, const devi
     return program;
 }
 
-/// The read-only view of the runner, its libraries and the binaries; fills in the paths inside.
-Result<sandbox::Policy> makePolicy(const CompiledPlan &compiled, const device::Info &info,
-                                   const RunnerOptions &options, Program &program) {
+/// Shows the binaries to the runner; fills in the paths inside.
+Result<void> addBinaries(sandbox::Policy &policy, const CompiledPlan &compiled, Program &program) {
+    const auto sources = compiled.candidate->plan.sources();
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        const auto binary = compiled.binaries.find(sources[i]);
+        if (binary == compiled.binaries.end())
+            return machineError("'{}' is not compiled", sources[i]);
+        const fs::path inside = insideFolder / fmt::format("kernels/{}.bin", i);
+        policy.mounts.push_back({binary->second.file, inside});
+        program.binaries.push_back(inside);
+    }
+    return {};
+}
+
+/// The read-only view of the runner and its libraries, and its limits.
+Result<sandbox::Policy> makePolicy(const device::Info &info, const RunnerOptions &options) {
     sandbox::Policy policy;
     policy.name = "candidate";
     const fs::path runner = workerDir() / options.program;
@@ -64,15 +77,11 @@ Result<sandbox::Policy> makePolicy(const CompiledPlan &compiled, const device::I
     policy.mounts.push_back({runner, insideFolder / "bin" / options.program});
     if (const fs::path adapter = workerDir() / "libcuda-agent-onednn.so"; fs::exists(adapter))
         policy.mounts.push_back({adapter, insideFolder / "bin" / adapter.filename()});
-    const auto sources = compiled.candidate->plan.sources();
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-        const auto binary = compiled.binaries.find(sources[i]);
-        if (binary == compiled.binaries.end())
-            return machineError("'{}' is not compiled", sources[i]);
-        const fs::path inside = insideFolder / fmt::format("kernels/{}.bin", i);
-        policy.mounts.push_back({binary->second.file, inside});
-        program.binaries.push_back(inside);
-    }
+    // Calls have limits of their own; this one only bounds a verdict that nobody ends.
+    policy.limits.wall = std::chrono::hours(1);
+    policy.limits.memoryBytes = options.memoryBytes;
+    policy.limits.processes =
+        256 + 4 * static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 
     std::vector<fs::path> folders = ownLibraryFolders();
     folders.insert(folders.end(), options.libraryFolders.begin(), options.libraryFolders.end());
@@ -97,6 +106,20 @@ Result<sandbox::Policy> makePolicy(const CompiledPlan &compiled, const device::I
     return policy;
 }
 
+Result<std::unique_ptr<LinkedCandidate>> launch(const sandbox::Policy &policy,
+                                                const RunnerOptions &options,
+                                                std::vector<Slot> slots, const Signature &signature,
+                                                std::stop_token stop) {
+    auto argv = options.launcher;
+    argv.push_back(insideFolder / "bin" / options.program);
+    CUDA_AGENT_ASSIGN(process, sandbox::start(policy, argv));
+    LinkOptions link{"plan runner", options.callTimeout};
+    if (!options.launcher.empty())
+        link.linger = launcherLinger;
+    return std::make_unique<LinkedCandidate>(std::move(process), std::move(slots), signature,
+                                             std::move(link), std::move(stop));
+}
+
 } // namespace
 
 Result<std::unique_ptr<CandidateProcess>>
@@ -114,31 +137,27 @@ startLinkedRunner(const CompiledPlan &compiled, const Signature &signature, devi
     const device::Info &info = device.info();
     CUDA_AGENT_ASSIGN(resolved, resolve(plan, signature, limitsOf(info)));
     CUDA_AGENT_ASSIGN(program, programOf(plan, resolved, info, options));
-    CUDA_AGENT_ASSIGN(policy, makePolicy(compiled, info, options, program));
-
-    // Calls have limits of their own; this one only bounds a verdict that nobody ends.
-    policy.limits.wall = std::chrono::hours(1);
-    policy.limits.memoryBytes = options.memoryBytes;
+    CUDA_AGENT_ASSIGN(policy, makePolicy(info, options));
+    CUDA_AGENT_TRY(addBinaries(policy, compiled, program));
     if (info.kind == device::Kind::cpu) {
         // Scratch, staging and whatever the engine did not touch first is charged to the runner.
         for (const auto &buffer : resolved.buffers)
             policy.limits.memoryBytes += 2 * buffer.type.elements() * sizeOf(buffer.type.dtype);
         policy.limits.memoryBytes += 2 * program.cacheBytes;
     }
-    policy.limits.processes =
-        256 + 4 * static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-
-    auto argv = options.launcher;
-    argv.push_back(insideFolder / "bin" / options.program);
-    CUDA_AGENT_ASSIGN(process, sandbox::start(policy, argv));
-    LinkOptions link{"plan runner", options.callTimeout};
-    if (!options.launcher.empty())
-        link.linger = launcherLinger;
-    auto runner = std::make_unique<LinkedCandidate>(std::move(process), slotsOf(plan), signature,
-                                                    std::move(link), std::move(stop));
+    CUDA_AGENT_ASSIGN(runner, launch(policy, options, slotsOf(plan), signature, std::move(stop)));
     CUDA_AGENT_TRY(
         runner->ask({{"op", "load"}, {"program", toJson(program)}}, options.loadTimeout, "load"));
-    return runner;
+    return std::move(runner);
+}
+
+Result<std::unique_ptr<LinkedCandidate>>
+openRunner(const device::Info &device, const RunnerOptions &options, std::stop_token stop) {
+    CUDA_AGENT_ASSIGN(policy, makePolicy(device, options));
+    CUDA_AGENT_ASSIGN(runner, launch(policy, options, {}, {}, std::move(stop)));
+    CUDA_AGENT_TRY(runner->ask({{"op", "open"}, {"device", device::nameOf(device.kind)}},
+                               options.loadTimeout, "open"));
+    return std::move(runner);
 }
 
 Result<void> unload(LinkedCandidate &runner) {

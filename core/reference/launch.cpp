@@ -150,8 +150,8 @@ Result<Launch> prepareLaunch(const task::Spec &spec, const device::Info &device,
     const auto key =
         sha256Hex(fmt::format("{}\n{}\n{}", program.string(), device.name, text)).substr(0, 32);
     const unsigned threads = device.kind == device::Kind::cuda ? options.threads : 0;
-    CUDA_AGENT_ASSIGN(policy, pythonPolicy(device, cacheDir() / "inductor" / key,
-                                           options.hostMemoryBytes, threads));
+    const auto cache = options.stock ? options.stock->cache() : cacheDir() / "inductor" / key;
+    CUDA_AGENT_ASSIGN(policy, pythonPolicy(device, cache, options.hostMemoryBytes, threads));
     launch.policy = std::move(policy);
     launch.policy.name = "task";
 
@@ -163,7 +163,10 @@ Result<Launch> prepareLaunch(const task::Spec &spec, const device::Info &device,
                             worker.string());
     launch.policy.mounts.push_back({worker, "/reference/worker", false});
     launch.taskFile = "/task/" + spec.file.filename().string();
-    launch.policy.mounts.push_back({spec.file, launch.taskFile, false});
+    if (options.stock)
+        launch.taskText = std::move(text);
+    else
+        launch.policy.mounts.push_back({spec.file, launch.taskFile, false});
     // -I: nothing of the user's Python settings and folders takes part.
     launch.argv = {program.string(), "-I", "/reference/worker/main.py"};
     return launch;

@@ -10,11 +10,13 @@ namespace cuda_agent::reference {
 struct Launch {
     sandbox::Policy policy;
     std::vector<std::string> argv;
-    std::string taskFile; ///< where the sandbox shows the task file
+    std::string taskFile;                ///< where the sandbox shows the task file
+    std::optional<std::string> taskText; ///< what it would hold, where the process is a stock's
 };
 
 /// What the worker may see: the Python environment, its own code, the one task file, and a compile
-/// cache folder of its own (created here) for this task text, Python and device.
+/// cache folder of its own (created here) for this task text, Python and device. With a stock: the
+/// stock's folder, and no task file.
 /// Errors: machine (no Python, files of the program missing), request (the task file is gone).
 Result<Launch> prepareLaunch(const task::Spec &spec, const device::Info &device,
                              const Options &options);

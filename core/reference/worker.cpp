@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds quitTimeout{5'000};
+constexpr milliseconds forgetTimeout{10'000};
 /// Python, its libraries and a cold disk; no task code runs before the answer.
 constexpr milliseconds helloTimeout{180'000};
 constexpr std::size_t longestMessage = 2'000;
@@ -111,19 +112,38 @@ struct Worker::State {
     std::optional<task::Description> description;
     std::map<Baseline, bool> compiled; ///< in this process
     std::string versions = {};
+    int served = 0;        ///< tasks that the process had before
+    bool faultless = true; ///< nothing went wrong in the process since it has this task
 
     Result<void> begin(std::stop_token stop) {
+        compiled.clear();
+        faultless = true;
+        if (auto idle = options.stock ? options.stock->take() : std::nullopt) {
+            process.emplace(std::move(idle->process));
+            served = idle->served;
+            auto greeted = greet(stop);
+            if (greeted || greeted.error().kind != ErrorKind::machine)
+                return greeted;
+            discard(); // it ended while it waited
+            faultless = true;
+        }
+        served = 0;
         auto started = sandbox::start(launch.policy, launch.argv);
         if (!started)
             return tl::unexpected(started.error());
         process.emplace(std::move(*started));
-        compiled.clear();
+        return greet(stop);
+    }
+
+    Result<void> greet(const std::stop_token &stop) {
         const std::string deviceName(device::nameOf(device.info().kind));
-        CUDA_AGENT_ASSIGN(hello, exchange({{"request", "hello"},
-                                           {"file", launch.taskFile},
-                                           {"overrides", spec.overrides},
-                                           {"device", deviceName}},
-                                          helloTimeout, "starting", stop));
+        Json greeting{{"request", "hello"},
+                      {"file", launch.taskFile},
+                      {"overrides", spec.overrides},
+                      {"device", deviceName}};
+        if (launch.taskText)
+            greeting["text"] = *launch.taskText;
+        CUDA_AGENT_ASSIGN(hello, exchange(greeting, helloTimeout, "starting", stop));
         const auto text = [&](const char *key) {
             const auto found = hello.body.find(key);
             return found != hello.body.end() && found->is_string() ? found->get<std::string>()
@@ -155,6 +175,7 @@ struct Worker::State {
         if (!answer)
             return ended(answer.error(), timeout, doing, request.value("request", "") == "hello");
         if (const auto error = answer->body.find("error"); error != answer->body.end()) {
+            faultless = false;
             if (!error->is_object())
                 return requestError("the task's worker sent a malformed error");
             const auto result = errorFrom(*error);
@@ -200,6 +221,20 @@ struct Worker::State {
                             "{}{}",
                             spec.file.filename().string(), doing, record.summary(),
                             record.signal == 9 ? "; perhaps the machine ran out of memory" : "");
+    }
+
+    /// Gives the process back to its stock. False: it is not one that can serve again.
+    bool giveBack() {
+        if (!options.stock || !process || !process->running() || !faultless)
+            return false;
+        const auto forgot = process->channel().send({{"request", "forget"}}).and_then([&] {
+            return process->channel().receive(forgetTimeout, {});
+        });
+        if (!forgot || forgot->body.contains("error"))
+            return false;
+        options.stock->give({std::move(*process), served + 1});
+        process.reset();
+        return true;
     }
 
     /// `onItsOwn`: it is ending already, so that its own end is what the record shows.
@@ -289,7 +324,7 @@ struct Worker::State {
 Worker::Worker(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Worker::~Worker() {
-    if (state_)
+    if (state_ && !state_->giveBack())
         state_->discard();
 }
 
@@ -304,6 +339,12 @@ Result<std::unique_ptr<Worker>> Worker::start(const task::Spec &spec, device::De
 
 const std::string &Worker::versions() const {
     return state_->versions;
+}
+
+Result<void> Worker::lookAhead(std::stop_token stop) {
+    CUDA_AGENT_TRY(state_->ask({{"request", "look_ahead"}}, state_->options.caseTimeout,
+                               "looking at the task", stop));
+    return {};
 }
 
 Result<void> Worker::run(std::stop_token stop) {
@@ -458,6 +499,11 @@ Result<void> Worker::release() {
 }
 
 sandbox::Record Worker::finish() {
+    if (state_->giveBack()) {
+        sandbox::Record record;
+        record.unenforced = sandbox::probe().unenforced;
+        return record;
+    }
     if (state_->process && state_->process->running() &&
         state_->process->channel().send({{"request", "quit"}}))
         return state_->discard(true);

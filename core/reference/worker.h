@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/device/device.h"
+#include "core/reference/stock.h"
 #include "core/sandbox/sandbox.h"
 #include "core/task/task.h"
 
@@ -22,6 +23,9 @@ struct Options {
     std::uint64_t hostMemoryBytes = 12ull << 30;
     /// Of the processor, for a task on a GPU; 0: all. On a CPU tasks are timed with all.
     unsigned threads = 0;
+    /// Processes that serve one task after another: taken before a new one is started, and given
+    /// back when nothing went wrong. Of the same device and threads. Empty: each task has its own.
+    std::shared_ptr<Stock> stock = {};
 };
 
 /// One set of inputs that the worker drew, in shared memory, contiguous or with the task's strides.
@@ -122,6 +126,9 @@ class Worker {
     /// "torch 2.11.0+cu130, Python 3.12.3", asked for before any code of the task ran.
     const std::string &versions() const;
 
+    /// Does of describe() what needs neither the device nor memory there, where it can be done so:
+    /// for whoever waits until there is room on the device.
+    Result<void> lookAhead(std::stop_token stop = {});
     /// Runs the task once and counts what that takes: all of describe() that the device does.
     Result<void> run(std::stop_token stop = {});
     /// Loads the task, runs it once, exports the graph.

@@ -47,6 +47,17 @@ std::uint64_t caseBytes(const task::Description &description) {
     return total;
 }
 
+Result<void> lookAhead(reference::Worker &worker, device::Device &device, std::stop_token stop) {
+    device::Share share(device.info(), stop);
+    if (device.info().kind == device::Kind::cpu)
+        CUDA_AGENT_TRY(share.take());
+    auto looked = worker.lookAhead(stop);
+    // What the task does wrong comes up again, and is told, when it is described.
+    if (!looked && looked.error().kind != ErrorKind::request)
+        return looked;
+    return {};
+}
+
 Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::uint64_t mostBytes,
                       std::stop_token stop) {
     Pool pool;

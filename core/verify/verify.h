@@ -45,6 +45,11 @@ struct Pool {
 /// outputs.
 std::uint64_t caseBytes(const task::Description &description);
 
+/// What drawPool() begins with and needs no memory on the device for; it goes without saying there.
+/// On a cpu the device's lease is shared meanwhile. Errors: machine, stopped.
+Result<void> lookAhead(reference::Worker &worker, device::Device &device,
+                       std::stop_token stop = {});
+
 /// Draws the pool through a worker that is ended before any candidate starts. Seeds come from the
 /// operating system and stay here. Cases that the task itself cannot run are left out with a note.
 /// Errors: request, also when the task turns out to be unsuitable.

@@ -139,6 +139,19 @@ TEST_F(GpuRunner, NeedsTheKernelsArguments) {
 }
 
 // A runner that has served one plan takes another, for other shapes, and shows it nothing.
+TEST_F(GpuRunner, OpensTheGpuAheadOfItsPlan) {
+    compileCandidate(pointwisePlan(), doubleKernel);
+    signature_ = pointwiseSignature(64);
+    auto runner = orThrow(openRunner(device_->info(), {}));
+    ASSERT_TRUE(reload(*runner, compiled_, signature_, *device_, {}));
+    CallBuffers buffers;
+    buffers.inputs = {lendFloats(ramp(64), {64})};
+    buffers.outputs = {lendFloats(std::vector<float>(64), {64})};
+    ASSERT_TRUE(runner->bind(0, buffers));
+    ASSERT_TRUE(runner->call(0));
+    EXPECT_EQ(contents(buffers.outputs[0], 64)[42], 2 * ramp(64)[42]);
+}
+
 TEST_F(GpuRunner, ServesAnotherPlan) {
     Json first = pointwisePlan();
     first["buffers"].push_back(

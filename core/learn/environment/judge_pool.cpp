@@ -57,6 +57,10 @@ JudgePool::JudgePool(Options options) : options_(std::move(options)) {
         for (const int gpu : options_.gpus)
             runners_[gpu] =
                 std::make_shared<judge::IdleRunners>(static_cast<std::size_t>(options_.atOnce));
+    if (!options_.judge.stock)
+        for (const int gpu : options_.gpus)
+            stocks_[gpu] = std::make_shared<reference::Stock>(
+                static_cast<std::size_t>(options_.atOnce) / options_.gpus.size() + 1);
     if (options_.device == "cpu" || options_.freeShare)
         return;
     std::map<int, std::shared_ptr<device::Device>> devices;
@@ -305,6 +309,8 @@ Result<std::unique_ptr<judge::Judge>> JudgePool::prepare(const task::Spec &spec,
         own.caseBytes = judge::caseBytesOfEach(device->info().memoryBytes, judgesOfAGpu());
     if (const auto found = runners_.find(gpu); found != runners_.end())
         own.runners = found->second;
+    if (const auto found = stocks_.find(gpu); found != stocks_.end())
+        own.stock = found->second;
     return judge::Judge::prepare(spec, std::move(device), own, {}, stop);
 }
 

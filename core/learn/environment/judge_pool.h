@@ -136,6 +136,7 @@ class JudgePool {
 
     Options options_; ///< never changed after the constructor
     std::map<int, std::shared_ptr<judge::IdleRunners>> runners_; ///< by GPU; likewise
+    std::map<int, std::shared_ptr<reference::Stock>> stocks_;    ///< by GPU; likewise
     mutable std::mutex mutex_;
     std::condition_variable_any changed_;
     std::map<std::string, std::unique_ptr<Entry>> entries_; ///< by file and overrides

@@ -45,6 +45,10 @@ class Session {
         const std::string op = message.body.at("op");
         if (op == "load")
             return load(message);
+        if (op == "open") {
+            CUDA_AGENT_TRY(open(message.body.at("device")));
+            return Json::object();
+        }
         if (!backend_)
             return machineError("'{}' came before 'load'", op);
         if (op == "unload") {
@@ -80,6 +84,19 @@ class Session {
     }
 
   private:
+    Result<void> open(const std::string &device) {
+        if (backend_ && device != device_)
+            return machineError("a runner for {} was given a plan for {}", device_, device);
+        if (!backend_ && device == "cuda") {
+            CUDA_AGENT_ASSIGN(made, makeCudaBackend());
+            backend_ = std::move(made);
+        } else if (!backend_) {
+            backend_ = makeCpuBackend();
+        }
+        device_ = device;
+        return {};
+    }
+
     Result<Json> load(Message &message) {
         CUDA_AGENT_ASSIGN(program, programFromJson(message.body.at("program")));
         // A process that is there already does not see other files.
@@ -87,17 +104,7 @@ class Session {
             CUDA_AGENT_ASSIGN(image, contentsOf(fd));
             program.images.push_back(std::move(image));
         }
-        if (backend_) {
-            if (program.device != device_)
-                return machineError("a runner for {} was given a plan for {}", device_,
-                                    program.device);
-        } else if (program.device == "cuda") {
-            CUDA_AGENT_ASSIGN(made, makeCudaBackend());
-            backend_ = std::move(made);
-        } else {
-            backend_ = makeCpuBackend();
-        }
-        device_ = program.device;
+        CUDA_AGENT_TRY(open(program.device));
         buffers_ = program.buffers.size();
         CUDA_AGENT_TRY(backend_->load(std::move(program)));
         return Json::object();

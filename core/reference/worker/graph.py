@@ -6,12 +6,13 @@ import contextlib
 import operator
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from .imports import import_ahead
 from .loader import flatten, shortened
-from .protocol import encode_number
+from .protocol import encode_number, task_error
 from .tensors import DTYPES, contiguous, type_of
 
 DESCRIPTION_SEED = 1
@@ -53,6 +54,33 @@ class Describer:
         self.parameters = []  # (name, tensor), those that the graph reads
         self.seen = None  # what run() found out
         self.arguments = None  # that it ran on, where it left them as they were
+        self.looked = False  # ahead
+        self.ahead = None  # what came of that: (types of the inputs, graph, parameters), by look_ahead()
+
+    def look_ahead(self):
+        """Exports forward() on inputs without memory or values, for whoever has to wait until there
+        is room for real ones: the export takes a second of the processor, and none of the device.
+        What cannot be exported so is exported by describe()."""
+        self.looked = True
+        task = self.task
+        draws_on_device = task.draw_on_device
+        try:
+            with FakeTensorMode(allow_non_fake_inputs=True):
+                arguments = task.draw(DESCRIPTION_SEED)
+            import_ahead("torch.export._trace")
+            with unchanged(task.model):
+                graph = self._export(arguments)
+            self.ahead = self._port_types(arguments), graph, self.parameters
+        except BaseException:  # task code and PyTorch, in many ways
+            pass
+        finally:
+            task.draw_on_device, self.parameters = draws_on_device, []
+
+    @staticmethod
+    def _port_types(arguments):
+        """Of inputs: types where they are tensors, else what they are."""
+        return [type_of(value, f"input {i}") if isinstance(value, torch.Tensor) else value
+                for i, value in enumerate(arguments)]
 
     def run(self):
         """Runs the task once and counts: what of the description takes the device's time."""
@@ -60,10 +88,15 @@ class Describer:
         arguments = task.draw(DESCRIPTION_SEED)
         inputs = [(i, value) for i, value in enumerate(arguments)
                   if isinstance(value, torch.Tensor)]
-        in_ports = [type_of(value, f"input {i}") | {"name": f"in{n}", "input_index": i}
-                    for n, (i, value) in enumerate(inputs)]
+        types = self._port_types(arguments)
+        if self.ahead and self.ahead[0] != types:
+            self.ahead = None
+        in_ports = [types[i] | {"name": f"in{n}", "input_index": i}
+                    for n, (i, _) in enumerate(inputs)]
         with Operations() as operations:
             outputs, single = task.forward(task.model, arguments)
+        if self.looked and any(isinstance(tensor, FakeTensor) for tensor in outputs):
+            raise task_error("forward() keeps tensors from one call to the next")
         if all(value._version == 0 for _, value in inputs):
             self.arguments = arguments
         # Candidates write plain row-major outputs.
@@ -86,12 +119,17 @@ class Describer:
         if self.seen is None:
             self.run()
         task = self.task
-        arguments, self.arguments = self.arguments or task.draw(DESCRIPTION_SEED), None
+        arguments, self.arguments = self.arguments, None
+        if arguments is None and not self.ahead:
+            arguments = task.draw(DESCRIPTION_SEED)
         graph, problem = None, ""
         import_ahead("torch.export._trace")
         try:
-            with unchanged(task.model):
-                graph = self._export(arguments)
+            if self.ahead:
+                _, graph, self.parameters = self.ahead
+            else:
+                with unchanged(task.model):
+                    graph = self._export(arguments)
             trace = any("backward" in node["op"] for node in graph["nodes"])
         except Unsupported as error:
             problem = str(error)
@@ -102,7 +140,7 @@ class Describer:
         if trace:
             try:
                 with unchanged(task.model):
-                    graph = self._trace(arguments)
+                    graph = self._trace(arguments or task.draw(DESCRIPTION_SEED))
                 problem = ""
             except Unsupported as error:
                 problem = problem or str(error)

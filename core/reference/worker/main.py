@@ -7,6 +7,7 @@ Messages are described in core/reference/README.md. Task code runs in this proce
 trusts nothing that it says.
 """
 
+import gc
 import os
 import sys
 
@@ -17,6 +18,30 @@ from worker.protocol import Channel, Closed, WorkerError, task_error  # noqa: E4
 from worker.source import Source  # noqa: E402
 
 
+def settings():
+    """What tasks may set of PyTorch for the whole process."""
+    import torch
+
+    cudnn = torch.backends.cudnn
+    return {"dtype": torch.get_default_dtype(), "precision": torch.get_float32_matmul_precision(),
+            "deterministic": torch.are_deterministic_algorithms_enabled(),
+            "threads": torch.get_num_threads(),
+            "cudnn": (cudnn.enabled, cudnn.allow_tf32, cudnn.benchmark, cudnn.deterministic)}
+
+
+def restore(saved):
+    import torch
+
+    cudnn = torch.backends.cudnn
+    torch.set_default_dtype(saved["dtype"])
+    torch.set_default_device(None)
+    torch.set_float32_matmul_precision(saved["precision"])
+    torch.use_deterministic_algorithms(saved["deterministic"])
+    torch.set_num_threads(saved["threads"])
+    cudnn.enabled, cudnn.allow_tf32, cudnn.benchmark, cudnn.deterministic = saved["cudnn"]
+    torch.set_grad_enabled(True)
+
+
 class Session:
     """State between requests."""
 
@@ -24,13 +49,15 @@ class Session:
         self.source = None
         self.task = None
         self.describer = None
+        self.ahead = None  # a describer that has looked ahead, until it has run the task
         self.description = None
         self.timer = None
         self.tf32 = False
+        self.settings = None  # of PyTorch, before any task
 
     def hello(self, request, _):
         """Checks the file's text and makes PyTorch ready; no task code runs yet."""
-        self.source = Source(request["file"], request["overrides"])
+        self.source = Source(request["file"], request["overrides"], request.get("text"))
         try:
             with uncollected():
                 import torch  # late, and after the checks above: it takes seconds
@@ -42,6 +69,8 @@ class Session:
                 raise WorkerError("machine", "PyTorch cannot use the GPU in the reference worker; "
                                   "see 'cuda-agent doctor'")
             torch.cuda.init()
+        if self.settings is None:
+            self.settings = settings()
         return {"torch": torch.__version__, "python": sys.version.split()[0],
                 "settable": self.source.settable()}
 
@@ -54,12 +83,31 @@ class Session:
         self.task = Task(self.source, torch.device(request["device"]))
         return {}
 
+    def look_ahead(self, _, __):
+        from worker.graph import Describer
+
+        if self.describer is None and self.ahead is None:
+            self.ahead = Describer(self._task())
+            self.ahead.look_ahead()
+        return {}
+
     def run(self, _, __):
         if self.describer is None:
             from worker.graph import Describer
 
-            describer = Describer(self._task())
-            describer.run()
+            ahead, self.ahead = self.ahead, None
+            describer = ahead or Describer(self._task())
+            try:
+                describer.run()
+            except WorkerError as error:
+                if ahead is None or error.restart:
+                    raise
+                # A task may have kept what it was given while nothing had values.
+                from worker.loader import Task
+
+                self.task = Task(self.source, self.task.device)
+                describer = Describer(self.task)
+                describer.run()
             self.describer = describer
         return {}
 
@@ -114,8 +162,6 @@ class Session:
         return self.timer
 
     def release(self, _, __):
-        import gc
-
         import torch
 
         if self.timer is not None:
@@ -125,21 +171,40 @@ class Session:
             torch.cuda.empty_cache()
         return {}
 
+    def forget(self, request, outgoing):
+        """Ready for another task, with PyTorch imported and the device open."""
+        import torch
+
+        before = self.settings
+        self.release(request, outgoing)
+        device = self.task.device if self.task is not None else None
+        self.__init__()
+        self.settings = before
+        restore(before)
+        sys.modules.pop("task", None)
+        if "torch._dynamo" in sys.modules:
+            torch._dynamo.reset()
+        gc.collect()
+        if device is not None and device.type == "cuda":
+            torch._C._cuda_clearCublasWorkspaces()
+            torch.cuda.empty_cache()
+        return {}
+
     def _task(self):
         if self.task is None:
             raise WorkerError("machine", "the worker was not told its task")
         return self.task
 
-    HANDLERS = {"hello": hello, "load": load, "run": run, "describe": describe, "parameters": parameters, "draw": draw,
-                "case": case, "reshape": reshape, "ready": ready, "prepare": prepare, "time": time, "code": code,
-                "release": release}
+    HANDLERS = {"hello": hello, "load": load, "look_ahead": look_ahead, "run": run, "describe": describe,
+                "parameters": parameters, "draw": draw, "case": case, "reshape": reshape, "ready": ready,
+                "prepare": prepare, "time": time, "code": code, "release": release, "forget": forget}
 
     def answer(self, request, channel):
         """Handles one request and sends its answer with its descriptors."""
         handler = self.HANDLERS.get(request.get("request"))
         if handler is None:
             raise WorkerError("machine", f"unknown request {request.get('request')!r}")
-        if request["request"] in ("hello", "load"):
+        if request["request"] in ("hello", "load", "forget"):
             channel.send(handler(self, request, None))
             return
         from worker.tensors import Outgoing

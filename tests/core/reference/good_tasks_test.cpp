@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "core/base/json.h"
 #include "tests/core/reference/worker_fixture.h"
 
 #include <set>
@@ -205,6 +206,93 @@ TEST_F(GoodTasks, aStopEndsARequestAndTheNextOneWorks) {
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().kind, ErrorKind::stopped);
     EXPECT_TRUE(worker->describe());
+}
+
+/// Tasks that have one process after the other.
+class SharedProcess : public WorkerTest {
+  protected:
+    void SetUp() override {
+        WorkerTest::SetUp();
+        options_.stock = std::make_shared<Stock>(2);
+    }
+    bool oneWaits() {
+        auto idle = options_.stock->take();
+        const bool is = idle && idle->process.running();
+        if (is)
+            options_.stock->give(std::move(*idle));
+        return is;
+    }
+    std::unique_ptr<Worker> startText(const std::string &text) {
+        const auto file = cache_ / "written.py";
+        EXPECT_TRUE(writeFileAtomically(file, text));
+        auto made = Worker::start(task::openSpec(file, {}).value(), *device_, options_);
+        EXPECT_TRUE(made) << made.error().message;
+        return made ? std::move(*made) : nullptr;
+    }
+};
+
+TEST_F(SharedProcess, ATaskIsWhatItIsInOneOfItsOwn) {
+    EXPECT_FALSE(oneWaits());
+    auto first = start("pointwise_chain");
+    ASSERT_TRUE(first && first->describe());
+    EXPECT_TRUE(first->time(Baseline::compile, 1, 2, 0));
+    (void)first->finish();
+    EXPECT_TRUE(oneWaits());
+
+    auto second = start("softmax", {"columns=5"});
+    EXPECT_FALSE(oneWaits()); // it has that one
+    auto own = options_;
+    own.stock = nullptr;
+    auto alone = Worker::start(spec("softmax", {"columns=5"}), *device_, own);
+    ASSERT_TRUE(second && alone);
+    const auto described = second->describe(), expected = (*alone)->describe();
+    ASSERT_TRUE(described && expected);
+    EXPECT_EQ(described->toJson(), expected->toJson());
+    const auto made = second->makeCase({"random", 3, 1, "none"});
+    const auto wanted = (*alone)->makeCase({"random", 3, 1, "none"});
+    ASSERT_TRUE(made && wanted);
+    EXPECT_EQ(values(made->inputs.tensors.at(0)), values(wanted->inputs.tensors.at(0)));
+    EXPECT_EQ(values(made->oracle.at(0)), values(wanted->oracle.at(0)));
+    EXPECT_TRUE(second->time(Baseline::compile, 1, 2, 0));
+    second.reset();
+    EXPECT_TRUE(oneWaits());
+}
+
+TEST_F(SharedProcess, PyTorchIsSetBack) {
+    const std::string rest = R"py(
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + torch.ones(4)
+
+
+def get_inputs():
+    return [torch.randn(4)]
+
+
+def get_init_inputs():
+    return []
+)py";
+    const auto typeOf = [&](const std::string &text) {
+        auto worker = startText(text);
+        if (!worker)
+            return DType::boolean;
+        const auto task = worker->describe();
+        EXPECT_TRUE(task) << task.error().message;
+        return task ? task->outputs.at(0).type.dtype : DType::boolean;
+    };
+    EXPECT_EQ(typeOf("import torch\ntorch.set_default_dtype(torch.float64)\n" + rest),
+              DType::float64);
+    EXPECT_TRUE(oneWaits());
+    EXPECT_EQ(typeOf("import torch\n" + rest), DType::float32);
+}
+
+TEST_F(SharedProcess, OneThatFailedEnds) {
+    auto worker = start("softmax", {"columns=5"});
+    ASSERT_TRUE(worker);
+    EXPECT_FALSE(worker->makeCase({"wrong", 3, 1, "no such transform"}));
+    worker.reset();
+    EXPECT_FALSE(oneWaits());
 }
 
 } // namespace

@@ -21,6 +21,7 @@ from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
 from worker import composites, functional, graph  # noqa: E402
 from worker.loader import Task  # noqa: E402
+from worker.main import Session  # noqa: E402
 from worker.source import Source  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -38,6 +39,82 @@ class GraphTest(unittest.TestCase):
         node = type("Node", (), {"target": "aten.fft", "meta": {"val": torch.zeros(2) * 1j}})
         with self.assertRaises(graph.Unsupported):
             graph.tensor_types(node)
+
+
+class LookAheadTest(unittest.TestCase):
+    """What is exported before there is room for real inputs."""
+
+    def described(self, file, ahead):
+        describer = graph.Describer(Task(Source(str(file), {}), CPU))
+        if ahead:
+            describer.look_ahead()
+        return describer.describe(), describer
+
+    def test_is_the_same(self):
+        for file in sorted((ROOT / "resources" / "tasks").glob("*.py")):
+            with self.subTest(file.stem):
+                plain, other = self.described(file, False)
+                seen, describer = self.described(file, True)
+                self.assertIsNotNone(describer.ahead)
+                self.assertEqual(seen, plain)
+                self.assertEqual([(name, tuple(tensor.shape)) for name, tensor in describer.parameters],
+                                 [(name, tuple(tensor.shape)) for name, tensor in other.parameters])
+                for (_, one), (_, two) in zip(describer.parameters, other.parameters):
+                    self.assertTrue(torch.equal(one, two))
+
+    def session(self, text):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(text)
+            file.flush()
+            session = Session()
+            session.hello({"file": file.name, "overrides": {}, "device": "cpu"}, None)
+        session.load({"device": "cpu", "numerics": "default"}, None)
+        session.look_ahead(None, None)
+        return session
+
+    def test_tasks_that_keep_tensors(self):
+        session = self.session("""import torch
+kept = {}
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        if "ramp" not in kept:
+            kept["ramp"] = torch.arange(8.0)
+        return x + kept["ramp"]
+
+
+def get_inputs():
+    return [torch.randn(4, 8)]
+
+
+def get_init_inputs():
+    return []
+""")
+        seen = session.describe({}, None)["description"]
+        self.assertEqual(seen["graph_problem"], "")
+        (_, ramp), = session.describer.parameters
+        self.assertTrue(torch.equal(ramp, torch.arange(8.0)))
+
+    def test_inputs_by_their_values(self):
+        session = self.session("""import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.abs()
+
+
+def get_inputs():
+    return [torch.randn(int(torch.randint(3, 6, ()).item()), 8)]
+
+
+def get_init_inputs():
+    return []
+""")
+        self.assertIsNone(session.ahead.ahead)
+        seen = session.describe({}, None)["description"]
+        self.assertEqual([node["op"] for node in seen["graph"]["nodes"]], ["placeholder", "aten.abs.default"])
 
 
 class CompositesTest(unittest.TestCase):
