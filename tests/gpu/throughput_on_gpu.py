@@ -64,7 +64,7 @@ def get_init_inputs():
 """
 
 KERNEL = """// candidate {number}
-extern "C" __global__ void {entry}(const float *__restrict__ x, float *__restrict__ out, long long n) {{
+extern "C" __global__ void {entry}_kernel(const float *__restrict__ x, float *__restrict__ out, long long n) {{
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     if (i < n) {{
         const float v = x[i];
@@ -81,7 +81,7 @@ SOURCE = r"""
 torch::Tensor run_{entry}(torch::Tensor x) {{
     auto out = torch::empty_like(x);
     const long long n = x.numel();
-    {entry}<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), out.data_ptr<float>(), n);
+    {entry}_kernel<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), out.data_ptr<float>(), n);
     return out;
 }}
 """
@@ -151,7 +151,7 @@ def write(folder, arguments):
                     "buffers": [{"name": "x", "role": "input", "index": 0, "dtype": "float32"},
                                 {"name": "out0", "role": "output", "index": 0, "dtype": "float32",
                                  "shape": ["x.shape[0]", "x.shape[1]"]}],
-                    "steps": [{"kind": "kernel", "source": f"kernels/{entry}.cu", "entry": entry,
+                    "steps": [{"kind": "kernel", "source": f"kernels/{entry}.cu", "entry": f"{entry}_kernel",
                                "grid": ["cdiv(N, 256)"], "block": [256],
                                "args": [{"buffer": "x"}, {"buffer": "out0"}, {"int64": "N"}]}]}))
     return tasks
