@@ -4,6 +4,7 @@
 
 import contextlib
 import operator
+import re
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
@@ -18,6 +19,8 @@ from .tensors import DTYPES, contiguous, type_of
 DESCRIPTION_SEED = 1
 # Say where and how a tensor lies, not what it holds.
 PLACEMENT = ("device", "layout", "pin_memory")
+# Of a task that differentiates: its export on inputs without values ends the process in PyTorch.
+DIFFERENTIATES = re.compile(r"autograd|enable_grad|requires_grad|\.backward\(|torch\.func\b")
 
 
 class Unsupported(Exception):
@@ -61,8 +64,10 @@ class Describer:
         """Exports forward() on inputs without memory or values, for whoever has to wait until there
         is room for real ones: the export takes a second of the processor, and none of the device.
         What cannot be exported so is exported by describe()."""
-        self.looked = True
         task = self.task
+        if DIFFERENTIATES.search(str(task.source.text)):
+            return
+        self.looked = True
         draws_on_device = task.draw_on_device
         try:
             with FakeTensorMode(allow_non_fake_inputs=True):

@@ -96,6 +96,27 @@ def get_init_inputs():
         (_, ramp), = session.describer.parameters
         self.assertTrue(torch.equal(ramp, torch.arange(8.0)))
 
+    def test_not_what_differentiates(self):
+        session = self.session("""import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, grad, x):
+        with torch.enable_grad():
+            x = x.detach().requires_grad_()
+            return list(torch.autograd.grad(torch.div(x * x, 3), [x], grad))
+
+
+def get_inputs():
+    return [torch.randn(4), torch.randn(4)]
+
+
+def get_init_inputs():
+    return []
+""")
+        self.assertIsNone(session.ahead.ahead)
+        self.assertEqual(session.describe({}, None)["description"]["graph_problem"], "")
+
     def test_inputs_by_their_values(self):
         session = self.session("""import torch
 
