@@ -107,7 +107,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         state->ceilings = ceilings;
     }
 
-    const auto waitForRoom = [&](reference::Worker &drawing) -> Result<void> {
+    const auto lookAheadAndWait = [&](reference::Worker &drawing) -> Result<void> {
         CUDA_AGENT_TRY(verify::lookAhead(drawing, *state->device, stop));
         laps.end("start");
         if (!options.waitForRoom)
@@ -144,7 +144,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     if (!options.timing) {
         CUDA_AGENT_ASSIGN(worker, startWorker());
         state->reference = worker->versions();
-        CUDA_AGENT_TRY(waitForRoom(*worker));
+        CUDA_AGENT_TRY(lookAheadAndWait(*worker));
         CUDA_AGENT_TRY(seal(*worker));
         return prepared();
     }
@@ -173,7 +173,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     if (!drawing)
         return tl::unexpected(drawing.error());
     state->reference = (*drawing)->versions();
-    CUDA_AGENT_TRY(waitForRoom(**drawing));
+    CUDA_AGENT_TRY(lookAheadAndWait(**drawing));
 
     if (stored) {
         CUDA_AGENT_TRY(seal(**drawing));

@@ -117,7 +117,6 @@ struct Worker::State {
 
     Result<void> begin(std::stop_token stop) {
         compiled.clear();
-        faultless = true;
         if (auto idle = options.stock ? options.stock->take() : std::nullopt) {
             process.emplace(std::move(idle->process));
             served = idle->served;
@@ -125,7 +124,6 @@ struct Worker::State {
             if (greeted || greeted.error().kind != ErrorKind::machine)
                 return greeted;
             discard(); // it ended while it waited
-            faultless = true;
         }
         served = 0;
         auto started = sandbox::start(launch.policy, launch.argv);
@@ -135,7 +133,9 @@ struct Worker::State {
         return greet(stop);
     }
 
+    /// Gives a process that has none its task.
     Result<void> greet(const std::stop_token &stop) {
+        faultless = true;
         const std::string deviceName(device::nameOf(device.info().kind));
         Json greeting{{"request", "hello"},
                       {"file", launch.taskFile},

@@ -138,7 +138,6 @@ TEST_F(GpuRunner, NeedsTheKernelsArguments) {
     EXPECT_MENTIONS(problem_.message, "argument 2 has 4 bytes in the kernel and 8 in the plan");
 }
 
-// A runner that has served one plan takes another, for other shapes, and shows it nothing.
 TEST_F(GpuRunner, OpensTheGpuAheadOfItsPlan) {
     compileCandidate(pointwisePlan(), doubleKernel);
     signature_ = pointwiseSignature(64);
@@ -152,6 +151,7 @@ TEST_F(GpuRunner, OpensTheGpuAheadOfItsPlan) {
     EXPECT_EQ(contents(buffers.outputs[0], 64)[42], 2 * ramp(64)[42]);
 }
 
+// A runner that has served one plan takes another, for other shapes, and shows it nothing.
 TEST_F(GpuRunner, ServesAnotherPlan) {
     Json first = pointwisePlan();
     first["buffers"].push_back(

@@ -42,6 +42,15 @@ def restore(saved):
     torch.set_grad_enabled(True)
 
 
+def free(device):
+    """Gives back what nothing refers to any more."""
+    import torch
+
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+
+
 class Session:
     """State between requests."""
 
@@ -162,32 +171,27 @@ class Session:
         return self.timer
 
     def release(self, _, __):
-        import torch
-
         if self.timer is not None:
             self.timer.release()
-        gc.collect()
-        if self.task is not None and self.task.device.type == "cuda":
-            torch.cuda.empty_cache()
+        if self.task is not None:
+            free(self.task.device)
         return {}
 
-    def forget(self, request, outgoing):
+    def forget(self, _, __):
         """Ready for another task, with PyTorch imported and the device open."""
         import torch
 
         before = self.settings
-        self.release(request, outgoing)
-        device = self.task.device if self.task is not None else None
+        device = self._task().device
         self.__init__()
         self.settings = before
         restore(before)
         sys.modules.pop("task", None)
         if "torch._dynamo" in sys.modules:
             torch._dynamo.reset()
-        gc.collect()
-        if device is not None and device.type == "cuda":
+        if device.type == "cuda":
             torch._C._cuda_clearCublasWorkspaces()
-            torch.cuda.empty_cache()
+        free(device)
         return {}
 
     def _task(self):
