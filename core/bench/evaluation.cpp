@@ -28,6 +28,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int usualPerGpu = 3; ///< one measures while others prepare
 /// Of what only helps to plan. Most take a fifth of a second, unrolled recurrences half a minute.
 constexpr std::chrono::milliseconds longestDescription{8'000};
+/// Of a graph that takes long to export, plan and compile.
+constexpr std::size_t manyNodes = 150;
 /// How the planner marks a candidate that rewrites; an endpoint's may say so too.
 constexpr std::string_view algebraMark = "The same in exact arithmetic:";
 
@@ -263,7 +265,7 @@ class Evaluator {
 
     /// Processes that describe tasks beside those that judge them.
     static std::size_t describers() {
-        return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 8, 1, 4);
+        return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 4, 1, 8);
     }
 
     /// Tells the schedule what each task needs of a GPU's memory, from `next` on. Where a task
@@ -273,12 +275,12 @@ class Evaluator {
             reference::Describer::make({.kind = gpus_ > 0 ? device::Kind::cuda : device::Kind::cpu,
                                         .timeout = longestDescription});
         for (std::size_t item; (item = next++) < jobs_.size();) {
-            std::optional<std::uint64_t> bytes;
+            Schedule::Need need{{}, true}; // of a task that cannot be described in time
             const auto &task = *jobs_[item].task;
             if (const auto code = readTextFile(task.file); describer && code)
                 if (const auto told = describer->describe(task.name(), *code, stop_.token()))
-                    bytes = memoryNeed(*told, caseBytes_);
-            schedule.need(item, bytes);
+                    need = {memoryNeed(*told, caseBytes_), told->graph.nodes.size() >= manyNodes};
+            schedule.need(item, need);
         }
     }
 

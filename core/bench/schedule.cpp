@@ -10,7 +10,6 @@ namespace {
 
 constexpr double mostOfDevice = 0.85; ///< for an item that may have others beside it
 constexpr std::uint64_t factorAgain = 3;
-constexpr std::size_t mostLarge = 2; ///< begun at a time on a device, where there are others
 
 } // namespace
 
@@ -28,19 +27,26 @@ void Schedule::changed() {
     changed_.notify_all();
 }
 
-void Schedule::need(std::size_t item, std::optional<std::uint64_t> bytes) {
+void Schedule::need(std::size_t item, const Need &need) {
     const std::lock_guard lock(mutex_);
     const auto most = static_cast<std::uint64_t>(mostOfDevice * static_cast<double>(room_.memory));
-    items_[item].bytes = std::min(bytes.value_or(room_.memory / room_.perDevice), most);
+    items_[item].bytes = std::min(need.bytes.value_or(room_.memory / room_.perDevice), most);
+    items_[item].takesLong = need.takesLong;
     changed();
+}
+
+std::size_t Schedule::mostLarge() const {
+    return std::max<std::size_t>(2, room_.perDevice / 3);
 }
 
 bool Schedule::goesBefore(const Item &a, const Item &b, const Device &device) const {
     if (a.alone != b.alone)
         return b.alone; // when nothing else is left, which it would keep waiting
     if (const bool large = isLarge(*a.bytes);
-        large != isLarge(*b.bytes) && device.begunLarge >= mostLarge)
+        large != isLarge(*b.bytes) && device.begunLarge >= mostLarge())
         return !large;
+    if (a.takesLong != b.takesLong && !isLarge(*a.bytes) && !isLarge(*b.bytes))
+        return a.takesLong;
     return *a.bytes > *b.bytes;
 }
 

@@ -16,10 +16,11 @@ namespace cuda_agent::bench {
 
 /// Which piece of work begins when, and where: several at a time on each device, each of which
 /// waits for its room in the device's memory once it is about to take it. The largest goes first,
-/// equal ones in their order. Of large ones, which need more than half of a device, two at a time
-/// begin, so that one makes ready while the other runs; while one waits for its room, smaller ones
-/// take no more than what it will leave. So large ones run beside small ones, not after them.
-/// Thread-safe.
+/// equal ones in their order. Of large ones, which need more than half of a device, a third of the
+/// places have one at a time, so that some make ready while another runs; while one waits for its
+/// room, smaller ones take no more than what it will leave. So large ones run beside small ones,
+/// not after them. Of the others those that take long go first, so that no few of them are left
+/// over at the end. Thread-safe.
 class Schedule {
   public:
     struct Turn {
@@ -35,13 +36,18 @@ class Schedule {
         std::uint64_t memory = 0;  ///< bytes of each that are shared out; 0: none are counted
     };
 
+    struct Need {
+        /// nullopt: nobody knows, it is taken for one of `perDevice` equal shares.
+        std::optional<std::uint64_t> bytes;
+        bool takesLong = false; ///< several times as long as most
+    };
+
     /// Where `foretold`, no item begins before need() was called for it.
     Schedule(std::size_t items, Room room, bool foretold);
 
     /// What the item needs, before it begins; no more than most of a device counts, so that
-    /// another small one finds room beside it. nullopt: nobody knows, it is taken for one of
-    /// `perDevice` equal shares.
-    void need(std::size_t item, std::optional<std::uint64_t> bytes);
+    /// another small one finds room beside it.
+    void need(std::size_t item, const Need &need);
     /// The next item for that device. Blocks until there is one, or none is left that could become
     /// one: the items of others may come again. nullopt then, or when stopped.
     std::optional<Turn> next(std::size_t device, std::stop_token stop);
@@ -56,6 +62,7 @@ class Schedule {
   private:
     struct Item {
         std::optional<std::uint64_t> bytes; ///< unknown so far
+        bool takesLong = false;
         bool alone = false;
     };
     struct Device {
@@ -68,6 +75,7 @@ class Schedule {
         bool alone = false;                        ///< one item has it to itself
     };
     bool isLarge(std::uint64_t bytes) const { return bytes > room_.memory / 2; }
+    std::size_t mostLarge() const; ///< begun at a time on a device, where there are others
     bool goesBefore(const Item &a, const Item &b, const Device &device) const;
     bool hasRoom(const Turn &turn, const Device &device) const;
     void leave(const Turn &turn);

@@ -11,10 +11,14 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <thread>
+#include <vector>
 
 namespace cuda_agent::device {
 
 namespace {
+
+/// While one is in the driver's lock, the other is not.
+constexpr int openingAtOnce = 3;
 
 Result<UniqueFd> openLock(const std::filesystem::path &file) {
     UniqueFd lock(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -108,6 +112,29 @@ Result<Lease> Lease::share(const Info &info, std::stop_token stop) {
 Result<bool> Lease::awaited(const Info &info) {
     CUDA_AGENT_ASSIGN(claim, openClaim(info)); // asked between two tokens: no more than it takes
     return isClaimed(claim);
+}
+
+Result<OpeningTurn> OpeningTurn::take(std::stop_token stop) {
+    std::error_code error;
+    std::filesystem::create_directories(cacheDir(), error);
+    std::vector<UniqueFd> places;
+    for (int place = 0; place < openingAtOnce; ++place) {
+        CUDA_AGENT_ASSIGN(lock, openLock(cacheDir() / fmt::format("opening-{}", place)));
+        places.push_back(std::move(lock));
+    }
+    UniqueFd *taken = nullptr;
+    const auto attempt = [&]() -> Result<bool> {
+        for (auto &place : places) {
+            CUDA_AGENT_ASSIGN(mine, tryLock(place, LOCK_EX));
+            if (mine) {
+                taken = &place;
+                return true;
+            }
+        }
+        return false;
+    };
+    CUDA_AGENT_TRY(poll(attempt, stop));
+    return OpeningTurn(std::move(*taken));
 }
 
 Result<void> Share::take() {

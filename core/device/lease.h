@@ -60,4 +60,17 @@ class Share {
     std::chrono::steady_clock::time_point taken_; ///< of `lease_`
 };
 
+/// Leave to open a GPU in a new process, across processes of this user as above. The driver opens,
+/// allocates and maps under one lock for all GPUs of the machine: more who open at once take as
+/// long together, and who has its GPU open already waits behind all of them for a buffer.
+class OpeningTurn {
+  public:
+    /// Blocks while as many as it makes sense for are opening. Errors: machine, stopped.
+    static Result<OpeningTurn> take(std::stop_token stop = {});
+
+  private:
+    explicit OpeningTurn(UniqueFd lock) : lock_(std::move(lock)) {}
+    UniqueFd lock_;
+};
+
 } // namespace cuda_agent::device

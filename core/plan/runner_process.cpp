@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/paths.h"
+#include "core/device/lease.h"
 #include "core/plan/library_folders.h"
 #include "core/plan/linked_candidate.h"
 #include "core/plan/make_program.h"
@@ -88,6 +89,8 @@ Result<sandbox::Policy> makePolicy(const device::Info &info, const RunnerOptions
     policy.performanceCounters = options.performanceCounters;
     if (info.kind == device::Kind::cuda) {
         policy.gpu = info.index;
+        // A plan runs in one stream. Opening takes the driver twice as long for the usual eight.
+        policy.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", "1");
         // Also where this plan needs none: the next one may.
         for (const auto &folder : cudaLibraryFolders())
             folders.push_back(folder);
@@ -106,18 +109,27 @@ Result<sandbox::Policy> makePolicy(const device::Info &info, const RunnerOptions
     return policy;
 }
 
-Result<std::unique_ptr<LinkedCandidate>> launch(const sandbox::Policy &policy,
-                                                const RunnerOptions &options,
-                                                std::vector<Slot> slots, const Signature &signature,
-                                                std::stop_token stop) {
+/// A runner that has opened its GPU, where it has one.
+Result<std::unique_ptr<LinkedCandidate>>
+launch(const device::Info &device, const sandbox::Policy &policy, const RunnerOptions &options,
+       std::vector<Slot> slots, const Signature &signature, std::stop_token stop) {
+    std::optional<device::OpeningTurn> turn;
+    if (device.kind == device::Kind::cuda) {
+        CUDA_AGENT_ASSIGN(taken, device::OpeningTurn::take(stop));
+        turn.emplace(std::move(taken));
+    }
     auto argv = options.launcher;
     argv.push_back(insideFolder / "bin" / options.program);
     CUDA_AGENT_ASSIGN(process, sandbox::start(policy, argv));
     LinkOptions link{"plan runner", options.callTimeout};
     if (!options.launcher.empty())
         link.linger = launcherLinger;
-    return std::make_unique<LinkedCandidate>(std::move(process), std::move(slots), signature,
-                                             std::move(link), std::move(stop));
+    auto runner = std::make_unique<LinkedCandidate>(std::move(process), std::move(slots), signature,
+                                                    std::move(link), std::move(stop));
+    if (turn)
+        CUDA_AGENT_TRY(runner->ask({{"op", "open"}, {"device", device::nameOf(device.kind)}},
+                                   options.loadTimeout, "open"));
+    return runner;
 }
 
 } // namespace
@@ -145,7 +157,8 @@ startLinkedRunner(const CompiledPlan &compiled, const Signature &signature, devi
             policy.limits.memoryBytes += 2 * buffer.type.elements() * sizeOf(buffer.type.dtype);
         policy.limits.memoryBytes += 2 * program.cacheBytes;
     }
-    CUDA_AGENT_ASSIGN(runner, launch(policy, options, slotsOf(plan), signature, std::move(stop)));
+    CUDA_AGENT_ASSIGN(runner,
+                      launch(info, policy, options, slotsOf(plan), signature, std::move(stop)));
     CUDA_AGENT_TRY(
         runner->ask({{"op", "load"}, {"program", toJson(program)}}, options.loadTimeout, "load"));
     return std::move(runner);
@@ -154,10 +167,7 @@ startLinkedRunner(const CompiledPlan &compiled, const Signature &signature, devi
 Result<std::unique_ptr<LinkedCandidate>>
 openRunner(const device::Info &device, const RunnerOptions &options, std::stop_token stop) {
     CUDA_AGENT_ASSIGN(policy, makePolicy(device, options));
-    CUDA_AGENT_ASSIGN(runner, launch(policy, options, {}, {}, std::move(stop)));
-    CUDA_AGENT_TRY(runner->ask({{"op", "open"}, {"device", device::nameOf(device.kind)}},
-                               options.loadTimeout, "open"));
-    return std::move(runner);
+    return launch(device, policy, options, {}, {}, std::move(stop));
 }
 
 Result<void> unload(LinkedCandidate &runner) {

@@ -5,6 +5,7 @@
 
 #include "core/base/elapsed.h"
 #include "core/base/plain_text.h"
+#include "core/device/lease.h"
 #include "core/device/quarantine.h"
 #include "core/reference/launch.h"
 #include "core/reference/received.h"
@@ -22,6 +23,8 @@ constexpr milliseconds quitTimeout{5'000};
 constexpr milliseconds forgetTimeout{10'000};
 /// Python, its libraries and a cold disk; no task code runs before the answer.
 constexpr milliseconds helloTimeout{180'000};
+/// Nor before this one.
+constexpr milliseconds openTimeout{60'000};
 constexpr std::size_t longestMessage = 2'000;
 constexpr int mostSamples = 100'000;
 
@@ -139,8 +142,7 @@ struct Worker::State {
         const std::string deviceName(device::nameOf(device.info().kind));
         Json greeting{{"request", "hello"},
                       {"file", launch.taskFile},
-                      {"overrides", spec.overrides},
-                      {"device", deviceName}};
+                      {"overrides", spec.overrides}};
         if (launch.taskText)
             greeting["text"] = *launch.taskText;
         CUDA_AGENT_ASSIGN(hello, exchange(greeting, helloTimeout, "starting", stop));
@@ -150,6 +152,11 @@ struct Worker::State {
                                                                    : std::string("?");
         };
         versions = fmt::format("torch {}, Python {}", text("torch"), text("python"));
+        if (served == 0 && device.info().kind == device::Kind::cuda) {
+            CUDA_AGENT_ASSIGN(turn, device::OpeningTurn::take(stop));
+            (void)turn;
+            CUDA_AGENT_TRY(exchange({{"request", "open"}}, openTimeout, "opening the GPU", stop));
+        }
         CUDA_AGENT_TRY(exchange({{"request", "load"},
                                  {"device", deviceName},
                                  {"numerics", task::nameOf(options.numerics)}},

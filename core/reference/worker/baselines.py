@@ -12,7 +12,8 @@ from .loader import shortened
 from .protocol import WorkerError
 
 WARMUP_CALLS = 3
-WARMUP_SECONDS = 0.025
+WARMUP_SECONDS = 0.025  # of a device that was idle for longer than STILL_WARM
+STILL_WARM = 0.05  # seconds; baselines that take turns need not warm it up at each
 QUEUED_SAMPLES = 20  # on cuda, between two synchronisations
 
 MODES = {  # name: (compile mode or None for eager, TF32)
@@ -78,6 +79,7 @@ class Timer:
         self.seed = None
         self.arguments = None
         self.flush = None
+        self.last_call = -STILL_WARM  # when one of them last ended
 
     def prepare(self, baseline, seed):
         """Fills Inductor's caches for the first compiled call, which is then a matter of seconds
@@ -124,6 +126,7 @@ class Timer:
             with self.task.guarded(f"timing {baseline}"):
                 measure = self._cuda if self.task.device.type == "cuda" else self._cpu
                 seconds = measure(call, samples, minimum_seconds)
+                self.last_call = time.perf_counter()
         return {"seconds": seconds, "compile_seconds": compile_seconds}
 
     def code(self, seed):
@@ -175,10 +178,11 @@ class Timer:
 
     def _warm_up(self, call):
         start = time.perf_counter()
+        least = 0 if start - self.last_call < STILL_WARM else WARMUP_SECONDS
         for i in range(1000):
             call()
             self._synchronise()
-            if i + 1 >= WARMUP_CALLS and time.perf_counter() - start >= WARMUP_SECONDS:
+            if i + 1 >= WARMUP_CALLS and time.perf_counter() - start >= least:
                 return
             if time.perf_counter() - start > 1:  # slow calls need no more
                 return

@@ -73,15 +73,20 @@ class Session:
         except ImportError as error:
             raise WorkerError("machine", f"{sys.executable} cannot import torch ({error}); set "
                               "CUDA_AGENT_PYTHON to a Python that has PyTorch 2.11")
-        if request["device"] == "cuda":
-            if not torch.cuda.is_available():
-                raise WorkerError("machine", "PyTorch cannot use the GPU in the reference worker; "
-                                  "see 'cuda-agent doctor'")
-            torch.cuda.init()
         if self.settings is None:
             self.settings = settings()
         return {"torch": torch.__version__, "python": sys.version.split()[0],
                 "settable": self.source.settable()}
+
+    def open(self, _, __):
+        """The GPU; no task code runs yet."""
+        import torch
+
+        if not torch.cuda.is_available():
+            raise WorkerError("machine", "PyTorch cannot use the GPU in the reference worker; "
+                              "see 'cuda-agent doctor'")
+        torch.cuda.synchronize()
+        return {}
 
     def load(self, request, _):
         import torch
@@ -199,7 +204,7 @@ class Session:
             raise WorkerError("machine", "the worker was not told its task")
         return self.task
 
-    HANDLERS = {"hello": hello, "load": load, "look_ahead": look_ahead, "run": run, "describe": describe,
+    HANDLERS = {"hello": hello, "open": open, "load": load, "look_ahead": look_ahead, "run": run, "describe": describe,
                 "parameters": parameters, "draw": draw, "case": case, "reshape": reshape, "ready": ready,
                 "prepare": prepare, "time": time, "code": code, "release": release, "forget": forget}
 
@@ -208,7 +213,7 @@ class Session:
         handler = self.HANDLERS.get(request.get("request"))
         if handler is None:
             raise WorkerError("machine", f"unknown request {request.get('request')!r}")
-        if request["request"] in ("hello", "load", "forget"):
+        if request["request"] in ("hello", "open", "load", "forget"):
             channel.send(handler(self, request, None))
             return
         from worker.tensors import Outgoing

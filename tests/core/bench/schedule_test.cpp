@@ -24,7 +24,7 @@ Schedule::Turn begin(Schedule &schedule, std::size_t device = 0) {
 /// What the items need, in their order.
 void tell(Schedule &schedule, const std::vector<std::uint64_t> &needs) {
     for (std::size_t item = 0; item < needs.size(); ++item)
-        schedule.need(item, needs[item]);
+        schedule.need(item, {needs[item]});
 }
 
 /// Whether the turn finds room without anything else happening.
@@ -49,6 +49,24 @@ TEST(Schedule, GivesTheLargestFirstAndEqualOnesInTheirOrder) {
     EXPECT_EQ(begin(schedule).item, 2u);
 }
 
+TEST(Schedule, OfSmallOnesThoseThatTakeLongGoFirst) {
+    Schedule schedule(4, {1, 4, 100}, true);
+    schedule.need(0, {20});
+    schedule.need(1, {5, true});
+    schedule.need(2, {70});
+    schedule.need(3, {10, true});
+    for (const std::size_t item : {2u, 3u, 1u, 0u})
+        EXPECT_EQ(begin(schedule).item, item);
+}
+
+TEST(Schedule, AThirdOfManyPlacesHasLargeOnes) {
+    Schedule schedule(12, {1, 9, 100}, true);
+    for (std::size_t item = 0; item < 12; ++item)
+        schedule.need(item, {item < 6 ? 60u : 10u});
+    for (const std::size_t item : {0u, 1u, 2u, 6u, 7u})
+        EXPECT_EQ(begin(schedule).item, item);
+}
+
 TEST(Schedule, TwoLargeOnesBeginAtATimeAndSmallOnesLeaveThemRoom) {
     Schedule schedule(6, {1, 5, 100}, true);
     tell(schedule, {70, 70, 70, 20, 20, 20});
@@ -71,8 +89,8 @@ TEST(Schedule, TwoLargeOnesBeginAtATimeAndSmallOnesLeaveThemRoom) {
 
 TEST(Schedule, WhatNeedsMoreThanMostOfADeviceIsTriedBesideSmallOnes) {
     Schedule schedule(2, {1, 2, 100}, true);
-    schedule.need(0, 500);
-    schedule.need(1, 10);
+    schedule.need(0, {500});
+    schedule.need(1, {10});
     auto large = begin(schedule);
     auto small = begin(schedule);
     EXPECT_LT(large.bytes, 90u);
@@ -82,8 +100,8 @@ TEST(Schedule, WhatNeedsMoreThanMostOfADeviceIsTriedBesideSmallOnes) {
 
 TEST(Schedule, WhatFoundTooLittleComesAgainWithMoreAndInTheEndAlone) {
     Schedule schedule(2, {1, 2, 90}, true);
-    schedule.need(0, 10);
-    schedule.need(1, 5);
+    schedule.need(0, {10});
+    schedule.need(1, {5});
     auto one = begin(schedule);
     auto other = begin(schedule);
     ASSERT_TRUE(finds(schedule, one));
@@ -108,7 +126,7 @@ TEST(Schedule, NothingBeginsBeforeItsNeedIsKnown) {
     Schedule schedule(1, {1, 4, 100}, true);
     auto waiting = std::async(std::launch::async, [&] { return schedule.next(0, {}); });
     EXPECT_EQ(waiting.wait_for(little), std::future_status::timeout);
-    schedule.need(0, std::nullopt);
+    schedule.need(0, {});
     const auto turn = waiting.get();
     ASSERT_TRUE(turn);
     EXPECT_EQ(turn->bytes, 25u);
@@ -147,7 +165,7 @@ TEST(Schedule, ManyThreadsEndAll) {
                 }
             });
         for (std::size_t item = 0; item < items; ++item)
-            schedule.need(item, item % 5 == 0 ? 600 + item : item);
+            schedule.need(item, {item % 5 == 0 ? 600 + item : item, item % 7 == 0});
     }
     EXPECT_EQ(ended, static_cast<int>(items));
 }

@@ -213,4 +213,29 @@ TEST_F(LeaseTest, AnUnwritableCacheIsNamed) {
     EXPECT_NE(lease.error().message.find("/proc/nowhere"), std::string::npos);
 }
 
+TEST_F(LeaseTest, AFewMayOpenAtATime) {
+    std::vector<OpeningTurn> turns;
+    std::stop_source late;
+    std::atomic<bool> refused = false;
+    std::jthread more([&] {
+        for (;;) {
+            auto turn = OpeningTurn::take(late.get_token());
+            if (!turn) {
+                EXPECT_EQ(turn.error().kind, ErrorKind::stopped);
+                refused = true;
+                return;
+            }
+            turns.push_back(std::move(*turn));
+        }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    EXPECT_FALSE(refused);
+    late.request_stop();
+    more.join();
+    ASSERT_GE(turns.size(), 2u);
+    ASSERT_LE(turns.size(), 4u);
+    turns.pop_back();
+    EXPECT_TRUE(OpeningTurn::take()); // what one gives back, another has
+}
+
 } // namespace
