@@ -12,6 +12,8 @@ namespace {
 
 /// States whose way to the end is kept.
 constexpr std::size_t mostWays = 1u << 20;
+/// Of a state whose mask is kept, beside the mask: about.
+constexpr std::size_t bytesOfState = 256;
 
 } // namespace
 
@@ -153,9 +155,19 @@ TokenMasks::Known TokenMasks::known(const Key &key) const {
     });
     made.mask = std::move(mask);
     const std::lock_guard lock(mutex_);
-    if ((masks_.size() + 1) * static_cast<std::size_t>(vocabulary_) > mostKept)
+    if ((masks_.size() + 1) * bytesOfState +
+            (different_.size() + 1) * static_cast<std::size_t>(vocabulary_) >
+        mostKept) {
         masks_.clear();
+        different_.clear();
+    }
+    made.mask = *different_.insert(std::move(made.mask)).first;
     return masks_.emplace(key, made).first->second;
+}
+
+std::size_t TokenMasks::ContentHash::operator()(const Mask &mask) const {
+    const auto *const bytes = reinterpret_cast<const char *>(mask->data());
+    return std::hash<std::string_view>()({bytes, mask->size()});
 }
 
 std::int64_t TokenMasks::leastToEnd(const TurnState &state) const {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace cuda_agent::learn {
 
@@ -18,7 +19,8 @@ namespace cuda_agent::learn {
 /// and ids without bytes never come.
 ///
 /// Any thread may call any member. Masks are kept by state, so that what a state in a text costs is
-/// paid once; where they take more than `mostKept` bytes all are let go.
+/// paid once, and those that are alike are one; where they take more than `mostKept` bytes all are
+/// let go.
 class TokenMasks {
   public:
     /// A byte a token: 1 where it may come. Never changes.
@@ -75,6 +77,14 @@ class TokenMasks {
         }
     };
 
+    /// Masks by what is in them.
+    struct ContentHash {
+        std::size_t operator()(const Mask &mask) const;
+    };
+    struct SameContent {
+        bool operator()(const Mask &a, const Mask &b) const { return *a == *b; }
+    };
+
     void fillTree(std::vector<std::int32_t> plain); ///< ids of tokens that are their bytes
     /// Calls `found` with each token that may come and the state behind it.
     template <typename Found>
@@ -94,6 +104,7 @@ class TokenMasks {
 
     mutable std::mutex mutex_;
     mutable std::unordered_map<Key, Known, KeyHash> masks_;
+    mutable std::unordered_set<Mask, ContentHash, SameContent> different_; ///< of `masks_`
     mutable std::unordered_map<TurnState, std::int64_t, TurnStateHash> toEnd_;
 };
 

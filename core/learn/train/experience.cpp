@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/train/experience.h"
 
+#include "core/base/parallel.h"
+
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -12,8 +14,8 @@
 namespace cuda_agent::learn {
 
 Experience::Experience(const std::vector<Trajectory> &trajectories, at::Device device,
-                       std::int64_t microTokens, TurnMasks masks)
-    : device_(device), microTokens_(microTokens), masks_(std::move(masks)) {
+                       std::int64_t microTokens, const TurnMasks &masks)
+    : device_(device), microTokens_(microTokens) {
     std::int64_t most = 1;
     for (const auto &one : trajectories) {
         records_.push_back(&one.record);
@@ -25,6 +27,11 @@ Experience::Experience(const std::vector<Trajectory> &trajectories, at::Device d
     for (std::size_t i = 0; i < records_.size(); ++i)
         mask[static_cast<std::int64_t>(i)].narrow(0, 0, records_[i]->ownTokens()).fill_(true);
     mask_ = mask.to(device);
+    if (masks.tokens) // once for all passes
+        masks_ =
+            parallelResults<std::vector<TokenMasks::Mask>>(records_.size(), 0, [&](std::size_t i) {
+                return Result<std::vector<TokenMasks::Mask>>(masksOf(*records_[i], masks));
+            }).value();
 }
 
 std::vector<std::vector<std::size_t>>
@@ -41,9 +48,13 @@ Experience::groups(const std::vector<std::size_t> &chosen) const {
 
 TrajectoryBatch Experience::batch(const std::vector<std::size_t> &group) const {
     std::vector<const TokenRecord *> records;
-    for (const auto i : group)
+    std::vector<const std::vector<TokenMasks::Mask> *> masks;
+    for (const auto i : group) {
         records.push_back(records_[i]);
-    return TrajectoryBatch(records, device_, masks_);
+        if (!masks_.empty())
+            masks.push_back(&masks_[i]);
+    }
+    return TrajectoryBatch(records, device_, masks);
 }
 
 at::Tensor Experience::rows(const at::Tensor &table, const std::vector<std::size_t> &group,

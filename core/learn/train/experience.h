@@ -15,7 +15,7 @@ class Experience {
     /// Borrows the trajectories, which all have own tokens. `masks`: what their turns were drawn
     /// by, where log-probabilities are to be those of that.
     Experience(const std::vector<Trajectory> &trajectories, at::Device device,
-               std::int64_t microTokens, TurnMasks masks = {});
+               std::int64_t microTokens, const TurnMasks &masks = {});
 
     std::size_t size() const { return records_.size(); }
     const at::Tensor &mask() const { return mask_; }
@@ -48,7 +48,7 @@ class Experience {
     std::vector<float> rewards_;
     at::Device device_;
     std::int64_t microTokens_;
-    TurnMasks masks_;
+    std::vector<std::vector<TokenMasks::Mask>> masks_; ///< by trajectory; empty: no grammar
     at::Tensor mask_;
 };
 

@@ -10,7 +10,7 @@
 namespace cuda_agent::learn {
 
 TrajectoryBatch::TrajectoryBatch(const std::vector<const TokenRecord *> &records, at::Device device,
-                                 const TurnMasks &masks) {
+                                 const std::vector<const std::vector<TokenMasks::Mask> *> &masks) {
     const auto rows = static_cast<std::int64_t>(records.size());
     std::int64_t length = 0, most = 1;
     for (const auto *record : records) {
@@ -31,8 +31,8 @@ TrajectoryBatch::TrajectoryBatch(const std::vector<const TokenRecord *> &records
             targets.push_back(record.tokens[i]);
             slots.push_back(row * most + own++);
         }
-        if (masks.tokens)
-            std::ranges::move(masksOf(record, masks), std::back_inserter(allowed_));
+        if (!masks.empty())
+            std::ranges::copy(*masks[static_cast<std::size_t>(row)], std::back_inserter(allowed_));
     }
     const auto moved = [&](const std::vector<std::int64_t> &values) {
         return at::tensor(values, at::kLong).to(device);

@@ -14,9 +14,10 @@ namespace cuda_agent::learn {
 class TrajectoryBatch {
   public:
     /// At least one conversation; each begins with a token that the policy did not write. `masks`:
-    /// what the turns were drawn by.
+    /// of each conversation masksOf() it, where its turns were drawn by a grammar; empty: they
+    /// were not.
     TrajectoryBatch(const std::vector<const TokenRecord *> &records, at::Device device,
-                    const TurnMasks &masks = {});
+                    const std::vector<const std::vector<TokenMasks::Mask> *> &masks = {});
 
     std::int64_t rows() const { return mask_.size(0); }
     std::int64_t most() const { return mask_.size(1); } ///< of a row's own tokens

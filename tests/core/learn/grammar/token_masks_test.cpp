@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 #include <thread>
 
@@ -188,6 +189,27 @@ TEST(TokenMasks, NeedsTheTokensOfTheTemplate) {
     ASSERT_FALSE(made);
     EXPECT_NE(made.error().message.find("<tool_call>"), std::string::npos);
     EXPECT_FALSE(TokenMasks::ofTools(tokenizer(), vocabulary() - 4));
+}
+
+TEST(TokenMasks, ThoseThatAreAlikeAreOne) {
+    const auto all = masks();
+    std::map<std::vector<std::uint8_t>, const void *> known;
+    std::size_t states = 0;
+    TurnState state;
+    std::mt19937_64 random(5);
+    for (; states < 300 && state.place != TurnState::Place::end; ++states) {
+        const auto mask = all->allowed(state);
+        const auto [at, fresh] = known.try_emplace(*mask, mask.get());
+        EXPECT_EQ(at->second, mask.get()) << states;
+        std::vector<std::int32_t> may;
+        for (std::size_t i = 0; i < mask->size(); ++i)
+            if ((*mask)[i] != 0 && all->leastToEnd(*all->next(state, static_cast<int>(i))) > 0)
+                may.push_back(static_cast<std::int32_t>(i));
+        ASSERT_FALSE(may.empty());
+        state = *all->next(state, may[random() % may.size()]);
+    }
+    EXPECT_EQ(states, 300u);
+    EXPECT_LT(known.size(), states);
 }
 
 TEST(TokenMasks, ManyThreadsAreToldTheSame) {
