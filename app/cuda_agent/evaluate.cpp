@@ -25,7 +25,7 @@ struct Options {
     std::string strength = "full";
     bool maxAutotune = false;
     int timedCalls = 0;
-    bool json = false;
+    bool json = false, sharedWorkers = false;
     agent::Budget budget{0, 0, 0, 0};
     TransformerOptions transformer;
     EndpointOptions endpoint;
@@ -75,6 +75,7 @@ Result<bench::Request> requestOf(const Options &options) {
         options.strength == "full" ? verify::Strength::full : verify::Strength::training;
     request.gpus = options.gpus;
     request.perDevice = options.perDevice;
+    request.sharedWorkers = options.sharedWorkers;
     request.longest = options.longest;
     request.seconds = options.seconds;
     request.folder = options.out;
@@ -173,6 +174,9 @@ Run addEvaluate(CLI::App &app) {
            "other: one measures while the others prepare. Each has this share of the memory "
            "for its cases (default: 3 on a GPU, 1 on the cpu)")
         ->check(CLI::Range(1, 64));
+    app.add_flag("--shared-workers", options->sharedWorkers,
+                 "Let tasks have PyTorch's processes one after the other, which are started but "
+                 "once: for a suite whose tasks trust each other");
     app.add_flag("--json", options->json,
                  "Print the summary as JSON on standard output; progress goes to standard error");
     options->memory.add(app);

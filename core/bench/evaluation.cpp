@@ -6,6 +6,7 @@
 #include "core/base/deadline.h"
 #include "core/base/elapsed.h"
 #include "core/bench/memory_need.h"
+#include "core/bench/phase_clock.h"
 #include "core/bench/schedule.h"
 #include "core/device/busy.h"
 #include "core/device/cuda_driver.h"
@@ -63,6 +64,8 @@ Result<Json> settingsOf(const Request &request) {
                   {"rules", modules::nameOf(one.judge.rules)},
                   {"max_autotune", one.judge.maxAutotune},
                   {"device", one.device}};
+    if (request.sharedWorkers)
+        settings["shared_workers"] = true;
     if (request.samplesFolder.empty()) {
         settings["policy"] = one.policy;
         settings["turns"] = one.budget.turns > 0 ? one.budget.turns : agent::usualTurns(one.policy);
@@ -115,33 +118,6 @@ bool usesAlgebra(const fs::path &candidate) {
     return false;
 }
 
-/// Seconds of preparing by what the judge says of it, until told that it is over.
-class PhaseClock {
-  public:
-    void enter(const std::string &phase) {
-        if (over_)
-            return;
-        leave();
-        phase_ = phase;
-    }
-    void end() {
-        leave();
-        over_ = true;
-    }
-    std::map<std::string, double> take() { return std::exchange(phases_, {}); }
-
-  private:
-    void leave() {
-        if (!over_ && !phase_.empty())
-            phases_[phase_] += secondsSince(since_);
-        since_ = Clock::now();
-    }
-    std::string phase_ = "starting";
-    Clock::time_point since_ = Clock::now();
-    std::map<std::string, double> phases_;
-    bool over_ = false;
-};
-
 void addPhases(std::map<std::string, double> &to, const Json &verdict) {
     const auto found = verdict.find("phases");
     if (found == verdict.end() || !found->is_object())
@@ -158,6 +134,9 @@ class Evaluator {
         : request_(request), listener_(listener), store_(store), gpus_(lanes.gpus),
           stop_(std::move(stop), request.seconds) {
         perDevice_ = perDeviceOf(request, gpus_);
+        for (int device = 0; request.sharedWorkers && device < std::max(gpus_, 1); ++device)
+            stocks_.push_back(
+                std::make_shared<reference::Stock>(static_cast<std::size_t>(perDevice_)));
         collect();
     }
 
@@ -312,6 +291,8 @@ class Evaluator {
     agent::RunRequest requestFor(const Job &job, const Place &place, Deadline &deadline) const {
         agent::RunRequest one = request_.one;
         one.judge.numerics = job.numerics;
+        if (!stocks_.empty())
+            one.judge.stock = stocks_[static_cast<std::size_t>(place.gpu)];
         if (gpus_ > 0) {
             one.device = "cuda";
             one.gpu = place.gpu;
@@ -517,7 +498,8 @@ class Evaluator {
     Store &store_;
     int gpus_;
     int perDevice_ = 1;
-    Deadline stop_; ///< of the whole evaluation
+    Deadline stop_;                                         ///< of the whole evaluation
+    std::vector<std::shared_ptr<reference::Stock>> stocks_; ///< by device; empty: not shared
     std::vector<Job> jobs_;
     std::uint64_t caseBytes_ = 0; ///< Options::caseBytes of tasks beside others
     std::size_t all_ = 0;

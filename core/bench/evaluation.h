@@ -20,7 +20,10 @@ struct Request {
     agent::RunRequest one;
     verify::Strength strength = verify::Strength::full; ///< of candidates made elsewhere
     int gpus = 0;                                       ///< 0: all that CUDA sees
-    int perDevice = 0;  ///< tasks at a time on each; 0: 3 on a GPU, 1 on the cpu
+    int perDevice = 0; ///< tasks at a time on each; 0: 3 on a GPU, 1 on the cpu
+    /// Tasks have PyTorch's processes on a device one after the other (reference::Stock): for a
+    /// suite whose tasks trust each other.
+    bool sharedWorkers = false;
     double longest = 0; ///< seconds for one task; 0: no limit
     double seconds = 0; ///< no task begins or goes on after that time; 0: no limit
     std::filesystem::path folder;

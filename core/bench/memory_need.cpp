@@ -5,7 +5,6 @@
 #include "core/verify/verify.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -40,20 +39,6 @@ bool isView(const std::string &op) {
            });
 }
 
-/// Names of nodes that an argument reads.
-void visit(const Json &value, const std::function<void(const std::string &)> &reads) {
-    if (value.is_array()) {
-        for (const auto &item : value)
-            visit(item, reads);
-    } else if (value.is_object()) {
-        if (const auto node = value.find("node"); node != value.end() && node->is_string())
-            reads(node->get_ref<const std::string &>());
-        else
-            for (const auto &item : value)
-                visit(item, reads);
-    }
-}
-
 } // namespace
 
 std::uint64_t liveBytes(const task::Graph &graph) {
@@ -68,7 +53,7 @@ std::uint64_t liveBytes(const task::Graph &graph) {
         const auto at = values.size();
         Value value{at, 0, at};
         std::optional<std::size_t> first;
-        const auto reads = [&](const std::string &name) {
+        task::forEachRead(node, [&](const std::string &name) {
             const auto found = byName.find(name);
             if (found == byName.end())
                 return;
@@ -76,9 +61,7 @@ std::uint64_t liveBytes(const task::Graph &graph) {
             values[owner].lastRead = at;
             if (!first)
                 first = owner;
-        };
-        visit(node.args, reads);
-        visit(node.kwargs, reads);
+        });
         if (first && isView(node.op))
             value.owner = *first;
         else if (node.op != "placeholder")

@@ -26,9 +26,8 @@ std::string_view nameOf(std::string_view op) {
 }
 
 const TensorType *typeOf(const task::Graph &graph, const Json &argument) {
-    if (!argument.is_object() || !argument.contains("node"))
-        return nullptr;
-    const Node *node = graph.find(argument["node"].get_ref<const std::string &>());
+    const auto *name = task::nodeOf(argument);
+    const Node *node = name ? graph.find(*name) : nullptr;
     return node && !node->outputs.empty() ? &node->outputs[0] : nullptr;
 }
 

@@ -112,7 +112,27 @@ Result<Node> nodeFromJson(const Json &json, const std::set<std::string> &known,
     return node;
 }
 
+void forEachRead(const Json &value, const std::function<void(const std::string &)> &read) {
+    if (const auto *node = nodeOf(value))
+        read(*node);
+    else if (value.is_array() || value.is_object())
+        for (const auto &item : value)
+            forEachRead(item, read);
+}
+
 } // namespace
+
+const std::string *nodeOf(const Json &argument) {
+    if (!argument.is_object())
+        return nullptr;
+    const auto found = argument.find("node");
+    return found != argument.end() ? found->get_ptr<const std::string *>() : nullptr;
+}
+
+void forEachRead(const Node &node, const std::function<void(const std::string &)> &read) {
+    forEachRead(node.args, read);
+    forEachRead(node.kwargs, read);
+}
 
 const Node *Graph::find(std::string_view name) const {
     for (const auto &node : nodes)

@@ -6,6 +6,7 @@
 #include "core/base/tensor_type.h"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -47,6 +48,12 @@ struct Node {
     std::string key;     ///< state_dict key of a parameter or buffer, or constant's name
     Json scalar;         ///< value of a non-tensor input
 };
+
+/// The name of the node that an argument of a node is; null where it is something else.
+const std::string *nodeOf(const Json &argument);
+/// Calls `read` with the name of each node whose value the node's arguments take, in their order,
+/// each as often as they do.
+void forEachRead(const Node &node, const std::function<void(const std::string &)> &read);
 
 /// The forward pass as a core-ATen operator graph (torch.export, decomposed), in topological order.
 struct Graph {

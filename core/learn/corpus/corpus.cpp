@@ -4,7 +4,7 @@
 
 #include "core/base/elapsed.h"
 #include "core/base/gzip.h"
-#include "core/base/parallel.h"
+#include "core/base/parallel_in_order.h"
 #include "core/device/ceilings.h"
 #include "core/device/cuda_driver.h"
 #include "core/device/lease.h"
@@ -21,9 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// Tasks of a thread whose documents are made, then written as one gzip member. All threads wait
-/// for the slowest task of such a round, which takes a hundred times as long as most.
+/// Tasks of a thread that are made while the slowest is, which takes a hundred times as long as
+/// most.
 constexpr std::size_t tasksOfAThread = 64;
+constexpr std::size_t memberBytes = std::size_t{8} << 20; ///< of text, in a gzip member
 constexpr auto saveEvery = std::chrono::minutes(1); ///< what is known, while tasks are under way
 constexpr int judgesPerGpu = 3;                     ///< one measures while others prepare
 
@@ -141,6 +142,12 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
     std::mutex mutex;
     CorpusProgress state{0, tasks.size(), 0, 0};
     auto saved = Clock::now(), described = saved;
+    std::mutex saving;
+    const auto saveDescriptions = [&] { // by one who has just made something, beside the others
+        const std::unique_lock lock(saving, std::try_to_lock);
+        if (lock && Clock::now() - described > saveEvery && descriptions.save())
+            described = Clock::now();
+    };
     const auto judged = [&] {
         const std::lock_guard lock(mutex);
         ++state.verdicts;
@@ -168,58 +175,61 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
     std::map<std::string, std::vector<std::size_t>> sizes;
     if (options.jobs == 0)
         options.jobs = std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t tasksAtOnce = tasksOfAThread * (options.judge ? 1 : options.jobs);
-    for (std::size_t first = 0; first < tasks.size(); first += tasksAtOnce) {
-        auto made = parallelResults<TaskDocuments>(
-            std::min(tasksAtOnce, tasks.size() - first), options.jobs, [&](std::size_t i) {
-                const bool late = options.seconds > 0 && secondsSince(begin) >= options.seconds;
-                auto result =
-                    late ? Result<TaskDocuments>(outOfTime()) : maker.make(tasks[first + i], stop);
-                if (result) {
-                    const std::lock_guard lock(mutex);
-                    ++state.done;
-                    state.documents += result->documents.size();
-                    if (progress)
-                        progress(state);
-                }
-                return result;
-            });
-        CUDA_AGENT_TRY(observations.save());
-        if (Clock::now() - described > saveEvery && descriptions.save())
-            described = Clock::now();
-        if (!made) {
-            CUDA_AGENT_TRY(descriptions.save());
-            out.close();
-            fs::remove(part, error);
-            return tl::unexpected(made.error());
+    const auto make = [&](std::size_t i) {
+        const bool late = options.seconds > 0 && secondsSince(begin) >= options.seconds;
+        auto result = late ? Result<TaskDocuments>(outOfTime()) : maker.make(tasks[i], stop);
+        if (result) {
+            const std::lock_guard lock(mutex);
+            ++state.done;
+            state.documents += result->documents.size();
+            if (progress)
+                progress(state);
         }
-        std::string lines;
-        for (const TaskDocuments &task : *made) {
-            summary.planned += task.planned;
-            summary.written += !task.documents.empty();
-            if (task.documents.empty())
-                ++summary.reasons[task.reason];
-            if (summary.judged)
-                summary.judged->add(task.judged);
-            if (machineProblem.empty())
-                machineProblem = task.machineProblem;
-            for (const Document &document : task.documents) {
-                lines += toJson(document).dump(-1, ' ', false, Json::error_handler_t::replace);
-                lines += '\n';
-                ++summary.documents;
-                summary.bytes += document.bytes();
-                if (document.mutation)
-                    ++summary.mutations[document.mutation->kind];
-                sizes["prompt"].push_back(document.segments.front().text.size());
-                sizes["thought"].push_back(document.thoughtBytes);
-                sizes["kernels"].push_back(document.kernelBytes);
-                sizes["plan"].push_back(document.planBytes);
-                sizes["document"].push_back(document.bytes());
-            }
-        }
+        saveDescriptions();
+        return result;
+    };
+    std::string lines;
+    const auto write = [&] {
         const auto member = gzip(lines);
         out.write(member.data(), static_cast<std::streamsize>(member.size()));
+        lines.clear();
+    };
+    const auto take = [&](std::size_t, const TaskDocuments &task) -> Result<void> {
+        summary.planned += task.planned;
+        summary.written += !task.documents.empty();
+        if (task.documents.empty())
+            ++summary.reasons[task.reason];
+        if (summary.judged)
+            summary.judged->add(task.judged);
+        if (machineProblem.empty())
+            machineProblem = task.machineProblem;
+        for (const Document &document : task.documents) {
+            lines += toJson(document).dump(-1, ' ', false, Json::error_handler_t::replace);
+            lines += '\n';
+            ++summary.documents;
+            summary.bytes += document.bytes();
+            if (document.mutation)
+                ++summary.mutations[document.mutation->kind];
+            sizes["prompt"].push_back(document.segments.front().text.size());
+            sizes["thought"].push_back(document.thoughtBytes);
+            sizes["kernels"].push_back(document.kernelBytes);
+            sizes["plan"].push_back(document.planBytes);
+            sizes["document"].push_back(document.bytes());
+        }
+        if (lines.size() >= memberBytes)
+            write();
+        return {};
+    };
+    const auto made = parallelInOrder<TaskDocuments>(tasks.size(), options.jobs,
+                                                     tasksOfAThread * options.jobs, make, take);
+    CUDA_AGENT_TRY(observations.save());
+    if (!made) {
+        CUDA_AGENT_TRY(descriptions.save());
+        out.close();
+        fs::remove(part, error);
+        return tl::unexpected(made.error());
     }
+    write();
     CUDA_AGENT_TRY(descriptions.save());
     out.close();
     if (out.fail())

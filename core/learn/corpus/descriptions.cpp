@@ -81,12 +81,14 @@ std::size_t Descriptions::described() const {
 }
 
 Result<void> Descriptions::save() {
-    const std::lock_guard lock(mutex_);
-    if (described_ == 0)
-        return {};
     std::string text;
-    for (const auto &[key, line] : lines_)
-        text += key + " " + line + "\n";
+    {
+        const std::lock_guard lock(mutex_);
+        if (described_ == 0)
+            return {};
+        for (const auto &[key, line] : lines_)
+            text += key + " " + line + "\n";
+    }
     return writeFileAtomically(file_, gzip(text));
 }
 

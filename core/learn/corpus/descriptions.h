@@ -23,7 +23,7 @@ class Descriptions {
                                  std::stop_token stop);
     /// How many were described anew.
     std::size_t described() const;
-    /// Writes the file when there is anything new. Errors: machine.
+    /// Writes the file when there is anything new; one thread at a time. Errors: machine.
     Result<void> save();
 
   private:

@@ -95,9 +95,9 @@ std::string_view withoutHeading(std::string_view source) {
 
 std::string valueText(const Json &value, const std::map<std::string, std::string> &names) {
     if (value.is_object()) {
-        if (const auto node = value.find("node"); node != value.end() && node->is_string()) {
-            const auto found = names.find(node->get<std::string>());
-            return found == names.end() ? node->get<std::string>() : found->second;
+        if (const auto *node = task::nodeOf(value)) {
+            const auto found = names.find(*node);
+            return found == names.end() ? *node : found->second;
         }
         for (const char *key : {"dtype", "float"})
             if (const auto found = value.find(key); found != value.end() && found->is_string())

@@ -117,9 +117,10 @@ std::string Lowering::text(const task::Node &node, std::size_t position, const c
 }
 
 const View *Lowering::known(const Json &argument) const {
-    if (!argument.is_object() || !argument.contains("node"))
+    const auto *source = task::nodeOf(argument);
+    if (!source)
         return nullptr;
-    const auto found = known_.find(argument["node"].get<std::string>());
+    const auto found = known_.find(*source);
     return found == known_.end() || found->second.empty() ? nullptr : &found->second[0];
 }
 
@@ -131,14 +132,13 @@ Result<View> Lowering::view(const task::Node &node, std::size_t position, const 
 }
 
 Result<View> Lowering::view(const Json &argument, const char *name) {
-    if (argument.is_object() && argument.contains("node")) {
-        const std::string source = argument["node"].get<std::string>();
+    if (const auto *source = task::nodeOf(argument)) {
         // Every use of a tensor of the task starts with axes of its own.
-        if (const auto buffer = placeholders_.find(source); buffer != placeholders_.end())
+        if (const auto buffer = placeholders_.find(*source); buffer != placeholders_.end())
             return loadBuffer(buffer->second);
         const View *found = known(argument);
         if (found == nullptr)
-            return failedError("reads '{}', which is no tensor", source);
+            return failedError("reads '{}', which is no tensor", *source);
         return *found;
     }
     if (argument.is_number() || argument.is_boolean() || argument.is_object()) {
@@ -153,9 +153,8 @@ Result<View> Lowering::view(const Json &argument, const char *name) {
 const task::Node *Lowering::producer(const task::Node &node, std::size_t position,
                                      const char *name) const {
     const Json *argument = find(node, position, name);
-    if (argument == nullptr || !argument->is_object() || !argument->contains("node"))
-        return nullptr;
-    return task_.graph.find(argument->at("node").get_ref<const std::string &>());
+    const auto *source = argument ? task::nodeOf(*argument) : nullptr;
+    return source ? task_.graph.find(*source) : nullptr;
 }
 
 Result<void> Lowering::placeholder(const task::Node &node, int tensorIndex) {
@@ -204,20 +203,10 @@ Result<std::vector<View>> Lowering::shaped(const task::Node &node, std::vector<V
 Result<Program> Lowering::run() {
     // What outputs need; export leaves some dead nodes.
     std::set<std::string> needed(task_.graph.outputs.begin(), task_.graph.outputs.end());
-    const std::function<void(const Json &)> mark = [&](const Json &argument) {
-        if (argument.is_object() && argument.contains("node"))
-            needed.insert(argument["node"].get<std::string>());
-        if (argument.is_array() || argument.is_object()) {
-            for (const Json &item : argument)
-                mark(item);
-        }
-    };
     for (std::size_t i = task_.graph.nodes.size(); i-- > 0;) {
         const task::Node &node = task_.graph.nodes[i];
-        if (needed.contains(node.name)) {
-            mark(node.args);
-            mark(node.kwargs);
-        }
+        if (needed.contains(node.name))
+            task::forEachRead(node, [&](const std::string &source) { needed.insert(source); });
     }
     std::set<std::string> missing;
     std::set<std::string> broken;
@@ -255,17 +244,8 @@ Result<Program> Lowering::run() {
             continue;
         }
         bool blocked = false;
-        for (const Json *list : {&node.args, &node.kwargs}) {
-            const std::function<void(const Json &)> look = [&](const Json &argument) {
-                if (argument.is_object() && argument.contains("node"))
-                    blocked |= broken.contains(argument["node"].get<std::string>());
-                if (argument.is_array() || argument.is_object()) {
-                    for (const Json &item : argument)
-                        look(item);
-                }
-            };
-            look(*list);
-        }
+        task::forEachRead(node,
+                          [&](const std::string &source) { blocked |= broken.contains(source); });
         for (const TensorType &type : node.outputs) {
             if (&type == &node.outputs[0] && type.elements() == 0) {
                 missing.insert(node.op + " (of an empty tensor)");
