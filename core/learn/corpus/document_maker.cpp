@@ -60,6 +60,8 @@ DocumentMaker::DocumentMaker(const CorpusOptions &options, Means means)
     : options_(options), means_(std::move(means)) {
     for (int gpu = 0; gpu < means_.gpus; ++gpu)
         runners_.push_back(std::make_shared<judge::IdleRunners>(options_.jobs));
+    for (int device = 0; options_.judge && device < std::max(means_.gpus, 1); ++device)
+        stocks_.push_back(std::make_shared<reference::Stock>(options_.jobs));
 }
 
 Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
@@ -179,9 +181,10 @@ Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> 
     setting.judge.timing = options_.timing;
     setting.judge.threads = judge::threadsOfEach(options_.jobs);
     setting.open = [] { return device::openCpu(); };
-    if (means_.gpus > 0) {
-        const auto gpus = static_cast<unsigned>(means_.gpus);
-        const auto gpu = next_++ % gpus;
+    const auto gpus = static_cast<unsigned>(means_.gpus);
+    const auto gpu = gpus > 0 ? next_++ % gpus : 0;
+    setting.judge.stock = stocks_[gpu];
+    if (gpus > 0) {
         setting.judge.caseBytes = judge::caseBytesOfEach(options_.target.info.memoryBytes,
                                                          (options_.jobs + gpus - 1) / gpus);
         setting.judge.runners = runners_[gpu];

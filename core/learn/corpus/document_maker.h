@@ -54,6 +54,7 @@ class DocumentMaker {
     Means means_;
     mutable std::atomic<unsigned> next_{0};                    ///< GPU
     std::vector<std::shared_ptr<judge::IdleRunners>> runners_; ///< of each GPU
+    std::vector<std::shared_ptr<reference::Stock>> stocks_;    ///< of each, or of the CPU
 };
 
 } // namespace cuda_agent::learn
