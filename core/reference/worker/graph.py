@@ -284,6 +284,8 @@ class Describer:
             elif node.op in ("get_attr", "placeholder"):
                 tensor = (getattr(traced, node.target) if node.op == "get_attr" else
                           next(lifted))
+                if not node.users:
+                    continue
                 if not isinstance(tensor, torch.Tensor):
                     raise Unsupported(f"the graph reads '{node.target}', which is no tensor")
                 key = names.get(id(tensor))

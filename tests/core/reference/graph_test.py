@@ -257,6 +257,58 @@ def get_init_inputs():
             functional.functional(traced, inputs, {})
 
 
+class OverwrittenTest(unittest.TestCase):
+    """A tensor of the model that each call writes before it reads it is no state."""
+
+    TASK = """import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.Linear(6, 3)
+        self.hidden = torch.randn(2, 3)
+
+    def forward(self, x, hidden):
+        WRITE
+        self.hidden = torch.tanh(self.cell(torch.cat((x, self.hidden), 1)))
+        return self.hidden * 2
+
+
+def get_inputs():
+    return [torch.rand(2, 3), torch.rand(2, 3)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+    def described(self, write):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(self.TASK.replace("WRITE", write))
+            file.flush()
+            return graph.Describer(Task(Source(file.name, {}), CPU)).describe()
+
+    def test_written_as_a_whole(self):
+        description = self.described("self.hidden.copy_(hidden)")
+        self.assertEqual(description["graph_problem"], "")
+        nodes = description["graph"]["nodes"]
+        self.assertEqual([node["op"] for node in nodes if node["op"] != "placeholder"],
+                         [f"aten.{name}" for name in ("cat.default", "permute.default", "addmm.default",
+                                                      "tanh.default", "mul.Tensor")])
+        self.assertEqual(sorted(str(node.get("key")) for node in nodes if node["op"] == "placeholder"),
+                         ["None", "None", "cell.bias", "cell.weight"])
+        self.assertEqual([port["name"] for port in description["parameters"]],
+                         ["cell.weight", "cell.bias"])
+
+    def test_written_in_part_or_read_before(self):
+        for write in ("self.hidden[:1].copy_(hidden[:1])", "self.hidden.add_(hidden)",
+                      "self.hidden.copy_(hidden + self.hidden)"):
+            with self.subTest(write):
+                self.assertIn("hidden is mutated", self.described(write)["graph_problem"])
+
+
 class StatefulTest(unittest.TestCase):
     """Describing a task leaves its model as it was."""
 
@@ -272,7 +324,7 @@ class Model(nn.Module):
         self.register_buffer("last", torch.zeros(2, 3))
 
     def forward(self, x, hidden):
-        self.hidden.copy_(hidden)  # which export does not take
+        self.hidden.mul_(0.0).add_(hidden)  # which neither export nor tracing takes
         self.hidden = torch.tanh(self.cell(torch.cat((x, self.hidden), 1)))
         return self.hidden * 2
 
