@@ -118,14 +118,16 @@ class Evaluate(Case):
     def test_tasks_may_share_their_workers(self):
         first, second = self.suite / "level1/1_double.py", self.suite / "level2/1_triple.py"
         first.write_text("import torch\ntorch.left_behind = True\n" + first.read_text())
-        second.write_text("import torch\nassert not hasattr(torch, 'left_behind')\n" + second.read_text())
+        second.write_text("import torch\nassert not hasattr(torch, 'left_behind'), 'left_behind'\n" +
+                          second.read_text())
         outcome = self.evaluate("--turns", 1, "--only", "1/1,2/1", "--shared-workers", "--baselines", self.baselines)
         self.expect(outcome, 0, "2 of 2")
         by_name = {record["task"]: record for record in self.records()}
         self.assertEqual(by_name["1/1"]["outcome"], "correct")
         self.assertEqual(by_name["2/1"]["outcome"], "unusable")
         self.assertIn("left_behind", by_name["2/1"]["cause"])
-        self.expect(self.evaluate("--turns", 1, "--only", "1/1"), 2, "shared_workers")
+        kept = json.loads((self.out / "evaluation.json").read_text())
+        self.assertTrue(kept["shared_workers"])
 
     def test_time_that_is_up_is_told(self):
         result = self.evaluate("--turns", 1, "--seconds", 0.5)
