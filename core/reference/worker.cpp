@@ -140,9 +140,8 @@ struct Worker::State {
     Result<void> greet(const std::stop_token &stop) {
         faultless = true;
         const std::string deviceName(device::nameOf(device.info().kind));
-        Json greeting{{"request", "hello"},
-                      {"file", launch.taskFile},
-                      {"overrides", spec.overrides}};
+        Json greeting{
+            {"request", "hello"}, {"file", launch.taskFile}, {"overrides", spec.overrides}};
         if (launch.taskText)
             greeting["text"] = *launch.taskText;
         CUDA_AGENT_ASSIGN(hello, exchange(greeting, helloTimeout, "starting", stop));
