@@ -141,21 +141,22 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
     Observations observations(options.judge ? kept("verdicts") : fs::path());
     std::mutex mutex;
     CorpusProgress state{0, tasks.size(), 0, 0};
-    auto saved = Clock::now(), described = saved;
+    auto saved = Clock::now();
     std::mutex saving;
-    const auto saveDescriptions = [&] { // by one who has just made something, beside the others
+    const auto saveKnown = [&] { // by one who has just learned something, beside the others
         const std::unique_lock lock(saving, std::try_to_lock);
-        if (lock && Clock::now() - described > saveEvery && descriptions.save())
-            described = Clock::now();
+        // Somebody may kill it. What cannot be written now is tried, and told, below.
+        if (lock && Clock::now() - saved > saveEvery && observations.save() && descriptions.save())
+            saved = Clock::now();
     };
     const auto judged = [&] {
-        const std::lock_guard lock(mutex);
-        ++state.verdicts;
-        if (progress)
-            progress(state);
-        // Somebody may kill it. What cannot be written now is tried, and told, below.
-        if (Clock::now() - saved > saveEvery && observations.save())
-            saved = Clock::now();
+        {
+            const std::lock_guard lock(mutex);
+            ++state.verdicts;
+            if (progress)
+                progress(state);
+        }
+        saveKnown();
     };
     std::map<std::string, std::vector<OwnTry>> tries;
     if (options.judge && !options.tries.empty()) {
@@ -185,7 +186,7 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
             if (progress)
                 progress(state);
         }
-        saveDescriptions();
+        saveKnown();
         return result;
     };
     std::string lines;
