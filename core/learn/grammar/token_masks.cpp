@@ -153,7 +153,8 @@ TokenMasks::Known TokenMasks::known(const Key &key) const {
         (*mask)[static_cast<std::size_t>(token)] = 1;
         made.most = std::max(made.most, least);
     });
-    made.mask = std::move(mask);
+    const auto hash =
+        std::hash<std::string_view>()({reinterpret_cast<const char *>(mask->data()), mask->size()});
     const std::lock_guard lock(mutex_);
     if ((masks_.size() + 1) * bytesOfState +
             (different_.size() + 1) * static_cast<std::size_t>(vocabulary_) >
@@ -161,13 +162,8 @@ TokenMasks::Known TokenMasks::known(const Key &key) const {
         masks_.clear();
         different_.clear();
     }
-    made.mask = *different_.insert(std::move(made.mask)).first;
+    made.mask = different_.insert({std::move(mask), hash}).first->mask;
     return masks_.emplace(key, made).first->second;
-}
-
-std::size_t TokenMasks::ContentHash::operator()(const Mask &mask) const {
-    const auto *const bytes = reinterpret_cast<const char *>(mask->data());
-    return std::hash<std::string_view>()({bytes, mask->size()});
 }
 
 std::int64_t TokenMasks::leastToEnd(const TurnState &state) const {

@@ -77,12 +77,14 @@ class TokenMasks {
         }
     };
 
-    /// Masks by what is in them.
-    struct ContentHash {
-        std::size_t operator()(const Mask &mask) const;
+    /// A mask by what is in it, whose hash takes longer than others should wait for the lock.
+    struct Content {
+        Mask mask;
+        std::size_t hash;
+        bool operator==(const Content &other) const { return *mask == *other.mask; }
     };
-    struct SameContent {
-        bool operator()(const Mask &a, const Mask &b) const { return *a == *b; }
+    struct ContentHash {
+        std::size_t operator()(const Content &content) const { return content.hash; }
     };
 
     void fillTree(std::vector<std::int32_t> plain); ///< ids of tokens that are their bytes
@@ -104,7 +106,7 @@ class TokenMasks {
 
     mutable std::mutex mutex_;
     mutable std::unordered_map<Key, Known, KeyHash> masks_;
-    mutable std::unordered_set<Mask, ContentHash, SameContent> different_; ///< of `masks_`
+    mutable std::unordered_set<Content, ContentHash> different_; ///< of `masks_`
     mutable std::unordered_map<TurnState, std::int64_t, TurnStateHash> toEnd_;
 };
 
