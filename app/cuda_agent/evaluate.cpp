@@ -71,7 +71,7 @@ Result<bench::Request> requestOf(const Options &options) {
     }
     CUDA_AGENT_ASSIGN(memory, options.memory.file());
     request.one.memory = std::move(memory);
-    request.strength =
+    request.one.judge.strongest =
         options.strength == "full" ? verify::Strength::full : verify::Strength::training;
     request.gpus = options.gpus;
     request.perDevice = options.perDevice;
@@ -137,9 +137,9 @@ Run addEvaluate(CLI::App &app) {
     app.add_flag("--max-autotune", options->maxAutotune,
                  "Also time torch.compile with max-autotune; it counts as stock");
     app.add_option("--strength", options->strength,
-                   "Strength of verification and timing of --candidates")
+                   "Strength of verification and timing at most; with training the baselines, too, "
+                   "are timed briefly")
         ->check(CLI::IsMember({"full", "training"}))
-        ->needs(candidates)
         ->capture_default_str();
     app.add_option(
            "--timed-calls", options->timedCalls,

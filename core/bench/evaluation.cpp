@@ -68,6 +68,8 @@ Result<Json> settingsOf(const Request &request) {
         settings["shared_workers"] = true;
     if (request.samplesFolder.empty()) {
         settings["policy"] = one.policy;
+        if (one.judge.strongest != verify::Strength::full)
+            settings["strength"] = verify::nameOf(one.judge.strongest);
         settings["turns"] = one.budget.turns > 0 ? one.budget.turns : agent::usualTurns(one.policy);
         if (one.policy == "endpoint")
             settings["endpoint"] = policy::describeEndpoint(one.endpoint);
@@ -78,7 +80,7 @@ Result<Json> settingsOf(const Request &request) {
         }
     } else {
         settings["candidates"] = fs::absolute(request.samplesFolder).string();
-        settings["strength"] = verify::nameOf(request.strength);
+        settings["strength"] = verify::nameOf(one.judge.strongest);
         if (one.judge.timedCalls > 0)
             settings["timed_calls"] = one.judge.timedCalls;
     }
@@ -452,7 +454,7 @@ class Evaluator {
         Deadline deadline(stop_.token(), request_.longest);
         const auto verdict = [&]() -> Result<judge::Verdict> {
             CUDA_AGENT_ASSIGN(candidate, judge::readCandidate(sample.path));
-            return judge.judge(candidate, request_.strength, deadline.token());
+            return judge.judge(candidate, request_.one.judge.strongest, deadline.token());
         }();
         if (verdict) {
             setOutcome(record, judge::toJson(*verdict));

@@ -18,8 +18,7 @@ struct Request {
     /// What every task is asked with: device, judge, policy, budget. Its spec, session, numerics
     /// and GPU are set for each task.
     agent::RunRequest one;
-    verify::Strength strength = verify::Strength::full; ///< of candidates made elsewhere
-    int gpus = 0;                                       ///< 0: all that CUDA sees
+    int gpus = 0;      ///< 0: all that CUDA sees
     int perDevice = 0; ///< tasks at a time on each; 0: 3 on a GPU, 1 on the cpu
     /// Tasks have PyTorch's processes on a device one after the other (reference::Stock): for a
     /// suite whose tasks trust each other.

@@ -19,12 +19,15 @@ Result<void> checkSettings(const fs::path &file, const Json &settings) {
     if (!fs::exists(file, error))
         return writeFileAtomically(file, settings.dump(2) + "\n");
     CUDA_AGENT_ASSIGN(before, readJsonFile(file));
-    for (const auto &[key, value] : settings.items())
-        if (before.value(key, Json()) != value)
+    if (!before.is_object())
+        return requestError("{} is no object; use another --out folder", file.string());
+    auto both = settings; // what one of them leaves out differs, too
+    both.update(before);
+    for (const auto &[key, ignored] : both.items())
+        if (const auto was = before.value(key, Json()), is = settings.value(key, Json()); was != is)
             return requestError("{} holds an evaluation with {} {}, not {}; use another --out "
                                 "folder",
-                                file.parent_path().string(), key, before.value(key, Json()).dump(),
-                                value.dump());
+                                file.parent_path().string(), key, was.dump(), is.dump());
     return {};
 }
 

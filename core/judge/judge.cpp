@@ -275,8 +275,7 @@ Result<void> Judge::State::timeCandidate(plan::CandidateProcess &process, verify
     (void)alone;
     laps.end("waiting");
     auto &checks = verdict.verification.checks;
-    auto protocol = verdict.strength == verify::Strength::full ? timing::fullProtocol()
-                                                               : timing::trainingProtocol();
+    auto protocol = protocolOf(verdict.strength);
     if (options.timedCalls > 0) {
         protocol.minimumSamples = protocol.maximumSamples = options.timedCalls;
         protocol.budgetSeconds = longestTiming;
@@ -426,6 +425,7 @@ Result<void> Judge::State::examine(const Compiled &compiled, Started &run, Verdi
 
 Result<Verdict> Judge::judge(const Candidate &candidate, verify::Strength strength,
                              std::stop_token stop) {
+    strength = std::min(strength, state_->options.strongest);
     auto verdict = state_->judge(candidate, strength, false, stop);
     const bool stopped = !verdict && verdict.error().kind == ErrorKind::stopped;
     const bool good = verdict && (verdict->correct || !verdict->compiled);

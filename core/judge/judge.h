@@ -23,6 +23,10 @@ struct Options {
     /// Measure the baselines once more after the candidate, in full strength (baseline, candidate,
     /// baseline). Off, the baselines of prepare() stand.
     bool interleaveBaselines = true;
+    /// The most that is spent. With training, what is asked for in full is judged in training
+    /// strength, and prepare() times the baselines no longer than candidates: for whoever judges
+    /// many tasks once.
+    verify::Strength strongest = verify::Strength::full;
     /// Off: no baselines, and verdicts without times, whose reward is 1 when correct.
     bool timing = true;
     /// Samples of a candidate's time, exactly so many unless the machine was throttled; 0: as many

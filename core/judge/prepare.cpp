@@ -153,7 +153,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
     if (!options.baselines.empty()) {
         CUDA_AGENT_ASSIGN(named, baselinesFile(spec, state->device->info(), options));
         file = std::move(named);
-        stored = readBaselines(file);
+        stored = readBaselines(file, options);
     }
     std::future<Result<std::unique_ptr<reference::Worker>>> timingStart;
     if (!stored)
@@ -199,7 +199,7 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         CUDA_AGENT_ASSIGN(baselines, timing::measureBaselines(*state->timingWorker, *state->device,
                                                               wantedBaselines(options),
                                                               state->pool->description.countedBytes,
-                                                              timing::fullProtocol(), stop));
+                                                              protocolOf(options.strongest), stop));
         state->baselines = std::move(baselines);
         laps.end("baselines");
     }
@@ -209,7 +209,8 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
         state->timingWorker.reset(); // its memory, too, is others'
     if (!file.empty())
         CUDA_AGENT_TRY(writeBaselines(file, {state->baselines, state->reference,
-                                             static_cast<std::int64_t>(std::time(nullptr))}));
+                                             static_cast<std::int64_t>(std::time(nullptr)),
+                                             options.strongest}));
     return prepared();
 }
 

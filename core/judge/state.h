@@ -123,4 +123,9 @@ struct Judge::State {
     Result<void> finishVerdict(Verdict &verdict, std::stop_token stop);
 };
 
+/// How long things are timed in that strength.
+inline timing::Protocol protocolOf(verify::Strength strength) {
+    return strength == verify::Strength::full ? timing::fullProtocol() : timing::trainingProtocol();
+}
+
 } // namespace cuda_agent::judge

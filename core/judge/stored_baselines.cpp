@@ -27,7 +27,8 @@ Result<std::filesystem::path> baselinesFile(const task::Spec &spec, const device
            fmt::format("{}-{}.json", spec.name(), sha256Hex(key.dump()).substr(0, 16));
 }
 
-std::optional<StoredBaselines> readBaselines(const std::filesystem::path &file) {
+std::optional<StoredBaselines> readBaselines(const std::filesystem::path &file,
+                                             const Options &options) {
     const auto json = readJsonFile(file);
     if (!json || !json->is_object() || json->value("version", Json()) != version)
         return std::nullopt;
@@ -37,11 +38,15 @@ std::optional<StoredBaselines> readBaselines(const std::filesystem::path &file) 
     if (found == json->end() || versions == json->end() || !versions->is_string() ||
         time == json->end() || !time->is_number_integer())
         return std::nullopt;
+    const auto strength = json->value("strength", "full") == "full" ? verify::Strength::full
+                                                                    : verify::Strength::training;
+    if (strength != verify::Strength::full && options.strongest == verify::Strength::full)
+        return std::nullopt;
     auto baselines = timing::baselinesFromJson(*found);
     if (!baselines || baselines->estimates.empty())
         return std::nullopt;
     return StoredBaselines{std::move(*baselines), versions->get<std::string>(),
-                           time->get<std::int64_t>()};
+                           time->get<std::int64_t>(), strength};
 }
 
 Result<void> writeBaselines(const std::filesystem::path &file, const StoredBaselines &stored) {
@@ -50,6 +55,7 @@ Result<void> writeBaselines(const std::filesystem::path &file, const StoredBasel
     const Json json{{"version", version},
                     {"versions", stored.versions},
                     {"time", stored.time},
+                    {"strength", verify::nameOf(stored.strength)},
                     {"baselines", timing::toJson(stored.baselines)}};
     return writeFileAtomically(file, json.dump(1) + "\n");
 }

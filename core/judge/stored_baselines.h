@@ -11,6 +11,7 @@ struct StoredBaselines {
     timing::Baselines baselines;
     std::string versions;  ///< of the PyTorch that they are of, as reference::Worker::versions()
     std::int64_t time = 0; ///< when, in seconds since 1970
+    verify::Strength strength = verify::Strength::full; ///< whose protocol timed them
 };
 
 /// The file in Options::baselines for that task's text and constants, device and settings.
@@ -18,8 +19,10 @@ struct StoredBaselines {
 Result<std::filesystem::path> baselinesFile(const task::Spec &spec, const device::Info &device,
                                             const Options &options);
 
-/// Nothing where there is no such file, or none that can be read.
-std::optional<StoredBaselines> readBaselines(const std::filesystem::path &file);
+/// Nothing where there is no such file, none that can be read, or one that was timed more briefly
+/// than Options::strongest asks for.
+std::optional<StoredBaselines> readBaselines(const std::filesystem::path &file,
+                                             const Options &options);
 /// Errors: machine.
 Result<void> writeBaselines(const std::filesystem::path &file, const StoredBaselines &stored);
 

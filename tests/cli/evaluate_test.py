@@ -129,6 +129,22 @@ class Evaluate(Case):
         kept = json.loads((self.out / "evaluation.json").read_text())
         self.assertTrue(kept["shared_workers"])
 
+    def test_a_policy_may_be_judged_briefly(self):
+        kept = ["--turns", 1, "--only", "1/1", "--baselines", self.folder / "short"]
+        self.expect(self.evaluate(*kept, "--strength", "training"), 0, "1 of 1")
+        verdict = self.records()[0]["verdict"]
+        self.assertEqual(verdict["strength"], "training")
+        stored = next((self.folder / "short").glob("1_double-*.json"))
+        self.assertEqual(json.loads(stored.read_text())["strength"], "training")
+        self.assertLessEqual(verdict["times"]["eager"]["samples"], 30)
+        self.expect(self.evaluate(*kept), 2, "strength")  # another evaluation's folder
+        # Whoever asks for more does not take what was timed briefly.
+        self.out = self.folder / "full"
+        self.expect(self.evaluate(*kept), 0, "1 of 1")
+        self.assertEqual(self.records()[0]["verdict"]["strength"], "full")
+        self.assertIn("timing eager and torch.compile", self.records()[0]["phases"])
+        self.assertEqual(json.loads(stored.read_text())["strength"], "full")
+
     def test_time_that_is_up_is_told(self):
         result = self.evaluate("--turns", 1, "--seconds", 0.5)
         self.expect(result, 1, "not all is evaluated; the same command goes on")
@@ -139,7 +155,7 @@ class Evaluate(Case):
         for arguments, said in ((["--only", "9/9"], "no task '9/9'"), (["--levels", 3], "no tasks of level 3"),
                                 (["--candidates", self.folder / "none"], "cannot read"),
                                 (["--candidates", self.folder], "nothing in"),
-                                (["--strength", "training"], "--candidates"),
+                                (["--strength", "quick"], "--strength"),
                                 (["--timed-calls", "50"], "--candidates"),
                                 (["--gpus", 0], "--gpus"), (["--gpus", 2], "GPUs"),
                                 (["--policy", "replay"], "--policy"),

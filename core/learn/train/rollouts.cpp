@@ -42,6 +42,7 @@ JudgePool::Options judgesOf(const TrainRecipe &recipe, const fs::path &run,
         options.gpus = judgingGpus(rollout, device.index, processes == 1);
     options.judge.timing = rollout.timing;
     options.judge.interleaveBaselines = false;
+    options.judge.strongest = verify::Strength::training;
     options.judge.numerics =
         task::numericsFromName(rollout.numerics).value_or(task::Numerics::standard);
     if (rollout.timing)
