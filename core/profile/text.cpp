@@ -91,9 +91,12 @@ std::vector<std::string> linesOf(const Report &report) {
     std::vector<std::string> lines;
     lines.push_back(report.device.name + ": " + report.label);
     std::string head = fmt::format("one call takes {}", timeText(report.spanSeconds));
-    if (!report.launches.empty())
-        head += fmt::format(", {} of it in {} launches", timeText(report.busySeconds),
-                            report.launches.size());
+    const auto count = report.launches.size();
+    const auto busy = timeText(report.busySeconds);
+    if (count == 1)
+        head += fmt::format(", its launch {}", busy);
+    else if (count > 1)
+        head += fmt::format(", its {} launches {} together", count, busy);
     lines.push_back(head);
     for (std::size_t i = 0; i < report.launches.size(); ++i)
         addLaunch(lines, report.launches[i], i);

@@ -22,6 +22,15 @@ PLACEMENT = ("device", "layout", "pin_memory")
 # Of a task that differentiates: its export on inputs without values ends the process in PyTorch.
 DIFFERENTIATES = re.compile(r"autograd|enable_grad|requires_grad|\.backward\(|torch\.func\b")
 
+ATEN = torch.ops.aten
+# PyTorch's registry leaves out what attention is called on a CPU; the formulas are the same.
+OPERATIONS = flop_registry | {
+    ATEN._scaled_dot_product_flash_attention_for_cpu:
+        flop_registry[ATEN._scaled_dot_product_flash_attention],
+    ATEN._scaled_dot_product_flash_attention_for_cpu_backward:
+        flop_registry[ATEN._scaled_dot_product_flash_attention_backward],
+}
+
 
 class Unsupported(Exception):
     """The graph has something the engine's format has no room for; the text says what."""
@@ -49,6 +58,18 @@ def unchanged(model):
                 attributes[name].update(values)
 
 
+@contextlib.contextmanager
+def no_fast_path():
+    """Transformer layers call operators that the graph can have: the one that does a whole layer at
+    once counts as none, and on fake tensors it runs for real, on a CPU, for minutes."""
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(before)
+
+
 class Describer:
     """Describes one task once; keeps the tensors of its parameters and constants."""
 
@@ -73,7 +94,7 @@ class Describer:
             with FakeTensorMode(allow_non_fake_inputs=True):
                 arguments = task.draw(DESCRIPTION_SEED)
             import_ahead("torch.export._trace")
-            with unchanged(task.model):
+            with unchanged(task.model), no_fast_path():
                 graph = self._export(arguments)
             self.ahead = self._port_types(arguments), graph, self.parameters
         except BaseException:  # task code and PyTorch, in many ways
@@ -98,7 +119,7 @@ class Describer:
             self.ahead = None
         in_ports = [types[i] | {"name": f"in{n}", "input_index": i}
                     for n, (i, _) in enumerate(inputs)]
-        with Operations() as operations:
+        with no_fast_path(), Operations() as operations:
             outputs, single = task.forward(task.model, arguments)
         if self.looked and any(isinstance(tensor, FakeTensor) for tensor in outputs):
             raise task_error("forward() keeps tensors from one call to the next")
@@ -133,7 +154,7 @@ class Describer:
             if self.ahead:
                 _, graph, self.parameters = self.ahead
             else:
-                with unchanged(task.model):
+                with unchanged(task.model), no_fast_path():
                     graph = self._export(arguments)
             trace = any("backward" in node["op"] for node in graph["nodes"])
         except Unsupported as error:
@@ -144,7 +165,7 @@ class Describer:
             trace = True
         if trace:
             try:
-                with unchanged(task.model):
+                with unchanged(task.model), no_fast_path():
                     graph = self._trace(arguments or task.draw(DESCRIPTION_SEED))
                 problem = ""
             except Unsupported as error:
@@ -315,7 +336,7 @@ class Operations(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        formula = flop_registry.get(function._overloadpacket)
+        formula = OPERATIONS.get(function._overloadpacket)
         if formula is None and function is not torch.ops.prim.device.default:
             with self:
                 result = function.decompose(*args, **kwargs)

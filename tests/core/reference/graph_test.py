@@ -353,5 +353,36 @@ def get_init_inputs():
         self.assertTrue(torch.isfinite(outputs[0]).all())
 
 
+class FastPathTest(unittest.TestCase):
+    TASK = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.TransformerEncoderLayer(64, 4, 128, dropout=0.0, batch_first=True)
+    def forward(self, x):
+        return self.layer(x)
+def get_inputs():
+    return [torch.randn(2, 8, 64)]
+def get_init_inputs():
+    return []
+"""
+
+    def test_a_layer_is_its_operators(self):
+        from worker import faked
+
+        source = Source("layer.py", {}, self.TASK)
+        with mock.patch("torch._subclasses.fake_tensor.run_fallback_kernel",
+                        side_effect=AssertionError("runs on a CPU")):
+            description = faked.describe(source, "cuda")
+        self.assertEqual(description["graph_problem"], "")
+        rows, width, inner = 2 * 8, 64, 128
+        products = 4 * rows * width * width + 2 * rows * width * inner + 2 * rows * 8 * width
+        self.assertEqual(description["matmul_flops"], 2 * products)
+        self.assertTrue(torch.backends.mha.get_fastpath_enabled())
+        describer = graph.Describer(Task(source, CPU))
+        self.assertEqual(describer.describe()["matmul_flops"], 2 * products)
+
+
 if __name__ == "__main__":
     unittest.main()
