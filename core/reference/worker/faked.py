@@ -19,7 +19,7 @@ from .protocol import WorkerError, task_error
 
 # What PyTorch says where it asks for the device itself: the autograd engine, cuDNN's limits.
 NO_DEVICE = ("hasPrimaryContext", "NVIDIA driver", "CUDA driver", "No CUDA GPUs",
-             "re-initialize CUDA")
+             "re-initialize CUDA", "OS call failed", "cudaGetDeviceCount")
 
 
 class FakedTask(Task):

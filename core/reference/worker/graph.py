@@ -23,13 +23,22 @@ PLACEMENT = ("device", "layout", "pin_memory")
 DIFFERENTIATES = re.compile(r"autograd|enable_grad|requires_grad|\.backward\(|torch\.func\b")
 
 ATEN = torch.ops.aten
-# PyTorch's registry leaves out what attention is called on a CPU; the formulas are the same.
-OPERATIONS = flop_registry | {
-    ATEN._scaled_dot_product_flash_attention_for_cpu:
-        flop_registry[ATEN._scaled_dot_product_flash_attention],
-    ATEN._scaled_dot_product_flash_attention_for_cpu_backward:
-        flop_registry[ATEN._scaled_dot_product_flash_attention_backward],
-}
+
+
+def attention_operations(query, key, value, *_arguments, out_val=None, **_options):
+    """Of two products a head: queries by keys, and that by values."""
+    rows = query.numel() // query.shape[-1]
+    return 2 * rows * key.shape[-2] * (query.shape[-1] + value.shape[-1])
+
+
+# PyTorch's registry leaves out what attention is called on a CPU, and refuses keys with fewer heads
+# than queries.
+OPERATIONS = flop_registry | dict.fromkeys(
+    (ATEN._scaled_dot_product_efficient_attention, ATEN._scaled_dot_product_flash_attention,
+     ATEN._scaled_dot_product_cudnn_attention, ATEN._scaled_dot_product_flash_attention_for_cpu),
+    attention_operations) | {
+        ATEN._scaled_dot_product_flash_attention_for_cpu_backward:
+            flop_registry[ATEN._scaled_dot_product_flash_attention_backward]}
 
 
 class Unsupported(Exception):

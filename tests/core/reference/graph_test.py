@@ -383,6 +383,23 @@ def get_init_inputs():
         describer = graph.Describer(Task(source, CPU))
         self.assertEqual(describer.describe()["matmul_flops"], 2 * products)
 
+    def test_keys_of_fewer_heads_count_as_often_as_they_are_read(self):
+        from worker import faked
+
+        source = Source("heads.py", {}, """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, q, k, v):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+def get_inputs():
+    return [torch.randn(2, 8, 16, 32), torch.randn(2, 2, 24, 32), torch.randn(2, 2, 24, 32)]
+def get_init_inputs():
+    return []
+""")
+        for device in ("cpu", "cuda"):
+            description = faked.describe(source, device)
+            self.assertEqual(description["matmul_flops"], 2 * 2 * 8 * 16 * 24 * (32 + 32))
+
 
 if __name__ == "__main__":
     unittest.main()
