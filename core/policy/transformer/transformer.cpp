@@ -4,6 +4,8 @@
 
 #include "core/tools/toolbox.h"
 
+#include <algorithm>
+
 namespace cuda_agent::policy {
 
 namespace {
@@ -29,6 +31,8 @@ class TransformerPolicy : public Policy {
     std::string name() const override { return "transformer"; }
 
     Result<Step> next(const std::vector<session::Turn> &turns, std::stop_token stop) override {
+        if (handsInAgain(turns))
+            return Step{"", {}, true, "a right candidate came back as it was"};
         const int number = turns.empty() ? 1 : turns.back().number + 1;
         CUDA_AGENT_ASSIGN(written,
                           conversation_->write(untold(turns), seedOf(options_.seed, number), stop));
@@ -38,6 +42,20 @@ class TransformerPolicy : public Policy {
     }
 
   private:
+    /// Whether the last turn had a right candidate judged that had been found right before: who has
+    /// nothing to add has not learned to say so.
+    static bool handsInAgain(const std::vector<session::Turn> &turns) {
+        const auto right = [](const session::Turn &turn) {
+            return turn.verdict && turn.verdict->value("correct", false) && !turn.candidate.empty();
+        };
+        if (turns.empty() || turns.back().author != "policy" || !right(turns.back()))
+            return false;
+        const auto &last = turns.back();
+        return std::ranges::any_of(turns.begin(), turns.end() - 1, [&](const session::Turn &turn) {
+            return right(turn) && turn.candidate == last.candidate;
+        });
+    }
+
     /// What the model has not read yet.
     std::vector<chat::Segment> untold(const std::vector<session::Turn> &turns) {
         std::vector<chat::Segment> segments;

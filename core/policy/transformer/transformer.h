@@ -42,7 +42,7 @@ struct TransformerOptions {
 /// A language model that was trained on our own chat template: the turns of a session are what it
 /// writes. A turn that cannot be read becomes a call that is refused with the reason. The turns of
 /// a session that is resumed are told as its log has them. The session ends when the model ends it,
-/// or when its context is full.
+/// when its context is full, or when it hands in a right candidate a second time.
 std::unique_ptr<Policy> makeTransformer(Context context, std::string source,
                                         std::unique_ptr<Conversation> conversation,
                                         TransformerOptions options = {});

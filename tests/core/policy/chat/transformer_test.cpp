@@ -99,6 +99,29 @@ TEST(TransformerPolicy, AResumedSessionTellsWhatTheLogHas) {
     EXPECT_EQ(resumed.seeds[0], script.seeds[1]);
 }
 
+TEST(TransformerPolicy, ARightCandidateThatComesBackEndsIt) {
+    Script script;
+    for (int i = 0; i < 4; ++i)
+        script.answers.push_back({verifyCall, Written::End::turn, 9, 5});
+    const auto policy = transformerOf(script);
+    std::vector<session::Turn> turns;
+    const auto judged = [&](const char *kernel, bool correct) {
+        auto step = policy->next(turns, {}).value();
+        EXPECT_FALSE(step.finished);
+        turns.push_back(turnOf(static_cast<int>(turns.size()) + 1, step, "judged"));
+        turns.back().verdict = Json{{"correct", correct}};
+        turns.back().candidate = {{"kernels/k.cu", kernel}};
+    };
+    judged("wrong", false);
+    judged("wrong", false); // may still become right
+    judged("right", true);
+    judged("right", true);
+    const auto end = policy->next(turns, {}).value();
+    EXPECT_TRUE(end.finished);
+    EXPECT_NE(end.reason.find("came back"), std::string::npos);
+    EXPECT_EQ(script.told.size(), 4u);
+}
+
 TEST(TransformerPolicy, WhatCannotBeReadIsRefusedWithTheReason) {
     Script script;
     script.answers = {{"<tool_call>nonsense</tool_call><|im_end|>"},
