@@ -66,10 +66,11 @@ Result<Json> settingsOf(const Request &request) {
                   {"device", one.device}};
     if (request.sharedWorkers)
         settings["shared_workers"] = true;
+    // Folders of policies that were judged in full have none of earlier versions.
+    if (!request.samplesFolder.empty() || one.judge.strongest != verify::Strength::full)
+        settings["strength"] = verify::nameOf(one.judge.strongest);
     if (request.samplesFolder.empty()) {
         settings["policy"] = one.policy;
-        if (one.judge.strongest != verify::Strength::full)
-            settings["strength"] = verify::nameOf(one.judge.strongest);
         settings["turns"] = one.budget.turns > 0 ? one.budget.turns : agent::usualTurns(one.policy);
         if (one.policy == "endpoint")
             settings["endpoint"] = policy::describeEndpoint(one.endpoint);
@@ -80,7 +81,6 @@ Result<Json> settingsOf(const Request &request) {
         }
     } else {
         settings["candidates"] = fs::absolute(request.samplesFolder).string();
-        settings["strength"] = verify::nameOf(one.judge.strongest);
         if (one.judge.timedCalls > 0)
             settings["timed_calls"] = one.judge.timedCalls;
     }

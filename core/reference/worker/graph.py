@@ -103,7 +103,7 @@ class Describer:
             with FakeTensorMode(allow_non_fake_inputs=True):
                 arguments = task.draw(DESCRIPTION_SEED)
             import_ahead("torch.export._trace")
-            with unchanged(task.model), no_fast_path():
+            with unchanged(task.model):
                 graph = self._export(arguments)
             self.ahead = self._port_types(arguments), graph, self.parameters
         except BaseException:  # task code and PyTorch, in many ways
@@ -117,6 +117,7 @@ class Describer:
         return [type_of(value, f"input {i}") if isinstance(value, torch.Tensor) else value
                 for i, value in enumerate(arguments)]
 
+    @no_fast_path()
     def run(self):
         """Runs the task once and counts: what of the description takes the device's time."""
         task = self.task
@@ -128,7 +129,7 @@ class Describer:
             self.ahead = None
         in_ports = [types[i] | {"name": f"in{n}", "input_index": i}
                     for n, (i, _) in enumerate(inputs)]
-        with no_fast_path(), Operations() as operations:
+        with Operations() as operations:
             outputs, single = task.forward(task.model, arguments)
         if self.looked and any(isinstance(tensor, FakeTensor) for tensor in outputs):
             raise task_error("forward() keeps tensors from one call to the next")
@@ -163,7 +164,7 @@ class Describer:
             if self.ahead:
                 _, graph, self.parameters = self.ahead
             else:
-                with unchanged(task.model), no_fast_path():
+                with unchanged(task.model):
                     graph = self._export(arguments)
             trace = any("backward" in node["op"] for node in graph["nodes"])
         except Unsupported as error:
@@ -174,7 +175,7 @@ class Describer:
             trace = True
         if trace:
             try:
-                with unchanged(task.model), no_fast_path():
+                with unchanged(task.model):
                     graph = self._trace(arguments or task.draw(DESCRIPTION_SEED))
                 problem = ""
             except Unsupported as error:
@@ -191,6 +192,7 @@ class Describer:
             sum(t.numel() * t.element_size() for _, t in self.parameters),
         }
 
+    @no_fast_path()
     def _export(self, arguments):
         from . import composites, recurrence
         from .forward import FORMULAS
@@ -264,6 +266,7 @@ class Describer:
         self.parameters = parameters
         return {"nodes": nodes, "outputs": outputs}
 
+    @no_fast_path()
     def _trace(self, arguments):
         """The graph as the dispatcher sees it, for what torch.export cannot take: a forward() that
         differentiates (`torch.autograd.grad`) comes out as forward and backward operators."""
