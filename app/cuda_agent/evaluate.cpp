@@ -31,7 +31,7 @@ struct Options {
     EndpointOptions endpoint;
     std::vector<std::string> skills;
     MemoryOptions memory;
-    double longest = 0, seconds = 0;
+    double longest = 0, seconds = 0, taskGigabytes = 0;
     int gpus = 0, perDevice = 0;
     std::string baselines;
     std::string out = "cuda-agent-evaluation";
@@ -39,8 +39,9 @@ struct Options {
 
 Result<bench::Request> requestOf(const Options &options) {
     bench::Request request;
-    CUDA_AGENT_ASSIGN(
-        suite, bench::openSuite(options.suite, {options.levels, options.only, options.splits}));
+    CUDA_AGENT_ASSIGN(suite,
+                      bench::openSuite(options.suite, {options.levels, options.only, options.splits,
+                                                       bench::bytesOf(options.taskGigabytes)}));
     request.suite = std::move(suite);
     if (!options.candidates.empty()) {
         CUDA_AGENT_ASSIGN(samples, bench::matchSamples(options.candidates, request.suite));
@@ -123,6 +124,10 @@ Run addEvaluate(CLI::App &app) {
         ->delimiter(',');
     app.add_option("--only", options->only, "Only these tasks, such as 1/19,2/3 or file names")
         ->delimiter(',');
+    app.add_option("--task-gigabytes", options->taskGigabytes,
+                   "Cut the batch of a set's tasks that take more memory down to this much "
+                   "(default: as they are)")
+        ->check(CLI::PositiveNumber);
     app.add_option("--device", options->device, "Where to run")
         ->check(CLI::IsMember({"auto", "cuda", "cpu"}))
         ->capture_default_str();

@@ -66,6 +66,8 @@ Result<Json> settingsOf(const Request &request) {
                   {"device", one.device}};
     if (request.sharedWorkers)
         settings["shared_workers"] = true;
+    if (request.suite.mostBytes > 0)
+        settings["most_bytes"] = request.suite.mostBytes;
     // Folders of policies that were judged in full have none of earlier versions.
     if (!request.samplesFolder.empty() || one.judge.strongest != verify::Strength::full)
         settings["strength"] = verify::nameOf(one.judge.strongest);
@@ -249,8 +251,9 @@ class Evaluator {
         return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 4, 1, 8);
     }
 
-    /// Tells the schedule what each task needs of a GPU's memory, from `next` on. Where a task
-    /// cannot be described, such as one that reads values of tensors, nobody knows.
+    /// Tells the schedule what each task needs of a GPU's memory, from `next` on: by what its set
+    /// measured, else by its description. Where a task cannot be described, such as one that reads
+    /// values of tensors, nobody knows.
     void foretell(Schedule &schedule, std::atomic<std::size_t> &next) const {
         auto describer =
             reference::Describer::make({.kind = gpus_ > 0 ? device::Kind::cuda : device::Kind::cpu,
@@ -258,7 +261,9 @@ class Evaluator {
         for (std::size_t item; (item = next++) < jobs_.size();) {
             Schedule::Need need{{}, true}; // of a task that cannot be described in time
             const auto &task = *jobs_[item].task;
-            if (const auto code = readTextFile(task.file); describer && code)
+            if (task.memoryBytes > 0)
+                need = {memoryNeed(task.memoryBytes, caseBytes_), false};
+            else if (const auto code = readTextFile(task.file); describer && code)
                 if (const auto told = describer->describe(task.name(), *code, stop_.token()))
                     need = {memoryNeed(*told, caseBytes_), told->graph.nodes.size() >= manyNodes};
             schedule.need(item, need);

@@ -86,6 +86,12 @@ std::uint64_t liveBytes(const task::Graph &graph) {
     return most;
 }
 
+std::uint64_t memoryNeed(std::uint64_t taskBytes, std::uint64_t caseBytes) {
+    constexpr std::uint64_t oracle = 2; ///< works in twice the precision
+    const auto sealed = std::max(taskBytes, std::min(caseBytes, taskBytes * mostCases));
+    return processBytes + sealed + (copiesOfParameters + oracle) * taskBytes;
+}
+
 std::uint64_t memoryNeed(const task::Description &description, std::uint64_t caseBytes) {
     const auto inputs = bytesOf(description.inputs);
     const auto outputs = bytesOf(description.outputs);

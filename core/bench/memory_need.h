@@ -17,4 +17,8 @@ std::uint64_t liveBytes(const task::Graph &graph);
 /// libraries' workspaces are not in it, nor what an allocator keeps.
 std::uint64_t memoryNeed(const task::Description &description, std::uint64_t caseBytes);
 
+/// The same of a task of which only `taskBytes` is known, SuiteTask::memoryBytes: inputs,
+/// parameters and what lives beside them are each at most that.
+std::uint64_t memoryNeed(std::uint64_t taskBytes, std::uint64_t caseBytes);
+
 } // namespace cuda_agent::bench

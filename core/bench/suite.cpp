@@ -146,16 +146,20 @@ Result<void> select(Suite &suite, const Selection &selection) {
 } // namespace
 
 Result<Suite> openSuite(const fs::path &source, const Selection &selection) {
-    Suite suite{source, {}};
+    Suite suite{source, {}, selection.mostBytes};
     TaskSet set;
     std::error_code error;
     const auto place = setOf(source);
+    if (selection.mostBytes > 0 && !isTaskSet(place) && fs::exists(place, error))
+        return requestError("{} does not say what memory its tasks take, so that none can be cut "
+                            "to it; a set of tasks (.jsonl, .jsonl.gz) does",
+                            source.string());
     if (fs::is_directory(place, error)) {
         CUDA_AGENT_ASSIGN(tasks, tasksBelow(source));
         suite.tasks = std::move(tasks);
     } else if (fs::is_regular_file(place, error)) {
         if (isTaskSet(place)) {
-            CUDA_AGENT_ASSIGN(read, readTaskSet(place));
+            CUDA_AGENT_ASSIGN(read, readTaskSet(place, selection.mostBytes));
             set = std::move(read);
             suite.tasks = set.tasks;
         } else if (source.extension() == ".py") {

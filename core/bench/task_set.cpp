@@ -9,6 +9,7 @@
 #include "core/base/paths.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace cuda_agent::bench {
 
@@ -32,6 +33,43 @@ std::string textAt(const Json &line, const char *key) {
                               : (found->is_number_integer() ? found->dump() : std::string());
 }
 
+std::uint64_t bytesAt(const Json &line, const char *key) {
+    const auto found = line.find(key);
+    return found != line.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+/// Where the number of the module-level constant `batch_size` stands in the text, which is empty
+/// where there is none.
+std::string_view batchSize(std::string_view code) {
+    constexpr std::string_view constant = "batch_size = ";
+    for (std::size_t line = 0; line < code.size(); line = code.find('\n', line) + 1) {
+        if (code.substr(line).starts_with(constant)) {
+            const auto number = code.substr(line + constant.size());
+            return number.substr(0, number.find_first_not_of("0123456789"));
+        }
+        if (code.find('\n', line) == code.npos)
+            break;
+    }
+    return {};
+}
+
+/// Cuts the batch so that the task takes about `most` bytes, by how many it takes. Parameters keep
+/// their size, so it may be more.
+void cut(std::string &code, std::uint64_t &bytes, std::uint64_t most) {
+    const auto text = batchSize(code);
+    std::uint64_t batch = 0;
+    std::from_chars(text.data(), text.data() + text.size(), batch);
+    if (bytes <= most || batch <= 1)
+        return;
+    const double share = static_cast<double>(most) / static_cast<double>(bytes);
+    const auto smaller =
+        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(batch) * share));
+    bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * static_cast<double>(smaller) /
+                                       static_cast<double>(batch));
+    code.replace(static_cast<std::size_t>(text.data() - code.data()), text.size(),
+                 std::to_string(smaller));
+}
+
 } // namespace
 
 bool isTaskSet(const fs::path &file) {
@@ -45,12 +83,15 @@ fs::path setOf(const fs::path &path) {
     return fs::is_regular_file(set, error) ? set : path;
 }
 
-Result<TaskSet> readTaskSet(const fs::path &place) {
+Result<TaskSet> readTaskSet(const fs::path &place, std::uint64_t mostBytes) {
     const auto file = setOf(place);
     auto text = file.extension() == ".gz" ? readGzipFile(file) : readTextFile(file, 1u << 30);
     if (!text)
         return tl::unexpected(text.error());
-    const auto folder = cacheDir() / "sets" / sha256Hex(*text).substr(0, 32);
+    auto key = sha256Hex(*text).substr(0, 32);
+    if (mostBytes > 0)
+        key += fmt::format("-{}", mostBytes);
+    const auto folder = cacheDir() / "sets" / key;
     TaskSet set;
     std::size_t begin = 0;
     for (std::size_t number = 1; begin < text->size(); ++number) {
@@ -71,7 +112,11 @@ Result<TaskSet> readTaskSet(const fs::path &place) {
         task.split = textAt(json, "split");
         task.id = name;
         task.file = folder / (name + ".py");
-        set.sources[task.file] = textAt(json, "code");
+        auto code = textAt(json, "code");
+        task.memoryBytes = bytesAt(json, "memory_bytes");
+        if (mostBytes > 0)
+            cut(code, task.memoryBytes, mostBytes);
+        set.sources[task.file] = std::move(code);
         set.tasks.push_back(std::move(task));
     }
     return set;

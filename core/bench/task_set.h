@@ -19,9 +19,10 @@ struct TaskSet {
     std::map<std::filesystem::path, std::string> sources;
 };
 
-/// `place`: a set, or a folder that has one. Errors: request (no such file, a line that is no task,
-/// with its number; a name that is no plain file name).
-Result<TaskSet> readTaskSet(const std::filesystem::path &place);
+/// `place`: a set, or a folder that has one. `mostBytes`: as Selection has it, by the tasks' own
+/// "memory_bytes". Errors: request (no such file, a line that is no task, with its number; a name
+/// that is no plain file name).
+Result<TaskSet> readTaskSet(const std::filesystem::path &place, std::uint64_t mostBytes = 0);
 
 /// Writes those of `tasks` that are not there yet below the cache folder, in a folder of the set's
 /// own content. Errors: machine.

@@ -36,6 +36,7 @@ void takeRollout(TomlFields &fields, RolloutOptions &rollout) {
     fields.take("baselines", baselines);
     rollout.tasks = tasks;
     rollout.baselines = baselines;
+    fields.take("task_gigabytes", rollout.taskGigabytes, 0, 1e6);
     fields.take("environments", rollout.environments, 1, 1e5);
     fields.take("longest_turn", rollout.longestTurn, 1, 1 << 20);
     fields.take("temperature", rollout.temperature, 0.01, 100);
@@ -125,6 +126,7 @@ Result<void> readStages(TomlFields &top, TrainRecipe &recipe) {
     return top.section("scoring", [&](TomlFields &fields) {
         auto &scoring = recipe.scoring;
         fields.take("splits", scoring.splits);
+        fields.take("levels", scoring.levels);
         fields.take("tasks", scoring.tasks, 0, 1e6);
         fields.take("samples", scoring.tries.samples, 1, 1e4);
         fields.take("turns", scoring.tries.turns, 1, 1000);

@@ -39,6 +39,7 @@ struct PretrainOptions {
 /// How the policy is tried at tasks, in every stage that tries it.
 struct RolloutOptions {
     std::filesystem::path tasks;      ///< a set or a suite; its split "train" is trained on
+    double taskGigabytes = 0;         ///< tasks of a set are cut to it by their batch; 0: not
     std::int64_t environments = 16;   ///< episodes at once, and rows of the generator
     std::int64_t longestTurn = 1024;  ///< tokens
     double temperature = 1, topP = 1; ///< of sampling, and of the update's probabilities
@@ -121,6 +122,7 @@ struct ValueOptions {
 /// What the policy is scored on at the end of each stage.
 struct ScoringOptions {
     std::vector<std::string> splits; ///< of the rollouts' tasks; none: it is not scored
+    std::vector<std::string> levels; ///< only tasks of these; none: of all
     std::int64_t tasks = 0;          ///< of each split, spread over it; 0: all
     Tries tries{0, 1, 1};            ///< `tasks` is not used
     double temperature = 0;          ///< 0: the likeliest token

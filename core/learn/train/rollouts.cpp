@@ -74,10 +74,14 @@ std::vector<bench::SuiteTask> spread(std::vector<bench::SuiteTask> tasks, std::i
     return some;
 }
 
-Result<std::vector<bench::SuiteTask>> tasksOf(const fs::path &set, const std::string &split) {
+Result<std::vector<bench::SuiteTask>> tasksOf(const RolloutOptions &options,
+                                              const std::string &split,
+                                              std::vector<std::string> levels = {}) {
     bench::Selection selection;
+    selection.levels = std::move(levels);
     selection.splits = {split};
-    CUDA_AGENT_ASSIGN(suite, bench::openSuite(set, selection));
+    selection.mostBytes = bench::bytesOf(options.taskGigabytes);
+    CUDA_AGENT_ASSIGN(suite, bench::openSuite(options.tasks, selection));
     return std::move(suite.tasks);
 }
 
@@ -114,7 +118,7 @@ Rollouts::Rollouts(Setting setting, device::Info device)
 
 Result<std::unique_ptr<Rollouts>> Rollouts::open(Setting setting) {
     const auto &recipe = setting.recipe;
-    CUDA_AGENT_ASSIGN(train, tasksOf(recipe.rollout.tasks, "train"));
+    CUDA_AGENT_ASSIGN(train, tasksOf(recipe.rollout, "train"));
     const auto where = setting.actor.device();
     CUDA_AGENT_ASSIGN(device,
                       where.is_cuda() ? device::openCuda(where.index()) : device::openCpu());
@@ -127,7 +131,7 @@ Result<std::unique_ptr<Rollouts>> Rollouts::open(Setting setting) {
         rollouts->grammar_ = std::move(masks);
     }
     for (const auto &split : recipe.scoring.splits) {
-        CUDA_AGENT_ASSIGN(tasks, tasksOf(recipe.rollout.tasks, split));
+        CUDA_AGENT_ASSIGN(tasks, tasksOf(recipe.rollout, split, recipe.scoring.levels));
         rollouts->scored_[split] = spread(std::move(tasks), recipe.scoring.tasks);
     }
     return rollouts;

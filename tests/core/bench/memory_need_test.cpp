@@ -52,3 +52,11 @@ TEST(MemoryNeed, GrowsWithTheCasesUpToAllOfThemAndHasOneAtLeast) {
     // Its oracle holds the inputs as floats and doubles, and the outputs as doubles.
     EXPECT_GE(least, one + (1ull << 26) * (4 + 8 + 8));
 }
+
+TEST(MemoryNeed, IsGuessedFromTheMemoryOfATaskThatNobodyDescribed) {
+    const std::uint64_t bytes = 1ull << 30;
+    const auto least = bench::memoryNeed(bytes, 0);
+    EXPECT_GE(least, 6 * bytes);
+    EXPECT_EQ(bench::memoryNeed(bytes, 3 * bytes), least + 2 * bytes);
+    EXPECT_EQ(bench::memoryNeed(bytes, 1000 * bytes), bench::memoryNeed(bytes, 100 * bytes));
+}

@@ -158,5 +158,44 @@ TEST_F(Suites, SetsOfTasksBecomeFiles) {
     ::unsetenv("CUDA_AGENT_CACHE");
 }
 
+TEST_F(Suites, TasksOfASetAreCutToTheMemoryAskedFor) {
+    ::setenv("CUDA_AGENT_CACHE", (folder_ / "cache").c_str(), 1);
+    const auto line = [](const char *name, std::uint64_t bytes, const std::string &code) {
+        return Json{{"name", name}, {"memory_bytes", bytes}, {"code", code}}.dump() + "\n";
+    };
+    const std::string batched = "import torch\nbatch_size = 1000\nwidth = 7\n";
+    const auto set = write("set.jsonl", line("large", 4'000'000'000, batched) +
+                                            line("small", 500'000'000, batched) +
+                                            line("huge", 4'000'000'000'000'000, batched) +
+                                            line("fixed", 4'000'000'000, "width = 7\n") +
+                                            line("inner", 4'000'000'000,
+                                                 "other_batch_size = 3\nif width:\n    "
+                                                 "batch_size = 1000\n"));
+    Selection selection;
+    selection.mostBytes = bytesOf(1);
+    const auto suite = openSuite(set, selection);
+    ASSERT_TRUE(suite);
+    EXPECT_EQ(suite->mostBytes, 1'000'000'000u);
+    const auto &tasks = suite->tasks;
+    ASSERT_EQ(tasks.size(), 5u);
+    EXPECT_EQ(*readTextFile(tasks[0].file), "import torch\nbatch_size = 250\nwidth = 7\n");
+    EXPECT_EQ(tasks[0].memoryBytes, 1'000'000'000u);
+    EXPECT_EQ(*readTextFile(tasks[1].file), batched);
+    EXPECT_EQ(tasks[1].memoryBytes, 500'000'000u);
+    EXPECT_EQ(*readTextFile(tasks[2].file), "import torch\nbatch_size = 1\nwidth = 7\n");
+    EXPECT_EQ(*readTextFile(tasks[3].file), "width = 7\n");
+    EXPECT_EQ(tasks[3].memoryBytes, 4'000'000'000u);
+    EXPECT_NE(readTextFile(tasks[4].file)->find("    batch_size = 1000"), std::string::npos);
+    // As they are, they are other files.
+    const auto whole = openSuite(set, {});
+    ASSERT_TRUE(whole);
+    EXPECT_EQ(*readTextFile(whole->tasks[0].file), batched);
+    EXPECT_EQ(whole->tasks[0].memoryBytes, 4'000'000'000u);
+    // Only a set knows.
+    EXPECT_NE(problem(folder_ / "tasks", selection).find("does not say what memory"),
+              std::string::npos);
+    ::unsetenv("CUDA_AGENT_CACHE");
+}
+
 } // namespace
 } // namespace cuda_agent::bench
