@@ -25,7 +25,8 @@ struct Options {
     std::string strength = "full";
     bool maxAutotune = false;
     int timedCalls = 0;
-    bool json = false, sharedWorkers = false;
+    bool json = false, sharedWorkers = false, timing = true;
+    int enough = 0;
     agent::Budget budget{0, 0, 0, 0};
     TransformerOptions transformer;
     EndpointOptions endpoint;
@@ -58,6 +59,8 @@ Result<bench::Request> requestOf(const Options &options) {
     request.one.judge.rules = rules;
     request.one.judge.maxAutotune = options.maxAutotune;
     request.one.judge.timedCalls = options.timedCalls;
+    request.one.judge.timing = options.timing;
+    request.one.enough = options.timing ? options.enough : 1; // there is no more to be had
     request.one.judge.baselines = options.baselines;
     request.one.device = options.device;
     request.one.policy = options.policy;
@@ -151,6 +154,10 @@ Run addEvaluate(CLI::App &app) {
            "Timed calls of each of --candidates (default: as many as its strength asks for)")
         ->check(CLI::Range(5, 10000))
         ->needs(candidates);
+    auto *untimed = app.add_flag(
+        "!--untimed", options->timing,
+        "Verify only: nothing is timed, what is correct has the reward 1, and a task's "
+        "session ends with it");
     app.add_option("--policy", options->policy, "Who writes the kernels")
         ->check(CLI::IsMember({"planner", "transformer", "endpoint"}))
         ->excludes(candidates)
@@ -158,6 +165,12 @@ Run addEvaluate(CLI::App &app) {
     app.add_option("--turns", options->budget.turns,
                    "Turns for each task at most (default: 20, with an endpoint 200)")
         ->check(CLI::Range(1, 1000));
+    app.add_option("--until-reward", options->enough,
+                   "End a task's session once a candidate has this reward: 1 correct, 2 and 3 "
+                   "faster than eager and than torch.compile, too (default: never)")
+        ->check(CLI::Range(1, 3))
+        ->excludes(candidates)
+        ->excludes(untimed);
     app.add_option("--tokens", options->budget.tokens, "Tokens for each task at most")
         ->check(CLI::PositiveNumber);
     options->transformer.add(app);

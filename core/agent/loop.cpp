@@ -5,6 +5,8 @@
 
 #include "core/base/elapsed.h"
 
+#include <algorithm>
+
 namespace cuda_agent::agent {
 
 namespace fs = std::filesystem;
@@ -106,6 +108,10 @@ Result<std::string> runLoop(tools::Workspace &workspace, TurnWriter &writer, pol
         const double seconds = secondsSince(start);
         if (auto what = usedUp(options.budget, state, policyTurns(turns), seconds); !what.empty())
             return what;
+        if (options.enough > 0 && std::ranges::any_of(turns, [&](const session::Turn &turn) {
+                return turn.verdict && turn.verdict->value("reward", 0) >= options.enough;
+            }))
+            return fmt::format("a candidate has the reward of {}", options.enough);
         CUDA_AGENT_ASSIGN(step, policy.next(turns, stop));
         if (writer.underWay() || !step.calls.empty() || !step.finished) {
             CUDA_AGENT_TRY(runTurn(workspace, writer, step, options.approve, stop));

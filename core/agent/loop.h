@@ -20,6 +20,7 @@ struct Budget {
 
 struct LoopOptions {
     Budget budget;
+    int enough = 0; ///< reward of a candidate that ends the session; 0: none does
     /// Steers the loop from other threads; borrowed, may be null.
     Control *control = nullptr;
     /// Called before the loop waits for the control, and when it goes on. On the loop's thread.

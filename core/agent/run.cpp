@@ -385,6 +385,7 @@ Result<std::unique_ptr<policy::Policy>> Run::makePolicy(const std::stop_token &s
 Result<std::string> Run::work(Control *control, std::stop_token stop) {
     LoopOptions options;
     options.budget = request_.budget;
+    options.enough = request_.enough;
     options.control = control;
     options.resting = listener_.resting;
     options.approve = listener_.approve;

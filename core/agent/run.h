@@ -29,6 +29,7 @@ struct RunRequest {
     /// no limit else, a resumed one keeps what its log says.
     Budget budget{0, 0, 0, 0};
     bool wholeBudget = false; ///< every part of the budget is given, 0 means no limit
+    int enough = 0;           ///< as LoopOptions::enough
     /// The session folder; empty: `defaultSessionFolder`. One that holds an unfinished session of
     /// the same task is resumed.
     std::filesystem::path session;

@@ -71,6 +71,10 @@ Result<Json> settingsOf(const Request &request) {
     // Folders of policies that were judged in full have none of earlier versions.
     if (!request.samplesFolder.empty() || one.judge.strongest != verify::Strength::full)
         settings["strength"] = verify::nameOf(one.judge.strongest);
+    if (!one.judge.timing)
+        settings["untimed"] = true;
+    else if (one.enough > 0)
+        settings["until_reward"] = one.enough;
     if (request.samplesFolder.empty()) {
         settings["policy"] = one.policy;
         settings["turns"] = one.budget.turns > 0 ? one.budget.turns : agent::usualTurns(one.policy);
@@ -258,14 +262,16 @@ class Evaluator {
         auto describer =
             reference::Describer::make({.kind = gpus_ > 0 ? device::Kind::cuda : device::Kind::cpu,
                                         .timeout = longestDescription});
+        const auto strongest = request_.one.judge.strongest;
         for (std::size_t item; (item = next++) < jobs_.size();) {
             Schedule::Need need{{}, true}; // of a task that cannot be described in time
             const auto &task = *jobs_[item].task;
             if (task.memoryBytes > 0)
-                need = {memoryNeed(task.memoryBytes, caseBytes_), false};
+                need = {memoryNeed(task.memoryBytes, caseBytes_, strongest), false};
             else if (const auto code = readTextFile(task.file); describer && code)
                 if (const auto told = describer->describe(task.name(), *code, stop_.token()))
-                    need = {memoryNeed(*told, caseBytes_), told->graph.nodes.size() >= manyNodes};
+                    need = {memoryNeed(*told, caseBytes_, strongest),
+                            told->graph.nodes.size() >= manyNodes};
             schedule.need(item, need);
         }
     }
@@ -400,9 +406,12 @@ class Evaluator {
         record.outcome = late ? Outcome::outOfTime : Outcome::none;
         // What the last candidate failed by says more than that none was found.
         for (const auto &turn : state.turns)
-            if (turn.verdict && !late)
+            if (turn.verdict && !late && record.outcome != Outcome::correct) {
                 setOutcome(record, *turn.verdict);
-        if (record.cause.empty())
+                if (record.outcome == Outcome::correct) // and nothing is timed
+                    record.bestTurn = turn.number;
+            }
+        if (record.cause.empty() && record.outcome != Outcome::correct)
             record.cause = state.end ? state.end->value("reason", std::string())
                                      : std::string("no candidate was found");
     }

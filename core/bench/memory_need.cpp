@@ -15,8 +15,6 @@ namespace {
 
 /// Contexts and libraries of the oracle's process, the baselines' and the candidate's.
 constexpr std::uint64_t processBytes = 2ull << 30;
-/// Random and adversarial ones, whole numbers, and hidden shapes.
-constexpr std::uint64_t mostCases = 14;
 /// Weights: PyTorch's, the judge's, and the oracle's, which take twice as much.
 constexpr std::uint64_t copiesOfParameters = 4;
 
@@ -86,18 +84,21 @@ std::uint64_t liveBytes(const task::Graph &graph) {
     return most;
 }
 
-std::uint64_t memoryNeed(std::uint64_t taskBytes, std::uint64_t caseBytes) {
+std::uint64_t memoryNeed(std::uint64_t taskBytes, std::uint64_t caseBytes,
+                         verify::Strength strongest) {
     constexpr std::uint64_t oracle = 2; ///< works in twice the precision
-    const auto sealed = std::max(taskBytes, std::min(caseBytes, taskBytes * mostCases));
+    const auto sealed =
+        std::max(taskBytes, std::min(caseBytes, taskBytes * verify::mostCases(strongest)));
     return processBytes + sealed + (copiesOfParameters + oracle) * taskBytes;
 }
 
-std::uint64_t memoryNeed(const task::Description &description, std::uint64_t caseBytes) {
+std::uint64_t memoryNeed(const task::Description &description, std::uint64_t caseBytes,
+                         verify::Strength strongest) {
     const auto inputs = bytesOf(description.inputs);
     const auto outputs = bytesOf(description.outputs);
     const auto live = std::max(liveBytes(description.graph), outputs);
     const auto one = verify::caseBytes(description);
-    const auto sealed = std::max(one, std::min(caseBytes, one * mostCases));
+    const auto sealed = std::max(one, std::min(caseBytes, one * verify::mostCases(strongest)));
     const auto oracle = 3 * inputs + 2 * live; // as drawn, in double, and what comes of that
     const auto candidate = 2 * (inputs + outputs) + live;
     return processBytes + sealed + copiesOfParameters * bytesOf(description.parameters) +

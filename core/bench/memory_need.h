@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/task/task.h"
+#include "core/verify/verify.h"
 
 namespace cuda_agent::bench {
 
@@ -15,10 +16,12 @@ std::uint64_t liveBytes(const task::Graph &graph);
 /// processes' own, sealed cases of `caseBytes` in all but one at least, and the larger of what the
 /// oracle works with, in twice the precision, and what eager PyTorch and the candidate do. A guess:
 /// libraries' workspaces are not in it, nor what an allocator keeps.
-std::uint64_t memoryNeed(const task::Description &description, std::uint64_t caseBytes);
+std::uint64_t memoryNeed(const task::Description &description, std::uint64_t caseBytes,
+                         verify::Strength strongest);
 
 /// The same of a task of which only `taskBytes` is known, SuiteTask::memoryBytes: inputs,
 /// parameters and what lives beside them are each at most that.
-std::uint64_t memoryNeed(std::uint64_t taskBytes, std::uint64_t caseBytes);
+std::uint64_t memoryNeed(std::uint64_t taskBytes, std::uint64_t caseBytes,
+                         verify::Strength strongest);
 
 } // namespace cuda_agent::bench

@@ -124,7 +124,8 @@ Result<std::unique_ptr<Judge>> Judge::prepare(const task::Spec &spec,
             state->opened = std::async(std::launch::async, [info, stop] {
                 return plan::openRunner(info, plan::RunnerOptions{}, stop);
             });
-        CUDA_AGENT_ASSIGN(pool, verify::drawPool(worker, *state->device, options.caseBytes, stop));
+        CUDA_AGENT_ASSIGN(pool, verify::drawPool(worker, *state->device, options.caseBytes,
+                                                 options.strongest, stop));
         state->pool = std::make_shared<const verify::Pool>(std::move(pool));
         append(state->unenforced, worker.finish().unenforced);
         laps.end("oracle");

@@ -28,6 +28,9 @@ constexpr Wanted wantedCases[] = {
     {"saturation", 1, "saturate"}, {denormalCase, 1, "denormal"},
 };
 
+/// Of these, in training strength.
+constexpr std::size_t trainingCases = 5;
+
 /// True where the same-precision reference is off by a tenth or more: such a case, an overflow of
 /// intermediate values most often, cannot tell a right candidate from a wrong one.
 bool losesAccuracy(const reference::Case &entry) {
@@ -58,8 +61,13 @@ Result<void> lookAhead(reference::Worker &worker, device::Device &device, std::s
     return {};
 }
 
+std::size_t mostCases(Strength strongest) {
+    return strongest == Strength::training ? trainingCases
+                                           : std::size(wantedCases) + 1 + mostReshaped;
+}
+
 Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::uint64_t mostBytes,
-                      std::stop_token stop) {
+                      Strength strongest, std::stop_token stop) {
     Pool pool;
     // The oracle's work would disturb whoever times a candidate meanwhile.
     device::Share share(device.info(), stop);
@@ -83,8 +91,12 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::ui
         pool.notes.push_back("memory is short: one case only");
         affordable = 1;
     }
+    const auto drawn = [&] { return pool.random.size() + pool.adversarial.size(); };
+    const bool full = strongest == Strength::full;
     for (const auto &wanted : wantedCases) {
-        if (pool.random.size() + pool.adversarial.size() >= affordable) {
+        if (!full && drawn() >= trainingCases)
+            break;
+        if (drawn() >= affordable) {
             pool.notes.push_back(fmt::format("case '{}' left out: a case of this task takes {:.1f} "
                                              "GB and there are {:.1f} GB for all",
                                              wanted.name, static_cast<double>(each) / 1e9,
@@ -108,26 +120,26 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::ui
                 fmt::format("case '{}' left out: {}", wanted.name, made.error().message));
             continue;
         }
-        auto &drawn = *made;
-        if (!drawn.skipped.empty()) {
+        auto &entry = *made;
+        if (!entry.skipped.empty()) {
             pool.notes.push_back(
-                fmt::format("case '{}' does not apply: {}", wanted.name, drawn.skipped));
+                fmt::format("case '{}' does not apply: {}", wanted.name, entry.skipped));
             continue;
         }
-        if (wanted.transform && losesAccuracy(drawn)) {
+        if (wanted.transform && losesAccuracy(entry)) {
             pool.notes.push_back(fmt::format("case '{}' does not apply: PyTorch itself is wrong on "
                                              "such inputs in the task's precision",
                                              wanted.name));
             continue;
         }
-        for (const auto &note : drawn.notes)
+        for (const auto &note : entry.notes)
             if (std::find(pool.notes.begin(), pool.notes.end(), note) == pool.notes.end())
                 pool.notes.push_back(note);
-        (wanted.transform ? pool.adversarial : pool.random).push_back(std::move(drawn));
+        (wanted.transform ? pool.adversarial : pool.random).push_back(std::move(entry));
     }
     if (pool.random.empty())
         return requestError("no random case of task {} could be drawn", pool.description.name);
-    if (pool.random.size() + pool.adversarial.size() < affordable) {
+    if (full && drawn() < affordable) {
         reference::CaseRequest request;
         request.name = "whole numbers";
         request.seed = randomSeed() >> 1;
@@ -146,7 +158,7 @@ Result<Pool> drawPool(reference::Worker &worker, device::Device &device, std::ui
         else
             return tl::unexpected(made.error());
     }
-    if (pool.random.size() + pool.adversarial.size() + (pool.whole ? 1 : 0) < affordable)
+    if (full && drawn() + (pool.whole ? 1 : 0) < affordable)
         CUDA_AGENT_TRY(drawReshaped(worker, share, pool, stop));
     if (const auto why = unsuitable(pool); !why.empty())
         return requestError(

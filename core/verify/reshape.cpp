@@ -11,7 +11,6 @@ namespace cuda_agent::verify {
 
 namespace {
 
-constexpr std::size_t mostCases = 2;
 /// Each costs at least another run of the task's file.
 constexpr std::size_t mostTries = 6;
 
@@ -41,7 +40,7 @@ Result<void> drawReshaped(reference::Worker &worker, device::Share &share, Pool 
     std::string last = "the task has no constant to change";
     std::size_t tries = 0;
     for (const auto &[name, size] : sizesOf(pool.description)) {
-        if (pool.reshaped.size() == mostCases || tries++ == mostTries)
+        if (pool.reshaped.size() == mostReshaped || tries++ == mostTries)
             break;
         const auto value = otherSize(size, randomSeed());
         reference::CaseRequest request;

@@ -11,8 +11,10 @@ namespace cuda_agent::verify {
 /// read vectors take. `random`: any bits.
 std::int64_t otherSize(std::int64_t size, std::uint64_t random);
 
-/// Draws up to two cases of other shapes into `pool`, by constants of its description in a random
-/// order; others are let in between them. Errors: machine, stopped.
+inline constexpr std::size_t mostReshaped = 2;
+
+/// Draws up to mostReshaped cases of other shapes into `pool`, by constants of its description in a
+/// random order; others are let in between them. Errors: machine, stopped.
 Result<void> drawReshaped(reference::Worker &worker, device::Share &share, Pool &pool,
                           std::stop_token stop);
 

@@ -50,13 +50,20 @@ std::uint64_t caseBytes(const task::Description &description);
 Result<void> lookAhead(reference::Worker &worker, device::Device &device,
                        std::stop_token stop = {});
 
+/// What a pool holds at most: random and adversarial cases, and in full strength whole numbers and
+/// hidden shapes.
+std::size_t mostCases(Strength strongest);
+
 /// Draws the pool through a worker that is ended before any candidate starts. Seeds come from the
 /// operating system and stay here. Cases that the task itself cannot run are left out with a note.
 /// Errors: request, also when the task turns out to be unsuitable.
 /// Shares the device's lease while a case is drawn and lets go of it between them. `mostBytes`: of
-/// the device's memory for all cases; 0: most of what is free.
+/// the device's memory for all cases; 0: most of what is free. `strongest`: of the verifications
+/// that it is for; those in training strength have five cases (random ones, NaN, a scale), and
+/// nothing is drawn that only full strength looks at.
 Result<Pool> drawPool(reference::Worker &worker, device::Device &device,
-                      std::uint64_t mostBytes = 0, std::stop_token stop = {});
+                      std::uint64_t mostBytes = 0, Strength strongest = Strength::full,
+                      std::stop_token stop = {});
 
 /// Why no candidate can be judged by this task, as the end of a sentence, or nothing: for each of
 /// its outputs zeros would pass, or what it is for other inputs (a constant, a mean of noise, a

@@ -145,6 +145,25 @@ class Evaluate(Case):
         self.assertIn("timing eager and torch.compile", self.records()[0]["phases"])
         self.assertEqual(json.loads(stored.read_text())["strength"], "full")
 
+    def test_what_is_only_verified_ends_with_what_is_correct(self):
+        kept = ["--turns", 6, "--only", "1/1"]
+        self.expect(self.evaluate(*kept, "--untimed"), 0, "1 of 1")
+        record, = self.records()
+        self.assertEqual((record["outcome"], record["turns"], record["best_turn"]), ("correct", 1, 1))
+        self.assertEqual(record["verdict"]["reward"], 1)
+        self.assertNotIn("timing eager and torch.compile", record["phases"])
+        self.expect(self.evaluate(*kept), 2, "untimed")  # another evaluation's folder
+        self.expect(self.evaluate(*kept, "--untimed", "--until-reward", 2), 2, "--until-reward")
+
+    def test_a_session_ends_with_the_reward_asked_for(self):
+        self.expect(self.evaluate("--turns", 6, "--only", "1/1", "--until-reward", 1, "--strength", "training",
+                                  "--baselines", self.folder / "short"), 0, "1 of 1")
+        record, = self.records()
+        self.assertEqual((record["outcome"], record["turns"]), ("correct", 1))
+        self.assertGreaterEqual(record["verdict"]["reward"], 1)
+        log = (self.out / record["session"] / "session.jsonl").read_text()
+        self.assertIn("a candidate has the reward of 1", log)
+
     def test_time_that_is_up_is_told(self):
         result = self.evaluate("--turns", 1, "--seconds", 0.5)
         self.expect(result, 1, "not all is evaluated; the same command goes on")

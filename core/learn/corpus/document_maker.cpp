@@ -179,6 +179,7 @@ Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> 
     setting.judge.numerics = options_.numerics;
     setting.judge.baselines = options_.baselines;
     setting.judge.timing = options_.timing;
+    setting.judge.strongest = verify::Strength::training;
     setting.judge.threads = judge::threadsOfEach(options_.jobs);
     setting.open = [] { return device::openCpu(); };
     const auto gpus = static_cast<unsigned>(means_.gpus);

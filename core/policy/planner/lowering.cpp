@@ -131,6 +131,11 @@ Result<View> Lowering::view(const task::Node &node, std::size_t position, const 
     return view(*argument, name);
 }
 
+bool Lowering::isEmpty(const Json &argument) const {
+    const auto *source = task::nodeOf(argument);
+    return source != nullptr && empty_.contains(*source);
+}
+
 Result<View> Lowering::view(const Json &argument, const char *name) {
     if (const auto *source = task::nodeOf(argument)) {
         // Every use of a tensor of the task starts with axes of its own.
@@ -224,6 +229,10 @@ Result<Program> Lowering::run() {
         }
         if (!needed.contains(node.name))
             continue;
+        if (!node.outputs.empty() && node.outputs[0].elements() == 0) {
+            empty_.emplace(node.name, node.op);
+            continue;
+        }
         if (node.op == "getitem") {
             const std::string source = node.args.at(0).value("node", "");
             const auto item = node.args.at(1).get<std::size_t>();
@@ -243,14 +252,14 @@ Result<Program> Lowering::run() {
             broken.insert(node.name);
             continue;
         }
-        bool blocked = false;
-        task::forEachRead(node,
-                          [&](const std::string &source) { blocked |= broken.contains(source); });
-        for (const TensorType &type : node.outputs) {
-            if (&type == &node.outputs[0] && type.elements() == 0) {
-                missing.insert(node.op + " (of an empty tensor)");
-                blocked = true;
-            }
+        bool blocked = false, readsEmpty = false;
+        task::forEachRead(node, [&](const std::string &source) {
+            blocked |= broken.contains(source);
+            readsEmpty |= empty_.contains(source);
+        });
+        if (readsEmpty && node.op != "aten.cat.default") {
+            missing.insert(node.op + " (of an empty tensor)");
+            blocked = true;
         }
         if (!blocked) {
             auto views = found->second(*this, node);
@@ -265,6 +274,9 @@ Result<Program> Lowering::run() {
         }
         broken.insert(node.name);
     }
+    for (const std::string &name : task_.graph.outputs)
+        if (const auto found = empty_.find(name); found != empty_.end())
+            missing.insert(found->second + " (of an empty tensor)");
     if (!missing.empty())
         return failedError("the planner cannot do: {}", fmt::join(missing, ", "));
 

@@ -56,6 +56,8 @@ class Lowering {
     Result<View> view(const task::Node &node, std::size_t position, const char *name);
     /// The same of an element of an argument that is a list, "name" for people.
     Result<View> view(const Json &argument, const char *name);
+    /// An element of such a list that has no elements of its own; it has no view.
+    bool isEmpty(const Json &argument) const;
     bool given(const task::Node &node, std::size_t position, const char *name) const;
     /// The node of the graph whose result an argument is, or nullptr.
     const task::Node *producer(const task::Node &node, std::size_t position,
@@ -177,6 +179,8 @@ class Lowering {
     const task::Description &task_;
     bool tf32Gemm_, tf32Convolution_, algebra_, channelsLast_, ownConvolutions_;
     std::map<std::string, std::vector<View>> known_;
+    /// Nodes without elements, of which there is nothing to know, and their operators.
+    std::map<std::string, std::string> empty_;
     std::map<std::string, int> placeholders_; ///< buffer of a tensor placeholder
 };
 

@@ -21,6 +21,8 @@ Result<Views> cat(Lowering &l, const Node &node) {
         static_cast<std::int64_t>(Lowering::number(node, 1, "dim", 0)), type.shape.size()));
     std::vector<View> parts;
     for (const Json &item : *list) {
+        if (l.isEmpty(item))
+            continue;
         CUDA_AGENT_ASSIGN(part, l.view(item, "tensors"));
         const Shape shape = l.shapeOf(part);
         // PyTorch lets empty vectors be part of any list.

@@ -376,6 +376,16 @@ bool Lowering::cloneWith(const View &view, const Targets &fresh, View &result) {
                                turned->second.window.empty() && turned->second.step == -1 &&
                                program.axes.size(turned->second.axes) == program.axes.size(atoms);
             const auto axes = renamed(value.axes, fresh);
+            // Of one position after the other it takes another row's.
+            const auto turns = [&](const auto &moved) {
+                if (moved.second.pick < 0 || !all.contains(moved.first))
+                    return false;
+                const auto picked = program.axesOf(moved.second.pick, cache);
+                return std::ranges::any_of(program.axes.atoms(axes.value_or(value.axes)),
+                                           [&](Axis atom) { return picked.contains(atom); });
+            };
+            if (std::ranges::any_of(fresh, turns))
+                return -1;
             if (whole) { // the same running sum, seen from the other end
                 value.axes = turned->second.axes;
                 value.backwards = !value.backwards;

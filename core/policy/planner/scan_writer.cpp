@@ -175,11 +175,17 @@ class ScanWriter : public StripWriter {
     bool wholeVectors() const { return length() % s_.vector == 0; }
     std::string vectorInside() const { return fmt::format("i < {}", length()); }
 
+    /// Whether every row's vectors lie one after the other where memory may be accessed so.
+    bool inVectors(const Access &access) const {
+        return s_.vector > 1 && wholeVectors() && elementDims_.size() == 1 &&
+               lastStride(access) == 1 && access.base % s_.vector == 0 &&
+               std::ranges::all_of(rowDims_,
+                                   [&](int row) { return access.strides[row] % s_.vector == 0; });
+    }
+
     void loadVectors(const std::vector<int> &roots) {
-        if (!wholeVectors() || s_.vector == 1)
-            return;
         for (const int load : elementLoads(roots)) {
-            if (lastStride(n_.accesses.at(load)) != 1 || elementDims_.size() != 1)
+            if (!inVectors(n_.accesses.at(load)))
                 continue;
             out_.helpers.insert("loadVector");
             const std::string name = fmt::format("v{}", arrays_++);
@@ -228,13 +234,7 @@ class ScanWriter : public StripWriter {
     void storeVectors() {
         std::vector<int> gathered;
         for (std::size_t i = 0; i < g_.stores.size(); ++i) {
-            const std::size_t d = static_cast<std::size_t>(elementDims_.back());
-            const Access &access = n_.stores[i];
-            bool even = s_.vector > 1 && wholeVectors() && elementDims_.size() == 1 &&
-                        access.strides[d] == 1 && access.base % s_.vector == 0;
-            for (const int row : rowDims_)
-                even = even && access.strides[row] % s_.vector == 0;
-            if (even)
+            if (inVectors(n_.stores[i]))
                 gathered.push_back(static_cast<int>(i));
         }
         for (const int store : gathered)

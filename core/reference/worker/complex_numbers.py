@@ -15,6 +15,10 @@ LARGEST_MATRIX = 64  # rows of a product that is not cut into two
 BY_ROOT, BY_SIZE = 1, 2  # of at::native::fft_norm_mode
 
 
+def is_complex(x):
+    return isinstance(x, (complex, ComplexTensor)) or isinstance(x, torch.Tensor) and x.is_complex()
+
+
 def parts(x):
     """Real and imaginary part; None: 0."""
     if isinstance(x, ComplexTensor):
@@ -127,6 +131,23 @@ def polar(size, angle):
     return ComplexTensor(size * torch.cos(angle), size * torch.sin(angle))
 
 
+def slice_of(x, *which, **named):
+    """A view: what is written into it is written into `x`, which PyTorch's own copy forgets."""
+    re, im = (aten.slice.Tensor(part, *which, **named) for part in parts(x))
+    result = ComplexTensor(re, im)
+    result._re, result._im = re, im
+    return result
+
+
+def multiply_in_place(x, other):
+    """PyTorch's own multiplies each part twice. The gradient of a transform to real numbers doubles
+    a slice so."""
+    if is_complex(other):
+        return x.copy_(x * other)
+    re, im = parts(x)
+    return x.copy_(ComplexTensor(re * other, im * other))
+
+
 TRANSFORMS = {
     aten._fft_r2c.default: fft_r2c,
     aten._fft_c2c.default: fft_c2c,
@@ -145,3 +166,6 @@ FORMULAS = {
 # Of those that take pairs, for ComplexTensor.
 for operator in (aten._fft_c2c.default, aten._fft_c2r.default):
     COMPLEX_OPS_TABLE.setdefault(operator, TRANSFORMS[operator])
+COMPLEX_OPS_TABLE[aten.slice.Tensor] = slice_of
+for operator in (aten.mul_.Tensor, aten.mul_.Scalar):
+    COMPLEX_OPS_TABLE[operator] = multiply_in_place

@@ -45,18 +45,22 @@ TEST(MemoryNeed, GrowsWithTheCasesUpToAllOfThemAndHasOneAtLeast) {
     task.inputs = {{"x", contiguousType(DType::float32, {1 << 26}), 0}};
     task.outputs = {{"out0", contiguousType(DType::float32, {1 << 26}), -1}};
     const std::uint64_t one = (1ull << 26) * 12; // inputs, and doubles
-    const auto least = bench::memoryNeed(task, 0);
-    EXPECT_EQ(bench::memoryNeed(task, one), least);
-    EXPECT_EQ(bench::memoryNeed(task, 3 * one), least + 2 * one);
-    EXPECT_EQ(bench::memoryNeed(task, 1000 * one), bench::memoryNeed(task, 100 * one));
+    const auto least = bench::memoryNeed(task, 0, verify::Strength::full);
+    EXPECT_EQ(bench::memoryNeed(task, one, verify::Strength::full), least);
+    EXPECT_EQ(bench::memoryNeed(task, 3 * one, verify::Strength::full), least + 2 * one);
+    EXPECT_EQ(bench::memoryNeed(task, 1000 * one, verify::Strength::full),
+              bench::memoryNeed(task, 100 * one, verify::Strength::full));
     // Its oracle holds the inputs as floats and doubles, and the outputs as doubles.
     EXPECT_GE(least, one + (1ull << 26) * (4 + 8 + 8));
 }
 
 TEST(MemoryNeed, IsGuessedFromTheMemoryOfATaskThatNobodyDescribed) {
     const std::uint64_t bytes = 1ull << 30;
-    const auto least = bench::memoryNeed(bytes, 0);
+    const auto least = bench::memoryNeed(bytes, 0, verify::Strength::full);
     EXPECT_GE(least, 6 * bytes);
-    EXPECT_EQ(bench::memoryNeed(bytes, 3 * bytes), least + 2 * bytes);
-    EXPECT_EQ(bench::memoryNeed(bytes, 1000 * bytes), bench::memoryNeed(bytes, 100 * bytes));
+    EXPECT_EQ(bench::memoryNeed(bytes, 3 * bytes, verify::Strength::full), least + 2 * bytes);
+    EXPECT_EQ(bench::memoryNeed(bytes, 1000 * bytes, verify::Strength::training),
+              least + 4 * bytes); // five cases
+    EXPECT_EQ(bench::memoryNeed(bytes, 1000 * bytes, verify::Strength::full),
+              bench::memoryNeed(bytes, 100 * bytes, verify::Strength::full));
 }

@@ -192,6 +192,7 @@ TEST_F(Suites, TasksOfASetAreCutToTheMemoryAskedFor) {
     EXPECT_EQ(*readTextFile(whole->tasks[0].file), batched);
     EXPECT_EQ(whole->tasks[0].memoryBytes, 4'000'000'000u);
     // Only a set knows.
+    write("tasks/1_relu.py");
     EXPECT_NE(problem(folder_ / "tasks", selection).find("does not say what memory"),
               std::string::npos);
     ::unsetenv("CUDA_AGENT_CACHE");

@@ -87,6 +87,25 @@ TEST(LoweringIndexing, ResultsOfReductionsArePickedFromMemory) {
     EXPECT_EQ(outputOf(task, {{"in0", positions(6)}, {"in1", {2, 0}}}), (Numbers{9, 1}));
 }
 
+TEST(LoweringIndexing, RunningSumsArePickedFromMemoryWhereThePositionChangesAlongThem) {
+    GraphWriter g;
+    const Json x = g.input(f32({3, 2})), at = g.input(i64({3, 2}));
+    const Json sums = g.op("cumsum.default", f32({3, 2}), x, 0);
+    const auto task = g.returning({g.op("gather.default", f32({3, 2}), sums, 1, at)});
+    EXPECT_EQ(fuse(lowered(task), {}).units.size(), 2u);
+    EXPECT_EQ(outputOf(task, {{"in0", positions(6)}, {"in1", {1, 0, 0, 0, 1, 1}}}),
+              (Numbers{1, 0, 2, 2, 9, 9}));
+}
+
+TEST(LoweringIndexing, OfRunningSumsOfWholeRowsOthersAreSummed) {
+    GraphWriter g;
+    const Json x = g.input(f32({3, 2})), at = g.input(i64({2}));
+    const Json sums = g.op("cumsum.default", f32({3, 2}), x, 1);
+    const auto task = g.returning({g.op("index.Tensor", f32({2, 2}), sums, Json::array({at}))});
+    EXPECT_EQ(fuse(lowered(task), {}).units.size(), 1u);
+    EXPECT_EQ(outputOf(task, {{"in0", positions(6)}, {"in1", {2, 0}}}), (Numbers{4, 9, 0, 1}));
+}
+
 TEST(LoweringIndexing, APartOfANormalisedRowNeedsNoCopyOfTheRow) {
     GraphWriter g;
     const Json x = g.input(f32({2, 3}));

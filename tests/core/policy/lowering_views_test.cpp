@@ -310,6 +310,27 @@ TEST(LoweringParts, CatAlongTheFirstDimensionAndOfEmptyLists) {
     EXPECT_EQ(picked(task), (Numbers{0, 1, 0, 1, 2, 3}));
 }
 
+TEST(LoweringParts, WhatHasNoElementsIsLeftOutOfAList) {
+    // block_diag and rotary embeddings of a whole head.
+    GraphWriter g;
+    const Json x = g.input(f32({2, 2}));
+    const Json none = g.op("full.default", f32({2, 0}), Json{2, 0}, 0.0);
+    const Json rest = g.op("slice.Tensor", f32({2, 0}), x, 1, 2, 9);
+    const Json more = g.op("neg.default", f32({2, 0}), rest);
+    const auto task =
+        g.returning({g.op("cat.default", f32({2, 2}), Json::array({none, x, more}), 1)});
+    EXPECT_EQ(picked(task), (Numbers{0, 1, 2, 3}));
+}
+
+TEST(LoweringParts, WhatIsMadeOfNoElementsIsRefused) {
+    GraphWriter g;
+    const Json x = g.input(f32({2, 2}));
+    const Json rest = g.op("slice.Tensor", f32({2, 0}), x, 1, 2, 9);
+    const Json sum = g.op("sum.dim_IntList", f32({2}), rest, Json{1});
+    EXPECT_NE(problemOf(g.returning({sum})).find("sum.dim_IntList (of an empty tensor)"),
+              std::string::npos);
+}
+
 TEST(LoweringParts, TheSameTensorTwiceIsWrittenTwice) {
     GraphWriter g;
     const Json x = g.input(f32({2, 2}));

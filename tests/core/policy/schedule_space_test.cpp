@@ -55,6 +55,43 @@ TEST(ScheduleSpace, LongRowsAndFewRowsAreLoopsOfTheirOwn) {
         << "15 rows fill no vector";
 }
 
+TEST(ScheduleSpace, RunsOfAScanAreReadAtOnceOnlyWhereTheyAreAligned) {
+    // Rows of 36 of 71 numbers each, from the 35th on.
+    const auto kernels = [](std::int64_t width, std::int64_t first) {
+        GraphWriter g;
+        const Json x = g.input(f32({64, width}));
+        const Json part = g.op("slice.Tensor", f32({64, 36}), x, 1, first, first + 36);
+        const auto space = spaceOf(g.returning({g.op("cumsum.default", f32({64, 36}), part, 1)}),
+                                   device::Kind::cuda);
+        return kernelsOf(space, space.allSingleChanges().at(0));
+    };
+    const std::string read = "loadVector(v";
+    EXPECT_EQ(kernels(71, 35).find(read), std::string::npos);
+    EXPECT_EQ(kernels(72, 35).find(read), std::string::npos);
+    EXPECT_NE(kernels(72, 36).find(read), std::string::npos);
+}
+
+TEST(ScheduleSpace, RunsOfNeighbouringColumnsArePickedByOnePosition) {
+    // Each thread has columns beside each other, whose position is the same and known before.
+    GraphWriter g;
+    const Json x = g.input(f32({64, 14, 6, 6})), at = g.input(i64({317}));
+    const Json picked =
+        g.op("index.Tensor", f32({64, 14, 317, 6}), x, Json::array({nullptr, nullptr, at}));
+    const auto space =
+        spaceOf(g.returning({g.op("sum.dim_IntList", f32({64, 317, 6}), picked, Json{1})}),
+                device::Kind::cuda);
+    int several = 0;
+    for (const auto &name : space.allSingleChanges()) {
+        const std::string text = kernelsOf(space, name);
+        for (std::size_t line = 0; (line = text.find("loadVector(", line)) != text.npos; ++line) {
+            const auto end = text.find('\n', line);
+            EXPECT_EQ(text.substr(line, end - line).find("[e]"), std::string::npos) << name;
+            several += text.substr(line, end - line).find("[0]") != std::string::npos ? 1 : 0;
+        }
+    }
+    EXPECT_GT(several, 0);
+}
+
 TEST(ScheduleSpace, NoTwoSchedulesAreTheSameKernels) {
     for (const auto &[rows, length] :
          {std::pair{4096, 12}, {100, 12}, {64, 300}, {64, 3000}, {8, 20000}, {1, 50}}) {

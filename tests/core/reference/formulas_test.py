@@ -190,6 +190,16 @@ class FourierTest(unittest.TestCase):
             torch.testing.assert_close(complex_numbers.fft_c2r(half, [1], 2, size),
                                        fft.irfft(z[:, :size // 2 + 1], n=size))
 
+    def test_what_is_written_into_a_slice_is_in_the_whole(self):
+        """The gradient of a transform to real numbers doubles a slice of another."""
+        z = torch.complex(draw(3, 8), draw(3, 8))
+        pair = ComplexTensor(z.real, z.imag)
+        pair.narrow(1, 1, 6).mul_(2)
+        z.narrow(1, 1, 6).mul_(2)
+        self.same(pair, z)
+        pair.mul_(1j)
+        self.same(pair, z * 1j)
+
     def test_several_dimensions(self):
         x = draw(2, 6, 8, 10)
         dims = [1, 2, 3]
