@@ -7,8 +7,10 @@
 
 namespace cuda_agent::app {
 
-/// Turns the first Ctrl-C (SIGINT) or SIGTERM into a stop request, so that logs end whole; the
-/// second one ends the program at once. Call once, from main, before any thread starts.
+/// Turns the first Ctrl-C (SIGINT) or SIGTERM into a stop request, so that logs end whole and
+/// checkpoints are written; one that comes a second after it, or later, ends the program at once.
+/// Those between are the same wish told twice: timeout, torchrun and terminals signal a program and
+/// its group. Call once, from main, before any thread starts.
 std::stop_token stopOnInterrupt();
 
 } // namespace cuda_agent::app

@@ -24,8 +24,8 @@ struct Options {
     /// baseline). Off, the baselines of prepare() stand.
     bool interleaveBaselines = true;
     /// The most that is spent. With training, what is asked for in full is judged in training
-    /// strength, and prepare() times the baselines no longer than candidates: for whoever judges
-    /// many tasks once.
+    /// strength, and prepare() seals five cases and times the baselines no longer than candidates:
+    /// for whoever judges many tasks once.
     verify::Strength strongest = verify::Strength::full;
     /// Off: no baselines, and verdicts without times, whose reward is 1 when correct.
     bool timing = true;

@@ -24,6 +24,16 @@ double edgeOf(const std::string &name) {
     return std::strtod(name.c_str(), nullptr);
 }
 
+/// What the planner's reward and turns say of a task.
+std::string difficultyClass(const Json &difficulty) {
+    if (!difficulty.is_object())
+        return "not measured";
+    const auto turns = difficulty.value("turns", 0);
+    return difficulty.value("reward", 0.0) <= 0 ? "not right in any turn"
+           : turns <= 1                         ? "right in the first turn"
+                                                : fmt::format("right after {} turns", turns);
+}
+
 Json asJson(const Counts &counts) {
     Json json = Json::object();
     for (const auto &[name, count] : counts)
@@ -97,13 +107,14 @@ Result<Audit> auditFromJson(const Json &json) {
 Json cardOf(const Recipe &recipe, const TaskSet &set, std::size_t proposed,
             const std::map<std::string, std::size_t> &rejected, const Json &crawl,
             const Audit &audit, const Json &versions) {
-    Counts sources, levels, splits, dtypes, times, numbers, operators, families;
+    Counts sources, levels, splits, dtypes, times, numbers, operators, families, difficulties;
     std::size_t backward = 0, fromThree = 0, blocks = 0, sped = 0;
     double logs = 0;
     for (const auto &task : set.tasks) {
         const auto ops = task.checked->figures.value("ops", std::vector<std::string>());
         ++sources[task.candidate->source];
         ++levels[std::to_string(task.level)];
+        ++difficulties[difficultyClass(task.difficulty)];
         ++splits[task.split];
         ++dtypes[task.candidate->dtype];
         ++times[timeClass(task.timed->seconds)];
@@ -147,6 +158,10 @@ Json cardOf(const Recipe &recipe, const TaskSet &set, std::size_t proposed,
               {"audit", toJson(audit)},
               {"recipe", toJson(recipe)},
               {"versions", versions}};
+    if (difficulties["not measured"] < set.tasks.size()) {
+        std::erase_if(difficulties, [](const auto &entry) { return entry.second == 0; });
+        card["difficulties"] = asJson(difficulties);
+    }
     if (sped > 0)
         card["compile_over_eager"] = std::exp(logs / static_cast<double>(sped));
     return card;
@@ -188,6 +203,8 @@ std::string cardAsMarkdown(const Json &card) {
     addTable(text, "Sources", card["sources"], all);
     addTable(text, "Number of operators", card["numbers"], all);
     addTable(text, "Levels", card["levels"], all);
+    if (card.contains("difficulties"))
+        addTable(text, "Difficulty, as a policy's sessions found it", card["difficulties"], all);
     addTable(text, "Splits", card["splits"], all);
     addTable(text, "Element types", card["dtypes"], all);
     addTable(text, "Eager time of a call", card["times"], all);

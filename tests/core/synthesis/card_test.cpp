@@ -70,6 +70,24 @@ TEST_F(Cards, HaveSumsThatAreTheSet) {
     }
 }
 
+TEST_F(Cards, TellHowHardTheTasksWereWhereThatWasMeasured) {
+    EXPECT_FALSE(card_.contains("difficulties"));
+    EXPECT_EQ(cardAsMarkdown(card_).find("## Difficulty"), std::string::npos);
+    set_.tasks[0].difficulty = {{"reward", 1.0}, {"turns", 1}};
+    set_.tasks[1].difficulty = {{"reward", -1.0}, {"turns", 4}};
+    auto card = cardOf(recipe_, set_, 10, {}, {}, audit_, {});
+    EXPECT_EQ(
+        card["difficulties"],
+        Json({{"right in the first turn", 1}, {"not right in any turn", 1}, {"not measured", 1}}));
+    EXPECT_NE(cardAsMarkdown(card).find("| right in the first turn | 1 | 33.3 % |"),
+              std::string::npos);
+    set_.tasks[2].difficulty = {{"reward", 3.0}, {"turns", 2}};
+    card = cardOf(recipe_, set_, 10, {}, {}, audit_, {});
+    EXPECT_EQ(card["difficulties"], Json({{"right in the first turn", 1},
+                                          {"not right in any turn", 1},
+                                          {"right after 2 turns", 1}}));
+}
+
 TEST_F(Cards, ShowTheAudit) {
     EXPECT_EQ(card_["audit"]["failures"], 1);
     EXPECT_EQ(card_["audit"]["details"], Json({"2: raises: broken"}));

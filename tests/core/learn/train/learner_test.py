@@ -225,6 +225,22 @@ class LearnerTest(unittest.TestCase):
         self.assertTrue((pathlib.Path(told["checkpoint"]) / "manifest.json").exists())
         self.assertEqual(max(self.rows("run")), told["step"])
 
+    def test_a_stop_that_is_told_twice_at_once_leaves_a_checkpoint(self):
+        """As timeout and torchrun tell it: to the program and to its group."""
+        self.recipe(steps=1_000_000)
+        words = [LEARN, "train", str(self.folder / "recipe.toml"), "--out", str(self.folder / "run"), "--threads", "1"]
+        with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as program:
+            metrics = self.folder / "run/metrics.jsonl"
+            deadline = time.monotonic() + 120
+            while not (metrics.exists() and metrics.stat().st_size) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            program.send_signal(signal.SIGINT)
+            program.send_signal(signal.SIGTERM)
+            said = program.communicate(timeout=60)[1]
+        self.assertIn(program.returncode, (1, 130), said)
+        self.assertEqual(json.loads((self.folder / "run/status.json").read_text())["state"], "stopped")
+        self.assertTrue(list((self.folder / "run/checkpoints").glob("step-*/manifest.json")))
+
     def test_a_damaged_checkpoint_is_passed_over(self):
         self.recipe(steps=20, checkpoint=10)
         self.assertEqual(self.train("run").returncode, 0)
