@@ -14,6 +14,7 @@ import socket
 import struct
 import sys
 import tempfile
+import types
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -348,6 +349,47 @@ class TaskTest(unittest.TestCase):
         self.assertTrue(torch.equal(task.draw(5)[0], again.draw(5)[0]))
         self.assertFalse(torch.equal(task.draw(5)[0], task.draw(6)[0]))
         self.assertFalse(task.model.training)
+
+
+class BorderTest(unittest.TestCase):
+    def marked(self, text, scale):
+        """Of the 2000 inputs of a task whose output is its input, if nothing overflows: inputs, and
+        which of them are nobody's mistake."""
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(f"""import torch
+from torch import nn
+class Model(nn.Module):
+    def forward(self, x):
+        return {text}
+def get_inputs():
+    return [torch.linspace(-3, 3, 2000, dtype=torch.bfloat16)]
+def get_init_inputs():
+    return []
+""")
+            file.flush()
+            task = Task(Source(file.name, {}), CPU)
+        request = {"name": "", "seed": 3, "scale": scale, "transform": "none", "sensitivity": False}
+        views = []
+
+        class Looked(cases.Maker):
+            def _export_oracle(self, i, output):
+                memory, view, entry = super()._export_oracle(i, output)
+                views.append(view)
+                return types.SimpleNamespace(release=lambda: None), view, entry
+
+        with Outgoing(CPU) as outgoing:
+            Looked(task, request, False, outgoing).make()
+            marked = views[0].view(torch.int64) == cases.UNCONSTRAINED
+        return torch.linspace(-3, 3, 2000, dtype=torch.bfloat16).double() * scale, marked
+
+    def test_what_is_next_to_overflow_on_the_way_is_left_open(self):
+        x, open_ = self.marked("x.exp().log()", 64)
+        self.assertTrue(open_[x > 84].all())  # e^88.7 is the last number
+        self.assertFalse(open_[(x < 80) & (x > -80)].any())
+
+    def test_nothing_is_left_open_where_nothing_overflows(self):
+        for text, scale in (("x * 2", 64), ("x.exp().log()", 1), ("x.exp().log()", 0.001)):
+            self.assertFalse(self.marked(text, scale)[1].any(), text)
 
 
 class ReshapeTest(unittest.TestCase):
