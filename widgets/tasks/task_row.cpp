@@ -172,6 +172,16 @@ QVariant fieldValue(const Json &value) {
     }
     if (value.is_null())
         return {};
+    if (value.is_object()) { // "reward 1, turns 2"
+        QStringList parts;
+        for (const auto &[key, part] : value.items()) {
+            if (parts.size() > 200)
+                break;
+            parts << QStringLiteral("%1 %2").arg(QString::fromStdString(key).left(80),
+                                                 fieldValue(part).toString());
+        }
+        return parts.join(QStringLiteral(", ")).left(2000);
+    }
     return QString::fromStdString(value.dump(-1, ' ', false, Json::error_handler_t::replace))
         .left(2000);
 }

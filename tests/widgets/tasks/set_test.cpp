@@ -17,6 +17,7 @@ class SetTest : public QObject {
     Q_OBJECT
   private slots:
     void initTestCase();
+    void words();
     void gzip();
     void brokenFiles();
     void wrongTypes();
@@ -58,6 +59,13 @@ void SetTest::initTestCase() {
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings_.path());
     text_ = madeSet(3000);
     QVERIFY(put(path(QStringLiteral("set.jsonl.gz")), gzipped(text_)));
+}
+
+void SetTest::words() {
+    const auto text = [](const Json &value) { return fieldValue(value).toString(); };
+    QCOMPARE(text({{"reward", -1.0}, {"turns", 2}}), QStringLiteral("reward -1, turns 2"));
+    QCOMPARE(text(Json::array({"relu", Json{{"at", 0.5}}})), QStringLiteral("relu, {\"at\":0.5}"));
+    QCOMPARE(text({{"of", {{"a", true}}}, {"no", nullptr}}), QStringLiteral("no , of a yes"));
 }
 
 void SetTest::gzip() {
