@@ -149,7 +149,12 @@ def gru_cell_backward(grad_hy, workspace, has_bias):
     return inputs, hidden, grad_hy * update, *biases
 
 
+def shrink_backward(grad, x, lambd):
+    return torch.where((x >= -lambd) & (x <= lambd), torch.zeros_like(grad), grad)
+
+
 FORMULAS = {
+    aten.hardshrink_backward.default: shrink_backward,
     aten.convolution_backward.default: convolution_backward,
     aten._scaled_dot_product_flash_attention_for_cpu_backward.default: _attention_on_cpu,
     aten._scaled_dot_product_flash_attention_backward.default: _flash_attention,

@@ -3,12 +3,15 @@
 """Operators of forward passes, outside core ATen or with a formula there, as the simpler operators
 that they stand for."""
 
+import itertools
 import math
 
 import torch
 from torch._decomp import decomposition_table
 
 aten = torch.ops.aten
+
+_BICUBIC = decomposition_table[aten.grid_sampler_2d.default]
 
 HIGHEST_DEGREE = 16  # of a polynomial that is written out
 
@@ -65,6 +68,53 @@ def cdist(x1, x2, p, compute_mode=None):
     return (apart**p).sum(-1) ** (1 / p)
 
 
+def _reflected(x, low, high):
+    """Between `low` and `high`, there and back."""
+    if low == high:
+        return torch.zeros_like(x)
+    off, span = (x - low).abs(), high - low
+    turns = torch.floor(off / span)
+    rest = off - turns * span
+    return torch.where(turns % 2 == 0, rest, span - rest) + low
+
+
+def grid_sampler(a, grid, mode, padding, align_corners):
+    """Linear and nearest samples in two and three dimensions. PyTorch's own decomposition multiplies what
+    lies outside by zero, which NaN survives; here, as in its kernels, that is not read."""
+    sizes = a.shape[2:]
+    if mode > 1:
+        return _BICUBIC(a, grid, mode, padding, align_corners) if len(sizes) == 2 else NotImplemented
+    places = []  # by dimension of `a`; the grid begins with the last
+    for size, x in zip(sizes, reversed(grid.unbind(-1))):
+        x = (x + 1) * ((size - 1) / 2) if align_corners else ((x + 1) * size - 1) / 2
+        if padding == 2:
+            x = _reflected(x, 0, size - 1) if align_corners else _reflected(x, -0.5, size - 0.5)
+        places.append(x.clamp(0, size - 1) if padding else x)
+    if mode == 1:
+        corners = [[(torch.round(x), None) for x in places]]
+    else:
+        first = [torch.floor(x) for x in places]
+        corners = itertools.product(*[((low, low + 1 - x), (low + 1, x - low))
+                                      for low, x in zip(first, places)])
+    batch = torch.arange(a.shape[0], device=a.device).reshape(-1, *[1] * (a.dim() - 1))
+    channel = torch.arange(a.shape[1], device=a.device).reshape(-1, *[1] * len(sizes))
+    total = None
+    for corner in corners:
+        inside, weight = None, None
+        for (at, share), size in zip(corner, sizes):
+            here = (at >= 0) & (at < size)
+            inside = here if inside is None else inside & here
+            weight = share if weight is None else weight * share
+        inside = inside.unsqueeze(1)
+        read = a[batch, channel, *[torch.where(inside, at.unsqueeze(1), 0).to(torch.int64)
+                                   for at, _ in corner]]
+        if weight is not None:
+            read = read * weight.unsqueeze(1)
+        read = torch.where(inside, read, 0)
+        total = read if total is None else total + read
+    return total
+
+
 def scaled_bessel_i(order):
     """exp(-|x|) I(x): beyond 60, where I leaves the range of float, its asymptotic series
     (Abramowitz and Stegun 9.7.1)."""
@@ -80,6 +130,12 @@ def scaled_bessel_i(order):
         return torch.where(size > 60, large if order == 0 else large * torch.sign(x), small)
 
     return formula
+
+
+def signbit(x):
+    if not x.dtype.is_floating_point:
+        return x < 0
+    return torch.copysign(torch.ones_like(x), x) < 0  # of zeros and NaN, too
 
 
 def polynomial(first, step):
@@ -116,9 +172,11 @@ FORMULAS = {
     aten._thnn_fused_lstm_cell.default: lstm_cell,
     aten._thnn_fused_gru_cell.default: gru_cell,
     aten._cdist_forward.default: cdist,
+    aten.signbit.default: signbit,
     aten.special_i0e.default: scaled_bessel_i(0),
     aten.special_i1e.default: scaled_bessel_i(1),
-    aten.grid_sampler_2d.default: decomposition_table[aten.grid_sampler_2d.default],
+    aten.grid_sampler_2d.default: grid_sampler,
+    aten.grid_sampler_3d.default: grid_sampler,
     aten.special_hermite_polynomial_h.n_scalar: polynomial(
         lambda x: 2 * x, lambda x, k, last, before: 2 * x * last - 2 * k * before),
     aten.special_hermite_polynomial_he.n_scalar: polynomial(

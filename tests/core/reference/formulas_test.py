@@ -44,6 +44,33 @@ class FormulasTest(unittest.TestCase):
             self.assert_same(backward.convolution_backward(*arguments),
                              aten.convolution_backward(*arguments), how)
 
+    def test_signs_and_what_is_shrunk(self):
+        nan = float("nan")
+        x = torch.tensor([1.5, -2.0, 0.0, -0.0, nan, -nan, float("inf"), -0.5, 0.5])
+        for each in (x, x.half(), torch.tensor([3, -4, 0])):
+            self.assert_same([forward.signbit(each)], [torch.signbit(each)])
+        grad = torch.arange(9.0) + 1
+        wanted = aten.hardshrink_backward(grad, x, 0.5)
+        self.assert_same([backward.shrink_backward(grad, x, 0.5)], [wanted])
+
+    def test_grid_samplers(self):
+        """With numbers that are none in the image, too: what lies outside is not read."""
+        for dims, mode, padding, align in itertools.product((2, 3), (0, 1, 2), (0, 1, 2), (False, True)):
+            operator = (aten.grid_sampler_2d, aten.grid_sampler_3d)[dims - 2].default
+            image = draw(2, 3, *range(5, 5 + dims))
+            grid = 1.3 * torch.tanh(draw(2, *[6] * dims, dims))
+            grid[0] = grid[0].round()  # corners and centres
+            if mode == 2 and dims == 3:
+                self.assertIs(forward.grid_sampler(image, grid, mode, padding, align), NotImplemented)
+                continue
+            how = (grid, mode, padding, align)
+            self.assert_same([forward.grid_sampler(image, *how)], [operator(image, *how)], (dims, *how[1:]))
+            if mode == 2:
+                continue
+            image[:, :, 0] = float("nan")
+            for mine, theirs in ((forward.grid_sampler(image, *how), operator(image, *how)),):
+                torch.testing.assert_close(mine[1], theirs[1], equal_nan=True)
+
     def exported(self, model, inputs):
         """What a recurrent model gives, what its description gives, and the operators of that."""
         model = model.eval()
