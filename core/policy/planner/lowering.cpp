@@ -229,7 +229,8 @@ Result<Program> Lowering::run() {
         }
         if (!needed.contains(node.name))
             continue;
-        if (!node.outputs.empty() && node.outputs[0].elements() == 0) {
+        const bool nothing = !node.outputs.empty() && node.outputs[0].elements() == 0;
+        if (nothing && node.outputs.size() == 1) {
             empty_.emplace(node.name, node.op);
             continue;
         }
@@ -257,7 +258,7 @@ Result<Program> Lowering::run() {
             blocked |= broken.contains(source);
             readsEmpty |= empty_.contains(source);
         });
-        if (readsEmpty && node.op != "aten.cat.default") {
+        if (nothing || (readsEmpty && node.op != "aten.cat.default")) {
             missing.insert(node.op + " (of an empty tensor)");
             blocked = true;
         }

@@ -378,7 +378,10 @@ def call_of(node):
 def tensor_types(node):
     value = node.meta.get("val")
     if isinstance(value, (tuple, list)):
-        return [one_type(part, node) for part in value]
+        read = {user.args[1] for user in node.users if user.target is operator.getitem and user.users}
+        # Attention's random state has a type that nothing else has, and that nobody reads.
+        return [one_type(None if isinstance(part, torch.Tensor) and part.dtype not in DTYPES and i not in read
+                         else part, node) for i, part in enumerate(value)]
     return [one_type(value, node)] if isinstance(value, torch.Tensor) else []
 
 

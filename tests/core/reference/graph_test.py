@@ -5,6 +5,7 @@
 import contextlib
 import functools
 import math
+import operator
 import pathlib
 import sys
 import tempfile
@@ -34,6 +35,20 @@ class GraphTest(unittest.TestCase):
         self.assertIsNone(graph.encode(CPU))
         with self.assertRaises(graph.Unsupported):
             graph.encode(1j)
+
+    def test_results_that_nobody_reads_may_be_of_any_type(self):
+        """As the random state of attention on a GPU."""
+        whole = torch.fx.Graph()
+        made = whole.call_function(torch.ops.aten.var_mean.correction, (whole.placeholder("x"),))
+        made.meta["val"] = (torch.zeros(2, 3), torch.zeros(2, dtype=torch.uint64))
+        first = whole.call_function(operator.getitem, (made, 0))
+        whole.call_function(operator.getitem, (made, 1))  # dead
+        whole.output(first)
+        self.assertEqual([each["shape"] for each in graph.tensor_types(made)], [[2, 3], [0]])
+        second = next(node for node in whole.nodes if node.args == (made, 1))
+        first.replace_all_uses_with(second)
+        with self.assertRaises(graph.Unsupported):
+            graph.tensor_types(made)
 
     def test_unsupported_types(self):
         node = type("Node", (), {"target": "aten.fft", "meta": {"val": torch.zeros(2) * 1j}})
