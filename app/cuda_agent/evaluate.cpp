@@ -128,8 +128,8 @@ Run addEvaluate(CLI::App &app) {
     app.add_option("--only", options->only, "Only these tasks, such as 1/19,2/3 or file names")
         ->delimiter(',');
     app.add_option("--task-gigabytes", options->taskGigabytes,
-                   "Cut the batch of a set's tasks that take more memory down to this much "
-                   "(default: as they are)")
+                   "Cut the batch of a set's tasks that take more memory beside inputs and "
+                   "parameters down to this much (default: as they are)")
         ->check(CLI::PositiveNumber);
     app.add_option("--device", options->device, "Where to run")
         ->check(CLI::IsMember({"auto", "cuda", "cpu"}))

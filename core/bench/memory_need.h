@@ -19,8 +19,8 @@ std::uint64_t liveBytes(const task::Graph &graph);
 std::uint64_t memoryNeed(const task::Description &description, std::uint64_t caseBytes,
                          verify::Strength strongest);
 
-/// The same of a task of which only `taskBytes` is known, SuiteTask::memoryBytes: inputs,
-/// parameters and what lives beside them are each at most that.
+/// The same of a task of which only `taskBytes` is known, SuiteTask::memoryBytes. A coarser guess:
+/// inputs and parameters are taken to be no more than what lives beside them.
 std::uint64_t memoryNeed(std::uint64_t taskBytes, std::uint64_t caseBytes,
                          verify::Strength strongest);
 

@@ -18,8 +18,8 @@ struct SuiteTask {
     std::string level; ///< "1"; empty where the suite has none
     std::filesystem::path file; ///< absolute
     std::string split = {};     ///< "train", "held_out", ... where the suite is a set that has some
-    /// Of the device, what eager PyTorch takes for it with inputs and parameters, where a set says
-    /// so; 0: not known.
+    /// Of the device, what eager PyTorch takes for it at most beside inputs and parameters, where a
+    /// set says so; 0: not known.
     std::uint64_t memoryBytes = 0;
     std::string name() const { return file.stem().string(); }
 };
@@ -36,8 +36,9 @@ struct Selection {
     std::vector<std::string> levels;      ///< "1"
     std::vector<std::string> only;        ///< ids or names of files without ".py"
     std::vector<std::string> splits = {}; ///< "held_out"
-    /// Tasks of a set that take more memory than this have their `batch_size` cut down to it, as
-    /// far as that goes: for many small ones beside each other. 0: all are as they are.
+    /// Tasks of a set whose SuiteTask::memoryBytes is more than this have their `batch_size` cut
+    /// down to it, as far as that goes: for many small ones beside each other. 0: all are as they
+    /// are.
     std::uint64_t mostBytes = 0;
 };
 

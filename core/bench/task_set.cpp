@@ -42,19 +42,17 @@ std::uint64_t bytesAt(const Json &line, const char *key) {
 /// where there is none.
 std::string_view batchSize(std::string_view code) {
     constexpr std::string_view constant = "batch_size = ";
-    for (std::size_t line = 0; line < code.size(); line = code.find('\n', line) + 1) {
-        if (code.substr(line).starts_with(constant)) {
-            const auto number = code.substr(line + constant.size());
-            return number.substr(0, number.find_first_not_of("0123456789"));
-        }
-        if (code.find('\n', line) == code.npos)
-            break;
-    }
-    return {};
+    auto at = code.find(constant);
+    while (at != code.npos && at > 0 && code[at - 1] != '\n')
+        at = code.find(constant, at + 1);
+    if (at == code.npos)
+        return {};
+    const auto number = code.substr(at + constant.size());
+    return number.substr(0, number.find_first_not_of("0123456789"));
 }
 
-/// Cuts the batch so that the task takes about `most` bytes, by how many it takes. Parameters keep
-/// their size, so it may be more.
+/// Cuts the batch so that the task takes about `most` of memory in place of `bytes`. Not all of it
+/// may follow the batch, so it may be more.
 void cut(std::string &code, std::uint64_t &bytes, std::uint64_t most) {
     const auto text = batchSize(code);
     std::uint64_t batch = 0;

@@ -108,13 +108,14 @@ Json cardOf(const Recipe &recipe, const TaskSet &set, std::size_t proposed,
             const std::map<std::string, std::size_t> &rejected, const Json &crawl,
             const Audit &audit, const Json &versions) {
     Counts sources, levels, splits, dtypes, times, numbers, operators, families, difficulties;
-    std::size_t backward = 0, fromThree = 0, blocks = 0, sped = 0;
+    std::size_t backward = 0, fromThree = 0, blocks = 0, measured = 0, sped = 0;
     double logs = 0;
     for (const auto &task : set.tasks) {
         const auto ops = task.checked->figures.value("ops", std::vector<std::string>());
         ++sources[task.candidate->source];
         ++levels[std::to_string(task.level)];
         ++difficulties[difficultyClass(task.difficulty)];
+        measured += task.difficulty.is_object() ? 1 : 0;
         ++splits[task.split];
         ++dtypes[task.candidate->dtype];
         ++times[timeClass(task.timed->seconds)];
@@ -158,10 +159,8 @@ Json cardOf(const Recipe &recipe, const TaskSet &set, std::size_t proposed,
               {"audit", toJson(audit)},
               {"recipe", toJson(recipe)},
               {"versions", versions}};
-    if (difficulties["not measured"] < set.tasks.size()) {
-        std::erase_if(difficulties, [](const auto &entry) { return entry.second == 0; });
+    if (measured > 0)
         card["difficulties"] = asJson(difficulties);
-    }
     if (sped > 0)
         card["compile_over_eager"] = std::exp(logs / static_cast<double>(sped));
     return card;

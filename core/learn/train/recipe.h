@@ -39,7 +39,7 @@ struct PretrainOptions {
 /// How the policy is tried at tasks, in every stage that tries it.
 struct RolloutOptions {
     std::filesystem::path tasks;      ///< a set or a suite; its split "train" is trained on
-    double taskGigabytes = 0;         ///< tasks of a set are cut to it by their batch; 0: not
+    double taskGigabytes = 0;         ///< as bench::Selection::mostBytes, in GB; 0: not cut
     std::int64_t environments = 16;   ///< episodes at once, and rows of the generator
     std::int64_t longestTurn = 1024;  ///< tokens
     double temperature = 1, topP = 1; ///< of sampling, and of the update's probabilities
