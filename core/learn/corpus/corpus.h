@@ -16,7 +16,8 @@ struct Target {
     device::Info info;
     device::Ceilings ceilings;
 };
-/// One NVIDIA H200, with the copy rate measured on one.
+/// One NVIDIA H200, with the copy rate measured on one; half of the documents that are not judged
+/// tell of an H100, which has as many multiprocessors of the same kind.
 Target h200Target();
 /// A CPU of two threads, as small test machines are; documents that are not judged tell of many
 /// numbers of threads. Its copy rate only scales expected times.

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t drawsPerDocument = 12;
 /// What prompts of CPUs tell. A model that has seen one would know it by heart.
 constexpr std::array threadCounts{1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
+/// And what those of a GPU tell: cards that are planned for alike.
+constexpr std::array likeH200{"NVIDIA H200", "NVIDIA H100 80GB HBM3"};
 
 std::mt19937_64 generatorOf(std::uint64_t seed, const std::string &task) {
     const auto hash = sha256Hex(fmt::format("{} {}", seed, task));
@@ -85,8 +87,10 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
     context.task = std::move(*description);
     auto generator = generatorOf(options_.seed, task.id);
     context.device = options_.target.info;
-    if (context.device.kind == device::Kind::cpu && !options_.judge)
+    if (!options_.judge && context.device.kind == device::Kind::cpu)
         context.device.multiprocessors = threadCounts[generator() % threadCounts.size()];
+    else if (!options_.judge)
+        context.device.name = likeH200[generator() % likeH200.size()];
     context.ceilings = options_.target.ceilings;
     context.numerics = options_.numerics;
     const auto space =

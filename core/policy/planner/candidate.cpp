@@ -110,7 +110,7 @@ std::string describeGroup(const Program &program, const Group &group) {
         if (value.kind == Kind::load && seen.insert(program.buffers[value.buffer].name).second)
             reads.push_back(shapeText(program.buffers[value.buffer]));
         if (value.kind == Kind::pointwise && value.op != "cast")
-            ops.push_back(value.op);
+            ops.push_back(value.name.empty() ? value.op : value.name);
         if (value.kind == Kind::reduce)
             ops.push_back(value.op + " over the row");
         if (value.kind == Kind::scan)

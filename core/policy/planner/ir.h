@@ -45,6 +45,7 @@ struct Value {
     Kind kind = Kind::constant;
     DType dtype = DType::float32;
     std::string op;
+    std::string name; ///< of the operator of the task's graph whose result it is; empty: of none
     std::vector<int> args;
     Axes axes;                 ///< index, count, reduce, scan, order
     Axes places;               ///< order: of the result

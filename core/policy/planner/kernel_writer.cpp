@@ -55,6 +55,8 @@ KernelWriter::KernelWriter(const Program &program, const Group &group, const Nes
     : p_(program), g_(group), n_(nest), s_(schedule), name_(std::move(name)),
       passes_(makePasses(program, group)), elementDims_(nest.elementDims()),
       rowDims_(nest.rowDims()), coordinates_(nest.dims.size()) {
+    for (const int id : reachableFrom(program, group.roots()))
+        double_ = double_ || program.values[id].dtype == DType::float64;
     // Positions within a row fit 32 bits unless rows are huge.
     std::int64_t reach = nest.elements();
     for (const auto &[id, access] : nest.accesses) {
@@ -122,6 +124,26 @@ const std::string *KernelWriter::recall(int value) const {
     return nullptr;
 }
 
+std::string KernelWriter::nameFor(int id, bool many) {
+    const Value &value = p_.values[id];
+    std::string base;
+    if (!value.name.empty() && !isReserved(value.name, double_))
+        base = value.name + (many ? "_x" : "");
+    else if (value.kind == Kind::load)
+        base = p_.buffers[value.buffer].name + "_x";
+    else
+        return fmt::format("t{}", temporaries_++);
+    const auto taken = [&](const std::string &name) {
+        return parameterNames_.contains(name) ||
+               std::ranges::any_of(names_, [&](const auto &scope) { return scope.contains(name); });
+    };
+    std::string name = base;
+    for (int i = 2; taken(name); ++i)
+        name = fmt::format("{}{}{}", base, base.ends_with("_x") ? "" : "_x", i);
+    names_.back().insert(name);
+    return name;
+}
+
 // --- parameters ------------------------------------------------------------------------------
 
 void KernelWriter::beginKernel(const std::string &suffix, int threads, int blocks) {
@@ -134,6 +156,8 @@ void KernelWriter::beginKernel(const std::string &suffix, int threads, int block
     arguments_ = Json::array();
     scopes_.clear();
     pointers_.clear();
+    names_.clear();
+    temporaries_ = 0;
     perRow_.clear();
     coordinates_.assign(n_.dims.size(), "");
     depth_ = 1;
@@ -446,7 +470,7 @@ std::string KernelWriter::valueOf(int id) {
     case Kind::order:
         return "/* reduction used before it is known */";
     }
-    const std::string name = fmt::format("t{}", temporaries_++);
+    const std::string name = nameFor(id);
     line(fmt::format("const {} {} = {};", type, name, code));
     remember(id, name);
     return name;
@@ -506,7 +530,7 @@ void KernelWriter::hoist(const std::vector<int> &roots) {
     }
     std::map<int, std::string> names;
     for (const int id : wanted) {
-        names[id] = fmt::format("row{}", temporaries_++);
+        names[id] = nameFor(id, true);
         line(fmt::format("{} {}[{}];", scalarType(p_.values[id].dtype), names[id], rowsInHand()));
     }
     forRowsInHand([&] {
@@ -517,6 +541,16 @@ void KernelWriter::hoist(const std::vector<int> &roots) {
     });
     for (const int id : wanted)
         remember(id, names[id] + subscript);
+}
+
+void KernelWriter::declareVector(int store, int width) {
+    const BufferInfo &buffer = p_.buffers[g_.stores[store].buffer];
+    std::string name = buffer.name + "_y";
+    const auto taken = [&](const auto &other) { return other.second == name; };
+    for (int i = 2; std::ranges::any_of(vectors_, taken); ++i)
+        name = fmt::format("{}_y{}", buffer.name, i);
+    line(fmt::format("{} {}[{}];", storageType(buffer.dtype), name, width));
+    vectors_[store] = std::move(name);
 }
 
 void KernelWriter::storeElements(const std::vector<int> &stores) {
@@ -530,7 +564,7 @@ void KernelWriter::storeElements(const std::vector<int> &stores) {
                                  pointer(n_.stores[store], g_.stores[store].buffer),
                                  placeText(store), code));
             else if (vector != vectors_.end())
-                line(fmt::format("{} = {};", vector->second, code));
+                line(fmt::format("{}[e] = {};", vector->second, code));
             else
                 line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
                                  elementOffset(n_.stores[store]), code));

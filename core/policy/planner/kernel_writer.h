@@ -71,13 +71,19 @@ class KernelWriter {
     void push() {
         scopes_.emplace_back();
         pointers_.emplace_back();
+        names_.emplace_back();
     }
     void pop() {
         scopes_.pop_back();
         pointers_.pop_back();
+        names_.pop_back();
     }
     void remember(int value, std::string text) { scopes_.back()[value] = std::move(text); }
     const std::string *recall(int value) const;
+    /// A name for a variable or an array of a value that nothing known up to the matching `pop`
+    /// has: that of the task's operator, "in0_x" of what is read from in0, "t0" of what is neither;
+    /// `many`: of several of them, "add_x".
+    std::string nameFor(int value, bool many = false);
 
     // --- parameters of the kernel being written
     /// `blocks` of them are promised to fit a multiprocessor at once, when given.
@@ -166,6 +172,8 @@ class KernelWriter {
     std::string elementsExpression() const;
     bool openLength() const { return n_.runtimeOuter && !n_.dims.empty() && n_.dims[0].element; }
     std::map<int, std::string> vectors_; ///< store -> array that collects a vector of it
+    /// Declares that array, "out0_y", of what is stored.
+    void declareVector(int store, int width);
 
     /// Stores of per-row values; element stores.
     std::vector<int> rowStores() const;
@@ -198,6 +206,8 @@ class KernelWriter {
     int depth_ = 0;
     int temporaries_ = 0;
     std::vector<std::map<int, std::string>> scopes_;
+    bool double_ = false;                      ///< some value is a double
+    std::vector<std::set<std::string>> names_; ///< that `nameFor` gave, by scope
     std::map<int, bool> perRow_;
     std::vector<std::map<std::string, std::string>> pointers_; ///< expression -> name, by scope
     std::vector<std::string> parameters_;

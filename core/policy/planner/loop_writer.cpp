@@ -146,7 +146,7 @@ class LoopWriter : public StripWriter {
         hoist(kept);
         std::map<int, std::string> names;
         for (const int id : kept) {
-            names[id] = fmt::format("kept{}", names.size());
+            names[id] = nameFor(id, true);
             line(fmt::format("{} {}[{}];", scalarType(p_.values[id].dtype), names[id], room));
         }
         forElements(kept, {}, [&] {

@@ -205,6 +205,14 @@ Result<std::vector<View>> Lowering::shaped(const task::Node &node, std::vector<V
     return views;
 }
 
+void Lowering::nameResult(int id, const std::string &node) {
+    Value &value = program.values[id];
+    const bool computed =
+        value.kind == Kind::load ? !value.args.empty() : value.kind != Kind::constant;
+    if (computed && value.name.empty())
+        value.name = node;
+}
+
 Result<Program> Lowering::run() {
     // What outputs need; export leaves some dead nodes.
     std::set<std::string> needed(task_.graph.outputs.begin(), task_.graph.outputs.end());
@@ -263,10 +271,13 @@ Result<Program> Lowering::run() {
             blocked = true;
         }
         if (!blocked) {
+            const auto before = static_cast<int>(program.values.size());
             auto views = found->second(*this, node);
             if (views)
                 views = shaped(node, std::move(*views));
             if (views) {
+                if (!views->empty() && views->front().value >= before)
+                    nameResult(views->front().value, node.name);
                 known_[node.name] = std::move(*views);
                 requireSizesOf(node);
                 continue;

@@ -123,6 +123,8 @@ class Lowering {
     /// The same for sizes of inputs that stand in the node as numbers, or whose inverse or root
     /// does.
     void requireSizesOf(const task::Node &node);
+    /// Gives a value that is computed for a node, and not only read, the node's name.
+    void nameResult(int value, const std::string &node);
     /// Writes it to a scratch buffer and reads it back under fresh axes.
     View materialise(const View &view);
     /// Whether a reduction, scan or order is among what a view is computed from.

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/pointwise_table.h"
 
+#include <cctype>
 #include <map>
+#include <set>
 
 namespace cuda_agent::policy {
 
@@ -96,6 +98,23 @@ const std::map<std::string, PointwiseInfo> table{
     {"isinf", {1, "fabs@({0}) == INFINITY"}},
 };
 
+/// Functions that `table` calls, without the "f" of those for floats.
+std::set<std::string> functionsOf(bool doublePrecision) {
+    std::set<std::string> result;
+    for (const auto &[op, info] : table) {
+        std::string word;
+        for (const char c : info.text) {
+            if (c == '(' && !word.empty())
+                result.insert(word);
+            if (c == '@' && !doublePrecision)
+                word += 'f';
+            else if (c != '@')
+                word = std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? word + c : "";
+        }
+    }
+    return result;
+}
+
 } // namespace
 
 const PointwiseInfo *pointwiseInfo(const std::string &op) {
@@ -118,6 +137,18 @@ std::string pointwiseText(const std::string &op, const std::vector<std::string> 
         }
     }
     return result;
+}
+
+bool isReserved(const std::string &name, bool doublePrecision) {
+    // What operators of PyTorch are called, or may come to be.
+    static const std::set<std::string> words{
+        "all",    "and",    "any",   "at",       "begin", "bool",  "char", "count", "default",
+        "delete", "double", "end",   "first",    "float", "int",   "lane", "last",  "long",
+        "mask",   "max",    "min",   "new",      "not",   "or",    "own",  "part",  "rest",
+        "row",    "rows",   "short", "signed",   "start", "state", "step", "sum",   "switch",
+        "this",   "thread", "union", "unsigned", "width", "xor"};
+    static const std::set<std::string> floats = functionsOf(false), doubles = functionsOf(true);
+    return words.contains(name) || (doublePrecision ? doubles : floats).contains(name);
 }
 
 } // namespace cuda_agent::policy

@@ -21,4 +21,8 @@ const PointwiseInfo *pointwiseInfo(const std::string &op);
 std::string pointwiseText(const std::string &op, const std::vector<std::string> &operands,
                           bool doublePrecision);
 
+/// Whether no variable of a kernel may have that name: a word of C++, one that kernels use for
+/// something else, or a function that they call.
+bool isReserved(const std::string &name, bool doublePrecision);
+
 } // namespace cuda_agent::policy

@@ -188,7 +188,7 @@ class ScanWriter : public StripWriter {
             if (!inVectors(n_.accesses.at(load)))
                 continue;
             out_.helpers.insert("loadVector");
-            const std::string name = fmt::format("v{}", arrays_++);
+            const std::string name = nameFor(load, true);
             line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, s_.vector));
             line(fmt::format("if ({})", vectorInside()));
             line(fmt::format("    loadVector({}, {} + m);", name,
@@ -232,14 +232,11 @@ class ScanWriter : public StripWriter {
     }
 
     void storeVectors() {
-        std::vector<int> gathered;
+        vectors_.clear();
         for (std::size_t i = 0; i < g_.stores.size(); ++i) {
             if (inVectors(n_.stores[i]))
-                gathered.push_back(static_cast<int>(i));
+                declareVector(static_cast<int>(i), s_.vector);
         }
-        for (const int store : gathered)
-            line(fmt::format("{} y{}[{}];", storageType(p_.buffers[g_.stores[store].buffer].dtype),
-                             store, s_.vector));
         forVectorElements([&](const std::string &valid) {
             if (!valid.empty())
                 open(fmt::format("if ({})", valid));
@@ -252,10 +249,8 @@ class ScanWriter : public StripWriter {
             for (std::size_t i = 0; i < g_.stores.size(); ++i) {
                 const int store = static_cast<int>(i);
                 const std::string code = stored(store, valueOf(g_.stores[i].value));
-                const bool later =
-                    std::find(gathered.begin(), gathered.end(), store) != gathered.end();
-                if (later)
-                    line(fmt::format("y{}[e] = {};", store, code));
+                if (const auto vector = vectors_.find(store); vector != vectors_.end())
+                    line(fmt::format("{}[e] = {};", vector->second, code));
                 else
                     line(fmt::format("{}[{}] = {};", pointer(n_.stores[i], g_.stores[i].buffer),
                                      elementOffset(n_.stores[i]), code));
@@ -264,11 +259,11 @@ class ScanWriter : public StripWriter {
             if (!valid.empty())
                 close();
         });
-        for (const int store : gathered) {
+        for (const auto &[store, name] : vectors_) {
             out_.helpers.insert("storeVector");
             line(fmt::format("if ({})", vectorInside()));
-            line(fmt::format("    storeVector({} + m, y{});",
-                             pointer(n_.stores[store], g_.stores[store].buffer), store));
+            line(fmt::format("    storeVector({} + m, {});",
+                             pointer(n_.stores[store], g_.stores[store].buffer), name));
         }
     }
 
@@ -354,8 +349,6 @@ class ScanWriter : public StripWriter {
         line(fmt::format("const int width = (int)({0} - first < {1} ? {0} - first : {1});", size,
                          s_.chunk));
     }
-
-    int arrays_ = 0;
 };
 
 } // namespace

@@ -10,7 +10,7 @@ void VectorWriter::loadVectors(const std::vector<int> &roots) {
         if (run == Run::one) {
             valueOf(load);
         } else if (run == Run::beside && width() > 1) {
-            const std::string name = fmt::format("v{}", arrays_++);
+            const std::string name = nameFor(load, true);
             line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, width()));
             loadVector(load, name);
             remember(load, name + "[e]");
@@ -35,24 +35,22 @@ void VectorWriter::gatherVectors(const std::vector<int> &stores) {
     for (const int store : stores) {
         if (width() == 1 || runOf(n_.stores[store]) != Run::beside || g_.stores[store].adds())
             continue;
-        vectors_[store] = fmt::format("y{}[e]", store);
-        line(fmt::format("{} y{}[{}];", storageType(p_.buffers[g_.stores[store].buffer].dtype),
-                         store, width()));
+        declareVector(store, width());
     }
 }
 
 void VectorWriter::storeVectors(const std::string &function) {
     for (const auto &[store, name] : vectors_) {
         out_.helpers.insert(function);
-        line(fmt::format("{}({} + {}, y{});", function,
+        line(fmt::format("{}({} + {}, {});", function,
                          pointer(n_.stores[store], g_.stores[store].buffer),
-                         elementOffset(n_.stores[store]), store));
+                         elementOffset(n_.stores[store]), name));
     }
     vectors_.clear();
 }
 
 std::string VectorWriter::declareInHand(int value) {
-    std::string name = fmt::format("x{}", arrays_++);
+    std::string name = nameFor(value, true);
     line(fmt::format("{} {}{}{};", scalarType(p_.values[value].dtype), name,
                      s_.unroll > 1 ? fmt::format("[{}]", s_.unroll) : "",
                      s_.vector > 1 ? fmt::format("[{}]", s_.vector) : ""));

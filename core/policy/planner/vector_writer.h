@@ -32,9 +32,6 @@ class VectorWriter : public KernelWriter {
     void storeVectors(const std::string &function = "storeVector");
     /// Declares an array with all that a thread has in hand of a value: [unroll][vector].
     std::string declareInHand(int value);
-
-  private:
-    int arrays_ = 0;
 };
 
 } // namespace cuda_agent::policy

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/pointwise_table.h"
 #include "core/policy/planner/search.h"
 #include "tests/core/policy/planner_graphs.h"
 
@@ -55,6 +56,31 @@ TEST(ScheduleSpace, LongRowsAndFewRowsAreLoopsOfTheirOwn) {
         << "15 rows fill no vector";
 }
 
+TEST(ScheduleSpace, VariablesAreNamedAsTheOperatorsOfTheTask) {
+    GraphWriter g;
+    const Json x = g.input(f32({64, 8192})), y = g.input(f32({64, 8192}));
+    const TensorType type = f32({64, 8192});
+    const Json product = g.op("mul.Tensor", type, x, y);
+    const Json power = g.op("exp.default", type, product);
+    const auto space =
+        spaceOf(g.returning({g.op("mul.Tensor", type, power, x)}), device::Kind::cuda);
+    const std::string first = product["node"], second = power["node"];
+    for (const auto &name : space.allSingleChanges()) {
+        const std::string text = kernelsOf(space, name);
+        EXPECT_NE(text.find(fmt::format("const float {} = in0_x", first)), text.npos) << text;
+        EXPECT_NE(text.find(fmt::format("const float {} = expf({});", second, first)), text.npos)
+            << text;
+    }
+}
+
+TEST(ScheduleSpace, NoVariableHidesWhatKernelsCall) {
+    EXPECT_TRUE(isReserved("exp", true)) << "exp(x) of a double";
+    EXPECT_FALSE(isReserved("exp", false)) << "expf(x) of a float";
+    EXPECT_TRUE(isReserved("floorModulo", false));
+    EXPECT_TRUE(isReserved("and", false));
+    EXPECT_FALSE(isReserved("mul_1", true));
+}
+
 TEST(ScheduleSpace, RunsOfAScanAreReadAtOnceOnlyWhereTheyAreAligned) {
     // Rows of 36 of 71 numbers each, from the 35th on.
     const auto kernels = [](std::int64_t width, std::int64_t first) {
@@ -65,7 +91,7 @@ TEST(ScheduleSpace, RunsOfAScanAreReadAtOnceOnlyWhereTheyAreAligned) {
                                    device::Kind::cuda);
         return kernelsOf(space, space.allSingleChanges().at(0));
     };
-    const std::string read = "loadVector(v";
+    const std::string read = "loadVector(in0_x";
     EXPECT_EQ(kernels(71, 35).find(read), std::string::npos);
     EXPECT_EQ(kernels(72, 35).find(read), std::string::npos);
     EXPECT_NE(kernels(72, 36).find(read), std::string::npos);
