@@ -141,13 +141,15 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
     Observations observations(options.judge ? kept("verdicts") : fs::path());
     std::mutex mutex;
     CorpusProgress state{0, tasks.size(), 0, 0};
-    auto saved = Clock::now();
+    auto nextSave = Clock::now() + saveEvery; // all is written anew: a twentieth of a thread's time
     std::mutex saving;
     const auto saveKnown = [&] { // by one who has just learned something, beside the others
         const std::unique_lock lock(saving, std::try_to_lock);
         // Somebody may kill it. What cannot be written now is tried, and told, below.
-        if (lock && Clock::now() - saved > saveEvery && observations.save() && descriptions.save())
-            saved = Clock::now();
+        const auto begun = Clock::now();
+        if (lock && begun >= nextSave && observations.save() && descriptions.save())
+            nextSave =
+                Clock::now() + std::max<Clock::duration>(saveEvery, 20 * (Clock::now() - begun));
     };
     const auto judged = [&] {
         {
