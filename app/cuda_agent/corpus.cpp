@@ -151,9 +151,10 @@ Run addCorpus(CLI::App &app) {
            "Judge for being correct alone: no times are in the documents, and nothing is improved")
         ->needs("--judge");
     app.add_option("--tries", corpus.tries,
-                   "Folder of a policy's sessions, such as a run of train: what it wrote first and "
-                   "was wrong becomes documents, too, that go on with a candidate of the planner's")
-        ->needs(judge)
+                   "Folder of a policy's sessions, such as a run of train. With --judge what it "
+                   "wrote first and was wrong becomes documents, too, that go on with a candidate "
+                   "of the planner's; without, the documents are of these sessions alone, with "
+                   "what was answered in them")
         ->check(CLI::ExistingDirectory);
     app.add_option("--baselines", corpus.baselines,
                    "Folder of baselines: those measured before on such a device are taken, new "

@@ -161,8 +161,9 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
         saveKnown();
     };
     std::map<std::string, std::vector<OwnTry>> tries;
-    if (options.judge && !options.tries.empty()) {
-        CUDA_AGENT_ASSIGN(found, readOwnTries(options.tries, kind));
+    if (!options.tries.empty()) {
+        const auto wanted = options.judge ? TriesWanted::wrong : TriesWanted::verified;
+        CUDA_AGENT_ASSIGN(found, readOwnTries(options.tries, kind, wanted));
         tries = std::move(found);
     }
     const DocumentMaker maker(options, {descriptions, observations, set, tries, gpus, judged});

@@ -41,8 +41,12 @@ struct CorpusOptions {
     double improvedShare = 0.5;           ///< see JudgedOptions
     std::filesystem::path baselines = {}; ///< see judge::Options
     bool timing = true;                   ///< off: judged for being correct alone
-    /// Folder of a policy's sessions: its wrong first turns become documents, too, up to `perTask`
-    /// of each task, that go on with a candidate of the planner's. Empty: none. With `judge`.
+    /// Folder of a policy's sessions; empty: none. With `judge` its wrong first turns become
+    /// documents, too, up to `perTask` of each task, that go on with a candidate of the planner's.
+    /// Without it the documents are of these turns alone, of the tasks as those sessions had them
+    /// and with what was answered there: a right one goes on to the end, another one with the
+    /// shortest of `perTask` candidates, which nobody judged, and the policy is not to learn what
+    /// it wrote.
     std::filesystem::path tries = {};
     /// Tasks at a time; 0: as many as this machine has threads, and with `judge` one on a CPU and
     /// three on each GPU.

@@ -13,7 +13,7 @@ namespace cuda_agent::learn {
 namespace {
 
 constexpr std::size_t mostParts = 6;   ///< that a thought tells of
-constexpr std::size_t mostBytes = 600; ///< of what it tells of one
+constexpr std::size_t mostBytes = 900; ///< of what it tells of one
 
 std::string shortened(std::string text) {
     if (text.size() > mostBytes)
@@ -196,11 +196,11 @@ std::string thoughtOf(const policy::SearchSpace &space, const std::string &name,
         text += fmt::format("The library does {}.\n", fmt::join(library, ", "));
     for (std::size_t i = 0; i < parts.size() && i < mostParts; ++i) {
         const auto &part = parts[i];
-        text += fmt::format("{}: {}. ", part.name, shortened(part.work));
+        text += fmt::format("{}: {}. ", part.name, shortened(spelling.sizes(part.work)));
         if (!part.loops.empty())
-            text += shortened(spelling.sizes(part.loops)) + "; ";
+            text += shortened(part.loops) + "; ";
         if (!part.accesses.empty())
-            text += shortened(spelling.sizes(part.accesses)) + "; ";
+            text += shortened(part.accesses) + "; ";
         text += fmt::format("{}; {}.\n", part.schedule, part.reason);
     }
     if (parts.size() > mostParts)

@@ -66,13 +66,23 @@ DocumentMaker::DocumentMaker(const CorpusOptions &options, Means means)
         stocks_.push_back(std::make_shared<reference::Stock>(options_.jobs));
 }
 
+policy::Context DocumentMaker::contextOf() const {
+    policy::Context context;
+    context.device = options_.target.info;
+    context.ceilings = options_.target.ceilings;
+    context.numerics = options_.numerics;
+    return context;
+}
+
 Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
                                           const std::stop_token &stop) const {
     TaskDocuments made;
     if (stop.stop_requested())
         return stoppedError();
+    if (!options_.judge && !means_.tries.empty())
+        return goOn(task, stop);
     const std::string &code = means_.set.sources.at(task.file);
-    policy::Context context;
+    policy::Context context = contextOf();
     auto description = means_.descriptions.of(task.id, code, stop);
     if (!description) {
         if (description.error().kind != ErrorKind::request)
@@ -86,13 +96,10 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
     }
     context.task = std::move(*description);
     auto generator = generatorOf(options_.seed, task.id);
-    context.device = options_.target.info;
     if (!options_.judge && context.device.kind == device::Kind::cpu)
         context.device.multiprocessors = threadCounts[generator() % threadCounts.size()];
     else if (!options_.judge)
         context.device.name = likeH200[generator() % likeH200.size()];
-    context.ceilings = options_.target.ceilings;
-    context.numerics = options_.numerics;
     const auto space =
         policy::SearchSpace::make(context.task, context.device, context.ceilings, context.numerics);
     if (!space) {
@@ -102,13 +109,14 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
     made.planned = true;
     const auto prompt = chat::promptOf(context, code);
     CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator, stop));
-    addOwn(drafts, task.id, generator);
     const Document head{task.id, task.split, task.level, {}, {}, {prompt}, {}};
-    if (options_.judge)
+    if (options_.judge) {
+        addOwn(drafts, task.id, generator);
         CUDA_AGENT_TRY(judge(made, drafts, head, task, generator, stop));
-    else
+    } else {
         for (const Draft &draft : drafts)
             CUDA_AGENT_TRY(write(made, draft, head));
+    }
     return made;
 }
 
@@ -132,7 +140,7 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
         CUDA_AGENT_ASSIGN(sound, candidateText(space, draft.name, kind));
         CUDA_AGENT_ASSIGN(fixed, withFixedSizes(std::move(sound.plan), signature));
         sound.plan = std::move(fixed);
-        const SizeSpelling spelling(context.task, prompt.text, draft.name);
+        const SizeSpelling spelling(context.task, prompt.text, draft.name, space.parts(draft.name));
         draft.sound = spelling.spelled(std::move(sound));
         if (auto checked = checkPlan(draft.sound.plan, signature, context.device); !checked) {
             made.reason = "no plan for it: " + checked.error().message;
@@ -166,10 +174,62 @@ void DocumentMaker::addOwn(std::vector<Draft> &drafts, const std::string &task,
         const auto &own = found->second[i];
         Draft draft = drafts[generator() % drawn]; // a name of the planner's and its sound text
         draft.instead = std::exchange(draft.thought, own.thought);
-        draft.written = own.written;
+        draft.written = *own.written;
         draft.mutation.reset();
         drafts.push_back(std::move(draft));
     }
+}
+
+Result<TaskDocuments> DocumentMaker::goOn(const bench::SuiteTask &task,
+                                          const std::stop_token &stop) const {
+    TaskDocuments made;
+    const auto found = means_.tries.find(task.id);
+    if (found == means_.tries.end()) {
+        made.reason = "not tried";
+        return made;
+    }
+    auto generator = generatorOf(options_.seed, task.id);
+    for (const OwnTry &own : found->second) {
+        policy::Context context = contextOf();
+        auto description = task::descriptionFromJson(own.description);
+        if (!description) {
+            made.reason = "no description: " + description.error().message;
+            continue;
+        }
+        context.task = std::move(*description);
+        context.device.name = own.device;
+        const auto prompt = chat::promptOf(context, own.source);
+        Document document{task.id, task.split, task.level, {}, {}, {prompt, own.turn, own.answer},
+                          {}};
+        if (own.correct) {
+            CUDA_AGENT_ASSIGN(end, endingTurn(1));
+            document.segments.push_back(std::move(end));
+        } else {
+            const auto space = policy::SearchSpace::make(context.task, context.device,
+                                                         context.ceilings, context.numerics);
+            if (!space) {
+                made.reason = space.error().message;
+                continue;
+            }
+            CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator, stop));
+            // The one that is written in the fewest words: what has just failed had too many.
+            const auto shortest = std::ranges::min_element(
+                drafts, {}, [](const Draft &draft) { return draft.sound.kernels.size(); });
+            if (shortest == drafts.end())
+                continue;
+            document.candidate = shortest->name;
+            document.segments[1].by = chat::Author::context; // it is not to write that again
+            CUDA_AGENT_ASSIGN(turn, anewTurn(shortest->sound, shortest->thought, own.compiled));
+            document.segments.push_back(std::move(turn));
+        }
+        made.planned = true;
+        document.thoughtBytes = own.thought.size();
+        if (document.bytes() <= options_.mostBytes)
+            made.documents.push_back(std::move(document));
+        else
+            made.reason = "longer than a document may be";
+    }
+    return made;
 }
 
 Result<void> DocumentMaker::judge(TaskDocuments &made, const std::vector<Draft> &drafts,

@@ -29,8 +29,9 @@ class DocumentMaker {
         Descriptions &descriptions;
         Observations &observations;
         const bench::TaskSet &set;
-        const std::map<std::string, std::vector<OwnTry>> &tries; ///< by task
-        int gpus = 0;                                            ///< to judge on; 0: the CPU
+        /// By task; with a judge wrong ones, else verified ones, and then of no other tasks.
+        const std::map<std::string, std::vector<OwnTry>> &tries;
+        int gpus = 0;                 ///< to judge on; 0: the CPU
         std::function<void()> judged; ///< see TaskJudge; any thread calls it
     };
     DocumentMaker(const CorpusOptions &options, Means means);
@@ -40,6 +41,10 @@ class DocumentMaker {
     Result<TaskDocuments> make(const bench::SuiteTask &task, const std::stop_token &stop) const;
 
   private:
+    /// All of it but the task.
+    policy::Context contextOf() const;
+    /// What the policy tried at the task, was answered, and should go on with.
+    Result<TaskDocuments> goOn(const bench::SuiteTask &task, const std::stop_token &stop) const;
     Result<std::vector<Draft>> draw(TaskDocuments &made, const policy::Context &context,
                                     const policy::SearchSpace &space, const chat::Segment &prompt,
                                     std::mt19937_64 &generator, const std::stop_token &stop) const;

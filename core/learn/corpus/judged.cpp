@@ -30,13 +30,7 @@ class Played {
     /// What was answered to the last turn, as another follows.
     void showAnswer() { document.segments.push_back(answer_); }
     Result<void> finish() {
-        policy::Step step;
-        step.finished = true;
-        const int reward = document.verdicts.back().reward;
-        step.reason = reward >= 3   ? "It is correct and faster than torch.compile."
-                      : reward == 2 ? "It is correct and faster than eager."
-                                    : "It is correct.";
-        CUDA_AGENT_ASSIGN(turn, chat::segmentOf(step));
+        CUDA_AGENT_ASSIGN(turn, endingTurn(document.verdicts.back().reward));
         showAnswer();
         document.segments.push_back(std::move(turn));
         return {};
@@ -60,10 +54,7 @@ Result<chat::Segment> changingTurn(const std::string &thought, const CandidateTe
 
 Result<chat::Segment> mendingTurn(const Draft &draft, bool compiled) {
     if (draft.instead)
-        return turnOf(fmt::format("{} Another way. {}",
-                                  compiled ? "It is wrong." : "It does not compile.",
-                                  *draft.instead),
-                      draft.sound);
+        return anewTurn(draft.sound, *draft.instead, compiled);
     return changingTurn(thoughtOfRepair(*draft.mutation, compiled), draft.written, draft.sound);
 }
 
@@ -208,6 +199,22 @@ class Player {
 };
 
 } // namespace
+
+Result<chat::Segment> anewTurn(const CandidateText &sound, const std::string &instead,
+                               bool compiled) {
+    return turnOf(fmt::format("{} Another way. {}",
+                              compiled ? "It is wrong." : "It does not compile.", instead),
+                  sound);
+}
+
+Result<chat::Segment> endingTurn(int reward) {
+    policy::Step step;
+    step.finished = true;
+    step.reason = reward >= 3   ? "It is correct and faster than torch.compile."
+                  : reward == 2 ? "It is correct and faster than eager."
+                                : "It is correct.";
+    return chat::segmentOf(step);
+}
 
 void JudgedCounts::add(const Document &document) {
     if (document.verdicts.empty())

@@ -40,6 +40,14 @@ struct JudgedCounts {
 };
 Json toJson(const JudgedCounts &counts);
 
+/// The turn that writes a draft's sound candidate in place of a policy's own, with the thought
+/// `instead`. Errors: request (a text that the template cannot hold).
+Result<chat::Segment> anewTurn(const CandidateText &sound, const std::string &instead,
+                               bool compiled);
+/// The turn that ends a conversation whose last verdict, of that reward, is correct. Errors: none
+/// that is to be expected.
+Result<chat::Segment> endingTurn(int reward);
+
 struct JudgedOptions {
     std::size_t mostBytes = 12000; ///< of a document
     double improvedShare =

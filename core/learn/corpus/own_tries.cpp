@@ -44,10 +44,42 @@ std::vector<fs::path> sessionsBelow(const fs::path &folder) {
     return sessions;
 }
 
+std::optional<OwnTry> tryOf(const fs::path &session, const session::State &state,
+                            TriesWanted wanted) {
+    const session::Turn &turn = state.turns.front();
+    OwnTry own;
+    own.thought = turn.thought;
+    own.compiled = turn.verdict && turn.verdict->value("compiled", false);
+    own.correct = turn.verdict && turn.verdict->value("correct", false);
+    own.written = candidateOf(session, turn);
+    if (wanted == TriesWanted::wrong)
+        return turn.verdict && own.written && !turn.verdict->value("correct", true)
+                   ? std::optional(std::move(own))
+                   : std::nullopt;
+    if (turn.calls.empty() || turn.calls.back().tool != "Verify" ||
+        turn.observations.size() != turn.calls.size())
+        return std::nullopt;
+    auto written = chat::segmentOf({turn.thought, turn.calls, false, {}});
+    auto source = session::readBlob(session, textAt(state.start, "/task/blob"));
+    if (!written || !source)
+        return std::nullopt;
+    own.description = state.description;
+    own.source = std::move(*source);
+    own.device = textAt(state.start, "/device/name");
+    own.turn = std::move(*written);
+    own.answer = chat::observationsOf(turn.calls, turn.observations);
+    return own;
+}
+
+std::string keyOf(const OwnTry &own, TriesWanted wanted) {
+    return wanted == TriesWanted::wrong ? own.written->kernels + own.written->plan.dump()
+                                        : own.turn.text;
+}
+
 } // namespace
 
-Result<std::map<std::string, std::vector<OwnTry>>> readOwnTries(const fs::path &folder,
-                                                                device::Kind kind) {
+Result<std::map<std::string, std::vector<OwnTry>>>
+readOwnTries(const fs::path &folder, device::Kind kind, TriesWanted wanted) {
     std::map<std::string, std::vector<OwnTry>> tries;
     std::set<std::string> seen;
     for (const auto &session : sessionsBelow(folder)) {
@@ -59,18 +91,16 @@ Result<std::map<std::string, std::vector<OwnTry>>> readOwnTries(const fs::path &
         if (task.empty() || textAt(state.start, "/device/kind") != device::nameOf(kind) ||
             state.turns.empty())
             continue;
-        const auto &first = state.turns.front();
-        if (!first.verdict || first.verdict->value("correct", true))
-            continue;
-        auto candidate = candidateOf(session, first);
-        if (candidate &&
-            seen.insert(task + '\n' + candidate->kernels + candidate->plan.dump()).second)
-            tries[task].push_back({first.thought, std::move(*candidate)});
+        auto own = tryOf(session, state, wanted);
+        if (own && seen.insert(task + '\n' + keyOf(*own, wanted)).second)
+            tries[task].push_back(std::move(*own));
     }
     if (tries.empty())
-        return requestError("no session below {} has a first turn on {} that was judged and is "
-                            "wrong; give a run of 'train' or an evaluation",
-                            folder.string(), device::nameOf(kind));
+        return requestError(
+            "no session below {} has a first turn on {} that was judged{}; give a run of 'train' "
+            "or an evaluation",
+            folder.string(), device::nameOf(kind),
+            wanted == TriesWanted::wrong ? " and is wrong" : "");
     return tries;
 }
 

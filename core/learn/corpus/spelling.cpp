@@ -4,10 +4,12 @@
 
 #include "core/base/names.h"
 #include "core/learn/corpus/plan_expressions.h"
+#include "core/plan/expression.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <limits>
@@ -22,6 +24,9 @@ constexpr std::int64_t mostOfASchedule = 16384; ///< powers of two up to it are 
 /// Multiples of sizes that are spelled, and of which sizes: others are chance.
 constexpr std::int64_t mostTimes = 64, leastOfAMultiple = 16;
 constexpr std::int64_t leastMultiple = 100;
+constexpr std::int64_t mostBeside = 4; ///< by which a number differs from one that the prompt shows
+constexpr std::int64_t leastParts =
+    3; ///< that a row is cut into, for multiples of it to be spelled
 
 /// A decimal number as a token of C++ or of a plan's expression.
 struct Number {
@@ -88,13 +93,123 @@ bool strides(std::string_view text, std::size_t at) {
     return name == "row" || (name.size() > 1 && name[0] == 'k' && isDigit(name[1]));
 }
 
-/// Whether what stands at `at` is what blocks are shared out by: "blockIdx.x % ", "blockIdx.x / ".
+/// The word that ends at `end`.
+std::string_view wordBefore(std::string_view text, std::size_t end) {
+    auto begin = end;
+    while (begin > 0 && isNamePart(text[begin - 1]))
+        --begin;
+    return text.substr(begin, end - begin);
+}
+
+/// What a schedule counts with, and no loop over a tensor.
+bool ofASchedule(std::string_view name) {
+    constexpr std::array<std::string_view, 7> names{"lane", "part", "j", "e", "x", "y", "warp"};
+    return std::ranges::find(names, name) != names.end();
+}
+
+/// The last buffer that a piece of a line names, itself or as the pointer to its row.
+const policy::SizeTexts::Texts *bufferIn(std::string_view piece, const policy::SizeTexts &sizes) {
+    for (auto end = piece.size(); end > 0;) {
+        const auto word = wordBefore(piece, end);
+        end -= std::max<std::size_t>(word.size(), 1);
+        const auto row = word.rfind("_row");
+        const auto found =
+            sizes.strides.find(std::string(row == word.npos ? word : word.substr(0, row)));
+        if (!word.empty() && found != sizes.strides.end())
+            return &found->second;
+    }
+    return nullptr;
+}
+
+std::string textOf(const policy::SizeTexts::Texts &texts, std::int64_t number) {
+    const auto found = texts.find(number);
+    return found == texts.end() ? std::string() : found->second;
+}
+
+/// A size of `sizes`: one loop's at first, or what all of them have together.
+std::string loopText(const policy::SizeTexts &sizes, std::int64_t number, bool single) {
+    const auto first = textOf(single ? sizes.loops : sizes.totals, number);
+    return first.empty() ? textOf(single ? sizes.totals : sizes.loops, number) : first;
+}
+
+/// With a suffix behind each of its numbers.
+std::string suffixed(const std::string &text, std::string_view suffix) {
+    if (suffix.empty())
+        return text;
+    return replaced(
+        text, [&](const Number &number) { return fmt::format("{}{}", number.value, suffix); });
+}
+
+/// Without the parentheses around all of it.
+std::string bare(std::string text) {
+    int depth = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0 && i + 1 < text.size())
+            return text;
+    }
+    return text.size() > 1 && text.front() == '(' ? text.substr(1, text.size() - 2) : text;
+}
+
+/// Of a text that begins with "(": up to the parenthesis that closes it.
+std::string parenthesised(const std::string &text) {
+    int depth = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0)
+            return text.substr(0, i + 1);
+    }
+    return text;
+}
+
+/// An expression cut at what stands between its outermost factors or arguments.
+std::vector<std::string> cutAt(const std::string &text, std::string_view mark) {
+    std::vector<std::string> pieces;
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0 && text.compare(i, mark.size(), mark) == 0) {
+            pieces.push_back(text.substr(begin, i - begin));
+            begin = i + mark.size();
+        }
+    }
+    pieces.push_back(text.substr(begin));
+    return pieces;
+}
+
+/// Nothing where it names sizes or does not compute.
+std::optional<std::int64_t> valueOf(const std::string &expression) {
+    const auto parsed = plan::Expression::parse(expression);
+    if (!parsed)
+        return std::nullopt;
+    const auto value = parsed->evaluate({});
+    return value ? std::optional<std::int64_t>(*value) : std::nullopt;
+}
+
+/// Where kernels begin in a text, and their names.
+std::vector<std::pair<std::size_t, std::string>> kernelsIn(const std::string &text) {
+    constexpr std::string_view mark = "extern \"C\" __global__";
+    std::vector<std::pair<std::size_t, std::string>> result;
+    for (auto at = text.find(mark); at != text.npos; at = text.find(mark, at + 1)) {
+        auto open = text.find('(', at);
+        if (open != text.npos && wordBefore(text, open) == "__launch_bounds__")
+            open = text.find('(', open + 1);
+        if (open != text.npos)
+            result.emplace_back(at, wordBefore(text, open));
+    }
+    return result;
+}
+
+/// Whether what stands at `at` is what blocks are shared out by: "blockIdx.x % ",
+/// "blockIdx.x / 4u % ".
 bool countsParts(std::string_view text, std::size_t at) {
     constexpr std::string_view name = "blockIdx.x ";
-    const auto operation = std::string_view("% ").size();
-    return at >= name.size() + operation &&
-           text.substr(at - operation - name.size(), name.size()) == name &&
-           (text[at - 2] == '%' || text[at - 2] == '/');
+    const auto line = text.substr(0, at);
+    const auto begin = line.rfind(name);
+    if (begin == line.npos || at < 2 || (line[at - 2] != '%' && line[at - 2] != '/'))
+        return false;
+    return line.find_first_not_of("0123456789u%/ ", begin + name.size()) == line.npos;
 }
 
 /// Nothing where it does not fit.
@@ -108,11 +223,16 @@ std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
 } // namespace
 
 SizeSpelling::SizeSpelling(const task::Description &task, std::string_view prompt,
-                           std::string_view schedule) {
+                           std::string_view schedule, Parts parts)
+    : parts_(std::move(parts)) {
     for (auto number = nextNumber(prompt, 0); number; number = nextNumber(prompt, number->end))
         prompt_.insert(number->value);
     shown_ = prompt_;
     std::int64_t digits = 0; // of "row-t512-v1-u24"
+    for (auto at = schedule.find("-p"); at != schedule.npos; at = schedule.find("-p", at + 1))
+        if (const auto number = nextNumber(schedule.substr(at + 2), 0);
+            number && number->at == 0 && number->value >= leastParts)
+            blocks_.insert(number->value);
     for (const char c : schedule) {
         digits = isDigit(c) && digits < mostOfASchedule * 10 ? digits * 10 + (c - '0') : 0;
         if (digits > 0)
@@ -153,12 +273,6 @@ bool SizeSpelling::stays(std::int64_t number, bool size) const {
             std::has_single_bit(static_cast<std::uint64_t>(number)));
 }
 
-std::string SizeSpelling::roundedUp(const Rounded &quotient) const {
-    const auto &[of, by] = quotient;
-    const auto inner = spelling(of, suffixOf(of), {}, true);
-    return fmt::format("(({} - 1) / {} + 1)", inner.empty() ? fmt::to_string(of) : inner, by);
-}
-
 std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
                                    const Roundings &roundings, bool size) const {
     if (stays(number, size))
@@ -174,9 +288,19 @@ std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
     if (const auto found = products_.find(number); found != products_.end())
         return fmt::format("({})", factors(found->second));
     if (const auto found = roundings.find(number); found != roundings.end() && suffix.empty())
-        return roundedUp(found->second);
+        return found->second;
     if (number < leastMultiple || std::has_single_bit(static_cast<std::uint64_t>(number)))
         return {};
+    for (const auto blocks : blocks_) { // of what each of them has, or walks at once
+        const auto each = number / blocks;
+        if (number % blocks != 0 || each <= 1)
+            continue;
+        auto text = spelling(each, suffix, {}, size);
+        if (text.empty() && !stays(each, false))
+            continue;
+        text = text.empty() ? fmt::format("{}{}", each, suffix) : bare(std::move(text));
+        return fmt::format("({}{} * {})", blocks, suffix, text);
+    }
     for (const auto part : sizes_) {
         if (part >= number)
             continue;
@@ -189,10 +313,55 @@ std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
                            found == products_.end() ? fmt::format("{}{}", part, suffix)
                                                     : factors(found->second));
     }
+    const bool mask = std::has_single_bit(static_cast<std::uint64_t>(number + 1));
+    for (std::int64_t more = 1; !mask && more <= mostBeside; ++more) { // a border
+        if (prompt_.contains(number - more))
+            return fmt::format("({}{} + {})", number - more, suffix, more);
+        if (prompt_.contains(number + more))
+            return fmt::format("({}{} - {})", number + more, suffix, more);
+    }
     return {};
 }
 
-std::string SizeSpelling::kernels(const std::string &text, const Roundings &roundings) const {
+const policy::SizeTexts *SizeSpelling::partOf(std::string_view kernel) const {
+    for (const auto &part : parts_)
+        if (kernel.starts_with(part.name) &&
+            (kernel.size() == part.name.size() || !isDigit(kernel[part.name.size()])))
+            return &part.sizes;
+    return nullptr;
+}
+
+std::string SizeSpelling::told(std::string_view text, std::size_t at, std::int64_t number,
+                               const policy::SizeTexts &sizes) const {
+    const auto begin = text.rfind('\n', at) + 1; // of npos: 0
+    auto line = text.substr(begin, at - begin);
+    if (line.ends_with(" -")) // its sign
+        line.remove_suffix(1);
+    if (line.size() < 3 || line.back() != ' ')
+        return {};
+    const auto left = wordBefore(line, line.size() - 3);
+    switch (line[line.size() - 2]) {
+    case '*':
+    case '+':
+        if (const auto *strides = bufferIn(line, sizes); strides != nullptr && !ofASchedule(left))
+            return textOf(*strides, number);
+        return {};
+    case '%':
+    case '/':
+        if (line.find("threadIdx") != line.npos || line.find("lane") != line.npos)
+            return {};
+        return loopText(sizes, number, true);
+    case '<':
+    case '=':
+    case ':':
+        return ofASchedule(left) ? std::string() : loopText(sizes, number, false);
+    default:
+        return {};
+    }
+}
+
+std::string SizeSpelling::kernels(const std::string &text, const Roundings &roundings,
+                                  const policy::SizeTexts *sizes) const {
     return replaced(text, [&](const Number &number) -> std::string {
         const auto line = text.rfind('\n', number.at) + 1; // of npos: 0
         if (text.find_first_not_of(' ', line) == text.find('#', line))
@@ -200,21 +369,54 @@ std::string SizeSpelling::kernels(const std::string &text, const Roundings &roun
         // "blockIdx.x % 3": parts of a row, however few
         const auto rounded = roundings.find(number.value);
         if (rounded != roundings.end() && countsParts(text, number.at))
-            return roundedUp(rounded->second);
+            return rounded->second;
         const bool whole = number.suffix == ".0f";
         const auto suffix = whole || number.suffix.empty() ? suffixOf(number.value) : number.suffix;
+        std::string spelled;
+        if (sizes != nullptr) {
+            spelled = told(text, number.at, number.value, *sizes);
+            if (spelled.empty() && !stays(number.value, false))
+                spelled = loopText(*sizes, number.value, false);
+            spelled = suffixed(spelled, suffix);
+        }
         // "k0 * 4096", "row % 4096u": of loops, whatever the schedule has
         const bool size = number.suffix == "u" || strides(text, number.at);
-        const auto spelled = spelling(number.value, suffix, roundings, size);
+        if (spelled.empty())
+            spelled = spelling(number.value, suffix, roundings, size);
         return whole && !spelled.empty() ? "(float)" + spelled : spelled;
     });
 }
 
-std::string SizeSpelling::expression(const std::string &text) const {
-    return replaced(text, [&](const Number &number) { // which has 64 bits there
-        const bool divisor = number.at > 1 && text.compare(number.at - 2, 2, ", ") == 0;
-        return number.suffix.empty() ? spelling(number.value, "", {}, !divisor) : std::string();
-    });
+std::string SizeSpelling::expression(const std::string &text,
+                                     const policy::SizeTexts *sizes) const {
+    const auto each = [&](const std::string &words) {
+        return replaced(words, [&](const Number &number) { // which has 64 bits there
+            const bool divisor = number.at > 1 && words.compare(number.at - 2, 2, ", ") == 0;
+            return number.suffix.empty() ? spelling(number.value, "", {}, !divisor) : std::string();
+        });
+    };
+    const auto asTold = [&](const std::string &words) {
+        const auto value = valueOf(words);
+        const auto found = value ? loopText(*sizes, *value, false) : std::string();
+        return found.empty() ? each(words) : bare(found);
+    };
+    if (sizes == nullptr)
+        return each(text);
+    constexpr std::string_view call = "cdiv(";
+    std::string plain, rounded;
+    for (const std::string &factor : cutAt(text, " * ")) {
+        const auto arguments =
+            cutAt(bare(factor.substr(std::min(factor.size(), call.size() - 1))), ", ");
+        if (!factor.starts_with(call) || arguments.size() != 2) {
+            plain += (plain.empty() ? "" : " * ") + factor;
+            continue;
+        }
+        rounded += fmt::format("{}cdiv({}, {})", rounded.empty() ? "" : " * ", asTold(arguments[0]),
+                               arguments[1]);
+    }
+    if (plain.empty())
+        return rounded;
+    return rounded.empty() ? asTold(plain) : fmt::format("{} * {}", asTold(plain), rounded);
 }
 
 std::string SizeSpelling::sizes(const std::string &text) const {
@@ -223,32 +425,74 @@ std::string SizeSpelling::sizes(const std::string &text) const {
     });
 }
 
-void SizeSpelling::expressions(Json &plan) const {
+void SizeSpelling::expressions(Json &plan, const policy::SizeTexts *sizes) const {
+    if (plan.is_object() && plan.contains("entry"))
+        sizes = partOf(plan.value("entry", ""));
     for (auto &[key, value] : plan.items()) {
-        if (value.is_structured())
-            expressions(value);
-        else if (value.is_number_integer() && plan.is_array()) {
-            if (auto text = spelling(value.get<std::int64_t>(), "", {}, false); !text.empty())
-                value = std::move(text);
-        } else if (isExpression(plan, key, value))
-            value = expression(value.get<std::string>());
+        if (value.is_array() && key == "shape")
+            for (Json &size : value) {
+                if (!size.is_number_integer())
+                    continue;
+                if (auto text = spelling(size.get<std::int64_t>(), "", {}, true); !text.empty())
+                    size = bare(std::move(text));
+            }
+        else if (value.is_structured())
+            expressions(value, sizes);
+        else if (isExpression(plan, key, value))
+            value = expression(value.get<std::string>(), sizes);
     }
 }
 
-CandidateText SizeSpelling::spelled(CandidateText candidate) const {
+SizeSpelling::Roundings SizeSpelling::roundingsOf(const Json &steps,
+                                                  const policy::SizeTexts *sizes) const {
     Roundings roundings;
-    const auto plan = candidate.plan.dump();
-    constexpr std::string_view call = "cdiv(";
-    for (auto at = plan.find(call); at != plan.npos; at = plan.find(call, at + 1)) {
-        const auto of = nextNumber(plan, at + call.size());
-        if (!of || of->at != at + call.size() || plan.compare(of->end, 2, ", ") != 0)
+    const auto text = steps.dump();
+    constexpr std::string_view call = "cdiv";
+    for (auto at = text.find("cdiv("); at != text.npos; at = text.find("cdiv(", at + 1)) {
+        const auto arguments = cutAt(bare(parenthesised(text.substr(at + call.size()))), ", ");
+        const auto of = arguments.size() == 2 ? valueOf(arguments[0]) : std::nullopt;
+        const auto by = arguments.size() == 2 ? valueOf(arguments[1]) : std::nullopt;
+        if (!of || !by || *of <= 0 || *by <= 0)
             continue;
-        const auto by = nextNumber(plan, of->end + 2);
-        if (by && by->at == of->end + 2 && plan.compare(by->end, 1, ")") == 0)
-            roundings.try_emplace((of->value - 1) / by->value + 1, Rounded{of->value, by->value});
+        auto inner = sizes != nullptr ? loopText(*sizes, *of, false) : std::string();
+        if (inner.empty())
+            inner = spelling(*of, suffixOf(*of), {}, true);
+        roundings.try_emplace(
+            (*of - 1) / *by + 1,
+            fmt::format("(({} - 1) / {} + 1)", inner.empty() ? fmt::to_string(*of) : inner, *by));
     }
-    candidate.kernels = kernels(candidate.kernels, roundings);
-    expressions(candidate.plan);
+    const Roundings single = roundings;
+    for (auto a = single.begin(); a != single.end(); ++a)
+        for (auto b = std::next(a); b != single.end(); ++b)
+            roundings.try_emplace(a->first * b->first,
+                                  fmt::format("({} * {})", a->second, b->second));
+    return roundings;
+}
+
+CandidateText SizeSpelling::spelled(CandidateText candidate) const {
+    const auto begins = kernelsIn(candidate.kernels);
+    const Json steps =
+        candidate.plan.is_object() ? candidate.plan.value("steps", Json::array()) : Json::array();
+    std::string text;
+    std::size_t done = 0;
+    const auto add = [&](std::size_t end, const std::string &kernel) {
+        const auto *sizes = kernel.empty() ? nullptr : partOf(kernel);
+        Json own = Json::array();
+        for (const Json &step : steps)
+            if (sizes != nullptr && partOf(step.value("entry", "")) == sizes)
+                own.push_back(step);
+        text += kernels(candidate.kernels.substr(done, end - done),
+                        roundingsOf(sizes != nullptr ? own : candidate.plan, sizes), sizes);
+        done = end;
+    };
+    std::string name;
+    for (const auto &[begin, next] : begins) {
+        add(begin, name);
+        name = next;
+    }
+    add(candidate.kernels.size(), name);
+    candidate.kernels = std::move(text);
+    expressions(candidate.plan, nullptr);
     return candidate;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/learn/corpus/mutation.h"
+#include "core/policy/planner/search.h"
 #include "core/task/task.h"
 
 #include <cstdint>
@@ -20,19 +21,26 @@ namespace cuda_agent::learn {
 /// copy "(856 * 181)", and a reader sees where the number comes from. Compilers and the plan's
 /// expressions compute the same of both.
 ///
-/// Spelled are numbers from 10 on that the prompt does not show: products of neighbouring
-/// dimensions of one of the task's tensors, products with one dimension less one, small multiples
-/// of these, and what the plan rounds up, "cdiv(154936, 2048)". Powers of two up to 16384 and the
-/// numbers of the schedule's name are the schedule's own choice and stay, where they are no strides
-/// or divisors of loops, "k0 * 4096", "row % 4096u", or factors in the plan. A number that could be
-/// several things is spelled as the first, in the order of the graph's nodes. Pure; any thread.
+/// In a kernel, and where the plan launches it, strides, offsets and loops are spelled as its
+/// thought tells them (policy::SizeTexts), wherever they stand: always the same way, so that a
+/// model derives them once. Other numbers from 10 on are spelled where the prompt does not show
+/// them: products of neighbouring dimensions of one of the task's tensors, products with one
+/// dimension less one, small multiples of these and of the parts that the schedule cuts rows into,
+/// what the plan rounds up, "cdiv(154936, 2048)", and what a border adds to a size.
+/// Powers of two up to 16384 and the numbers of the schedule's name are the schedule's own choice
+/// and stay, where they are no strides or divisors of loops, "k0 * 4096", "row % 4096u", or factors
+/// in the plan. A number that could be several things is spelled as the first, in the order of the
+/// graph's nodes. Pure; any thread.
 class SizeSpelling {
   public:
-    /// `prompt`: what the model sees of the task. `schedule`: the planner's name of the candidate.
-    SizeSpelling(const task::Description &task, std::string_view prompt, std::string_view schedule);
+    using Parts = std::vector<policy::SearchSpace::Part>;
+    /// `prompt`: what the model sees of the task. `schedule`: the planner's name of the candidate,
+    /// and `parts` what it consists of.
+    SizeSpelling(const task::Description &task, std::string_view prompt, std::string_view schedule,
+                 Parts parts = {});
 
     CandidateText spelled(CandidateText candidate) const;
-    /// A text in which all numbers are sizes and strides of tensors.
+    /// A text in which all numbers are sizes of tensors.
     std::string sizes(const std::string &text) const;
 
   private:
@@ -41,24 +49,32 @@ class SizeSpelling {
         std::vector<std::int64_t> factors;
         bool lessOne = false;
     };
-    struct Rounded {
-        std::int64_t of = 0, by = 1;
-    };
-    using Roundings = std::map<std::int64_t, Rounded>; ///< by their value
+    /// By its value what is rounded up: "((2795 - 1) / 1024 + 1)", and products of two such.
+    using Roundings = std::map<std::int64_t, std::string>;
 
     void addShape(const std::vector<std::int64_t> &shape);
-    std::string roundedUp(const Rounded &quotient) const; ///< "((2795 - 1) / 1024 + 1)"
     /// `size`: it is one of a tensor, never one of the schedule's.
     bool stays(std::int64_t number, bool size) const;
     /// Empty: as it is. `suffix` of each factor: "", "u", "LL".
     std::string spelling(std::int64_t number, std::string_view suffix, const Roundings &roundings,
                          bool size) const;
-    std::string kernels(const std::string &text, const Roundings &roundings) const;
-    std::string expression(const std::string &text) const;
-    void expressions(Json &plan) const;
+    /// The part that a kernel of that name, or what is in front of it, belongs to, or nothing.
+    const policy::SizeTexts *partOf(std::string_view kernel) const;
+    /// As the thought tells it, where the number at `at` of `text` is a stride, an offset or a
+    /// loop.
+    std::string told(std::string_view text, std::size_t at, std::int64_t number,
+                     const policy::SizeTexts &sizes) const;
+    /// What steps of a plan, or any part of one, round up.
+    Roundings roundingsOf(const Json &steps, const policy::SizeTexts *sizes) const;
+    std::string kernels(const std::string &text, const Roundings &roundings,
+                        const policy::SizeTexts *sizes) const;
+    std::string expression(const std::string &text, const policy::SizeTexts *sizes) const;
+    void expressions(Json &plan, const policy::SizeTexts *sizes) const;
 
+    Parts parts_;
     std::set<std::int64_t> prompt_;                ///< numbers that it shows
     std::set<std::int64_t> shown_;                 ///< there, or of the schedule
+    std::set<std::int64_t> blocks_;                ///< parts that the schedule cuts rows into
     std::map<std::int64_t, Product> products_;     ///< of two factors at least
     std::set<std::int64_t, std::greater<>> sizes_; ///< products and single dimensions
 };

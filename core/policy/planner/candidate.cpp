@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/candidate.h"
+#include "core/policy/planner/group_text.h"
 #include "core/policy/planner/products.h"
 #include "core/policy/planner/recurrence.h"
 
@@ -12,10 +13,6 @@ constexpr const char *sourcePath = "kernels/planner.cu";
 /// Groups without reductions: rows at least this long are walked one after the other, so that what
 /// belongs to a row is loaded once; shorter ones are flattened.
 constexpr std::int64_t shortestRun = 1024;
-
-std::string shapeText(const BufferInfo &buffer) {
-    return fmt::format("{} [{}]", buffer.name, fmt::join(buffer.shape, ", "));
-}
 
 Json bufferJson(const BufferInfo &buffer) {
     Json json{{"name", buffer.name}};
@@ -85,95 +82,6 @@ std::vector<ScheduledGroup> groupsOf(const Fused &fused, bool transpose) {
         result.push_back(std::move(group));
     }
     return result;
-}
-
-std::string describeGroup(const Program &program, const Group &group) {
-    std::vector<std::string> reads, ops, writes;
-    std::set<std::string> seen;
-    const int product = productValue(program, group, group.product);
-    const int score = productValue(program, group, group.scores);
-    for (const int buffer : operandsOf(program, group)) {
-        seen.insert(program.buffers[buffer].name);
-        reads.push_back(shapeText(program.buffers[buffer]));
-    }
-    if (product >= 0) {
-        const Product &p = *program.library[group.product].product;
-        ops.push_back(
-            fmt::format("{} [{}{}, {}] over {} of k",
-                        score >= 0 ? "softmax of a product, times a third," : "their product",
-                        p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k));
-    }
-    for (const int id : reachableFrom(program, group.roots())) {
-        const Value &value = program.values[id];
-        if (id == product || id == score)
-            continue;
-        if (value.kind == Kind::load && seen.insert(program.buffers[value.buffer].name).second)
-            reads.push_back(shapeText(program.buffers[value.buffer]));
-        if (value.kind == Kind::pointwise && value.op != "cast")
-            ops.push_back(value.name.empty() ? value.op : value.name);
-        if (value.kind == Kind::reduce)
-            ops.push_back(value.op + " over the row");
-        if (value.kind == Kind::scan)
-            ops.push_back(value.op + " along the row");
-        if (value.kind == Kind::order)
-            ops.push_back(fmt::format("{} {} of the row", value.op,
-                                      value.backwards ? "largest first" : "smallest first"));
-    }
-    for (const Store &store : group.stores)
-        writes.push_back(shapeText(program.buffers[store.buffer]));
-    std::string text = reads.empty() ? "" : fmt::format("reads {}; ", fmt::join(reads, ", "));
-    if (!ops.empty())
-        text += fmt::format("{}; ", fmt::join(ops, ", "));
-    return text + fmt::format("writes {}", fmt::join(writes, ", "));
-}
-
-std::string describeLoops(const Program &program, const ScheduledGroup &group) {
-    if (group.group->product >= 0)
-        return {};
-    const auto textOf = [&](const std::vector<int> &places) {
-        std::vector<std::string> loops;
-        for (const int place : places) {
-            std::vector<std::int64_t> sizes;
-            for (const Axis atom : program.axes.atoms(group.nest.dims[place].axes))
-                sizes.push_back(program.axes.size(atom));
-            const auto text = fmt::format("{}", fmt::join(sizes, " * "));
-            loops.push_back(sizes.size() > 1 ? fmt::format("({})", text) : text);
-        }
-        return fmt::format("{}", fmt::join(loops, " * "));
-    };
-    const std::string rows = textOf(group.nest.rowDims());
-    const std::string elements = textOf(group.nest.elementDims());
-    if (rows.empty())
-        return elements.empty() ? "" : fmt::format("one row of {}", elements);
-    return elements.empty() ? fmt::format("rows {}", rows)
-                            : fmt::format("rows {}, each of {}", rows, elements);
-}
-
-std::string describeAccesses(const Program &program, const ScheduledGroup &group) {
-    if (group.group->product >= 0)
-        return {};
-    std::vector<std::string> lines;
-    const auto add = [&](int buffer, const Access &access) {
-        std::vector<std::int64_t> strides;
-        for (const bool elements : {false, true})
-            for (std::size_t i = 0; i < group.nest.dims.size(); ++i)
-                if (group.nest.dims[i].element == elements)
-                    strides.push_back(access.strides[i]);
-        const auto line = fmt::format("{}{}: {}", program.buffers[buffer].name,
-                                      access.base == 0 ? "" : fmt::format(" + {}", access.base),
-                                      fmt::join(strides, ", "));
-        if (!strides.empty() && std::ranges::find(lines, line) == lines.end())
-            lines.push_back(line);
-    };
-    for (const int id : reachableFrom(program, group.group->roots())) {
-        const Value &value = program.values[id];
-        const auto access = group.nest.accesses.find(id);
-        if (value.kind == Kind::load && access != group.nest.accesses.end())
-            add(value.buffer, access->second);
-    }
-    for (std::size_t i = 0; i < group.group->stores.size() && i < group.nest.stores.size(); ++i)
-        add(group.group->stores[i].buffer, group.nest.stores[i]);
-    return fmt::format("{}", fmt::join(lines, "; "));
 }
 
 std::int64_t groupBytes(const Program &program, const Group &group) {

@@ -27,14 +27,6 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
                              const std::vector<Schedule> &schedules, const std::string &name,
                              const std::vector<std::string> &reasons);
 
-/// "reads in0 [64, 4096] and ln_weight [4096]; max, exp, sum, div; writes out0 [64, 4096]"
-std::string describeGroup(const Program &program, const Group &group);
-/// "rows 963 * 16, each of 8 * 32": the loops of its nest from outermost to innermost, one that
-/// walks several of a tensor's dimensions in parentheses. Empty for tiles of a product.
-std::string describeLoops(const Program &program, const ScheduledGroup &group);
-/// "in0: 8192, 256, 32, 1; in1 + 32: 0, 0, 0, 1": of each access of those loops, where it begins
-/// and how far it goes with each of them, in elements, in the loops' order. Empty as above.
-std::string describeAccesses(const Program &program, const ScheduledGroup &group);
 /// Bytes that the group has to move between kernels and memory at least.
 std::int64_t groupBytes(const Program &program, const Group &group);
 

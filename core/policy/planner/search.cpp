@@ -376,7 +376,8 @@ std::vector<SearchSpace::Part> SearchSpace::parts(const std::string &name) const
         const ScheduledGroup &group = variant.groups[g];
         result.push_back({group.name, describeGroup(variant.fused.program, *group.group),
                           describeLoops(variant.fused.program, group),
-                          describeAccesses(variant.fused.program, group), option.schedule.text(),
+                          describeAccesses(variant.fused.program, group),
+                          sizeTextsOf(variant.fused.program, group), option.schedule.text(),
                           option.reason});
     }
     return result;

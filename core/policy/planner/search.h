@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/policy/planner/group_text.h"
 #include "core/policy/planner/schedule_space.h"
 #include "core/task/task.h"
 
@@ -61,6 +62,7 @@ class SearchSpace {
         std::string work;     ///< as describeGroup() says it
         std::string loops;    ///< as describeLoops() says them
         std::string accesses; ///< as describeAccesses() says them
+        SizeTexts sizes;      ///< see sizeTextsOf()
         std::string schedule; ///< "row-t256-v4-u2-p0"
         std::string reason;   ///< "one read: the row stays in registers"
     };

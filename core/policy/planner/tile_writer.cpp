@@ -236,12 +236,12 @@ class TileWriter : public VectorWriter {
     }
 
     Launch launch() const {
-        const std::int64_t tiles = (length(n_.along) + s_.along - 1) / s_.along *
-                                   ((length(n_.across) + s_.across - 1) / s_.across);
+        const auto tiles = fmt::format("cdiv({}, {}) * cdiv({}, {})", length(n_.along), s_.along,
+                                       length(n_.across), s_.across);
         Launch result;
         result.block[0] = s_.threads;
-        result.grid[0] = rowDims_.empty() ? std::to_string(tiles)
-                                          : fmt::format("{} * {}", n_.rowsExpression(), tiles);
+        result.grid[0] =
+            rowDims_.empty() ? tiles : fmt::format("{} * {}", n_.rowsExpression(), tiles);
         return result;
     }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/policy/planner/candidate.h"
+#include "core/policy/planner/group_text.h"
 #include "core/policy/planner/nest.h"
 
 #include <gtest/gtest.h>
@@ -348,7 +348,46 @@ TEST(Nest, IsToldAsLoopsAndWhereAccessesGoWithThem) {
     group.nest = u.nest();
     EXPECT_EQ(describeLoops(u.program, group), "rows 4 * 5, each of 6 * 7");
     EXPECT_EQ(describeAccesses(u.program, group),
-              "in0 + 2: 270, 54, 9, 1; in1: 0, 1, 0, 0; out0: 5, 1, 0, 0");
+              "in0 + 2: (5 * 6 * 9), (6 * 9), 9, 1; in1: 0, 1, 0, 0; out0: 5, 1, 0, 0");
+    const SizeTexts texts = sizeTextsOf(u.program, group);
+    EXPECT_EQ(texts.totals,
+              (SizeTexts::Texts{{20, "(4 * 5)"}, {42, "(6 * 7)"}, {840, "(4 * 5 * 6 * 7)"}}));
+    EXPECT_TRUE(texts.loops.empty()) << "each walks one dimension";
+    EXPECT_EQ(texts.strides.at("in0"), (SizeTexts::Texts{{54, "(6 * 9)"}, {270, "(5 * 6 * 9)"}}));
+    EXPECT_TRUE(texts.strides.at("out0").empty());
+}
+
+TEST(Nest, IsToldByTheSizesThatItsNumbersAreMadeOf) {
+    UnitByHand u;
+    const Axis i = u.axis(3), j = u.axis(20), k = u.axis(15), l = u.axis(16);
+    const int in = u.buffer("in0", {3, 20, 17, 16}), row = u.buffer("in1", {20 * 15 * 16}),
+              out = u.buffer("out0", {3, 40, 15, 16});
+    const int x = u.program.load(in, {{i}, {j}, {k}, {l}});
+    u.program.values[x].dims[1] = {{j}, 19, -1}; // from its end
+    u.program.values[x].dims[2].offset = -1;     // over its border
+    const int sum =
+        u.program.pointwise("add", {x, u.program.load(row, {{j, k, l}})}, DType::float32);
+    u.store(sum, {{i}, {j}, {k}, {l}}, out);
+    u.group.stores.back().offsets = {0, 20, 0, 0};
+    ScheduledGroup group;
+    group.group = &u.group;
+    group.nest = u.nest();
+    EXPECT_EQ(describeLoops(u.program, group), "rows 3 * 20 * (15 * 16)");
+    EXPECT_EQ(describeAccesses(u.program, group),
+              "in0 + 5152: (20 * 17 * 16), -(17 * 16), 1; in1: 0, (15 * 16), 1; "
+              "out0 + (20 * 15 * 16): (40 * 15 * 16), (15 * 16), 1");
+    const SizeTexts texts = sizeTextsOf(u.program, group);
+    EXPECT_EQ(texts.loops, (SizeTexts::Texts{{240, "(15 * 16)"}}));
+    EXPECT_EQ(texts.strides.at("in0").at(272), "(17 * 16)") << "whatever its sign";
+    u.program.values[x].dims[1] = {{j}, -2, 1};
+    group.nest = u.nest();
+    EXPECT_TRUE(describeAccesses(u.program, group).starts_with("in0 + -(2 * 17 * 16 + 16): "))
+        << describeAccesses(u.program, group);
+    u.program.values[x].dims[1] = {{j}, 19, -1};
+    u.program.values[x].dims[2].offset = 1;
+    group.nest = u.nest();
+    EXPECT_TRUE(describeAccesses(u.program, group).starts_with("in0 + ((20 - 1) * 17 * 16 + 16): "))
+        << describeAccesses(u.program, group);
 }
 
 } // namespace

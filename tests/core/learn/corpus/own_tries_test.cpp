@@ -17,6 +17,7 @@ struct Told {
     std::string task = "relu", device = "cpu", kernels = "one", plan = R"({"version": 1})";
     bool correct = false, judged = true;
     std::string other = {}; ///< a further file
+    bool called = false;    ///< with the call and what it was answered
 };
 
 class OwnTries : public testing::Test {
@@ -44,15 +45,28 @@ class OwnTries : public testing::Test {
         put(kernelFile, told.kernels);
         put("kernels/more.cu", told.other);
         append(EventType::sessionStarted,
-               {{"task", {{"name", told.task}}}, {"device", {{"kind", told.device}}}});
+               {{"task", {{"name", told.task}, {"blob", log->putBlob("class Model").value()}}},
+                {"device", {{"kind", told.device}, {"name", "A Device"}}}});
+        append(EventType::taskDescribed, {{"described", true}});
         append(EventType::turnStarted, Json::object());
         append(EventType::thought, {{"text", "by " + name}});
+        if (told.called)
+            append(EventType::action,
+                   {{"id", "1-1"}, {"tool", "Verify"}, {"arguments", Json::object()}});
         if (told.judged)
             append(EventType::verdictGiven,
                    {{"verdict", {{"correct", told.correct}}}, {"candidate", files}});
+        if (told.called)
+            append(EventType::observation, {{"id", "1-1"},
+                                            {"ok", false},
+                                            {"text", "no, by far"},
+                                            {"seconds", 0},
+                                            {"data", Json::object()}});
         append(EventType::turnEnded, Json::object());
     }
-    auto read() { return readOwnTries(folder_->path(), device::Kind::cpu); }
+    auto read(TriesWanted wanted = TriesWanted::wrong) {
+        return readOwnTries(folder_->path(), device::Kind::cpu, wanted);
+    }
 
     std::optional<TemporaryFolder> folder_;
 };
@@ -67,9 +81,9 @@ TEST_F(OwnTries, AreTheWrongFirstTurnsOfEachTask) {
     const auto &relu = tries->at("relu");
     ASSERT_EQ(relu.size(), 2u);
     EXPECT_EQ(relu[0].thought, "by step-1/a");
-    EXPECT_EQ(relu[0].written.kernels, "one");
-    EXPECT_EQ(relu[0].written.plan, Json({{"version", 1}}));
-    EXPECT_EQ(relu[1].written.kernels, "two");
+    EXPECT_EQ(relu[0].written->kernels, "one");
+    EXPECT_EQ(relu[0].written->plan, Json({{"version", 1}}));
+    EXPECT_EQ(relu[1].written->kernels, "two");
     EXPECT_EQ(tries->at("softmax").size(), 1u);
 }
 
@@ -91,14 +105,37 @@ TEST_F(OwnTries, LeaveOutWhatIsNoneOrWasThere) {
     EXPECT_EQ(tries->at("relu")[0].thought, "by a");
 }
 
+TEST_F(OwnTries, VerifiedOnesComeWithWhatWasAnswered) {
+    write("wrong", {.called = true});
+    write("right", {.kernels = "good", .correct = true, .called = true});
+    write("refused", {.kernels = "new", .judged = false, .called = true});
+    write("not-called", {.kernels = "other"});
+    const auto tries = read(TriesWanted::verified);
+    ASSERT_TRUE(tries) << tries.error().message;
+    const auto &relu = tries->at("relu");
+    ASSERT_EQ(relu.size(), 3u);
+    EXPECT_EQ(relu[0].thought, "by refused");
+    EXPECT_FALSE(relu[0].compiled || relu[0].correct);
+    EXPECT_TRUE(relu[1].correct);
+    EXPECT_FALSE(relu[2].correct);
+    EXPECT_EQ(relu[2].turn.by, chat::Author::policy);
+    EXPECT_NE(relu[2].turn.text.find("by wrong\n</think>"), std::string::npos);
+    EXPECT_NE(relu[2].turn.text.find("<function=Verify>"), std::string::npos);
+    EXPECT_NE(relu[2].answer.text.find("no, by far"), std::string::npos);
+    EXPECT_EQ(relu[2].source, "class Model");
+    EXPECT_EQ(relu[2].device, "A Device");
+    EXPECT_EQ(relu[2].description, Json({{"described", true}}));
+}
+
 TEST_F(OwnTries, AFolderWithoutAnyIsSaidSo) {
     write("right", {.correct = true});
     const auto none = read();
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().kind, ErrorKind::request);
     EXPECT_NE(none.error().message.find(folder_->path().string()), std::string::npos);
-    EXPECT_EQ(readOwnTries(folder_->path() / "none", device::Kind::cpu).error().kind,
-              ErrorKind::request);
+    EXPECT_EQ(
+        readOwnTries(folder_->path() / "none", device::Kind::cpu, TriesWanted::wrong).error().kind,
+        ErrorKind::request);
 }
 
 } // namespace

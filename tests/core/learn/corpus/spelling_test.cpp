@@ -66,7 +66,7 @@ TEST(CorpusSpelling, StridesAndDivisorsOfLoopsAreSizes) {
     const Json plan{{"grid", {"1024 * cdiv(4096, 2048)"}}, {"shape", {856, 154936, 4096}}};
     const auto spelled = spelling.spelled({"", plan}).plan;
     EXPECT_EQ(spelled["grid"][0], "1024 * cdiv((64 * 64), 2048)");
-    EXPECT_EQ(spelled["shape"], Json({856, "(856 * 181)", 4096}));
+    EXPECT_EQ(spelled["shape"], Json({856, "856 * 181", "64 * 64"}));
     EXPECT_EQ(spelling.sizes("in1: 4096, 64, 1; in0 + 181: 154936, 1"),
               "in1: (64 * 64), 64, 1; in0 + 181: (856 * 181), 1");
 }
@@ -96,6 +96,69 @@ TEST(CorpusSpelling, WritesWhatThePlanRoundsUp) {
     const auto grid = plan::Expression::parse("cdiv((856 * 181), 2048)");
     ASSERT_TRUE(grid);
     EXPECT_EQ(grid->evaluate({}), 76);
+}
+
+policy::SearchSpace::Part partOf(const char *name, policy::SizeTexts sizes) {
+    policy::SearchSpace::Part part;
+    part.name = name;
+    part.sizes = std::move(sizes);
+    return part;
+}
+
+/// Two kernels in which 240 is different things.
+SizeSpelling spellingOfParts() {
+    policy::SizeTexts first, second;
+    first.loops = {{240, "(15 * 16)"}, {1360, "(85 * 16)"}};
+    first.totals = {{240, "(8 * 30)"}, {74400, "(310 * 240)"}};
+    first.strides = {{"in0", {{240, "(12 * 20)"}, {638, "(2 * 19 * 16 + 30)"}}}};
+    second.totals = {{240, "(4 * 60)"}};
+    return SizeSpelling(taskOf({{60, 4}}), "in0: f32[310, 240]", "0|row-t64-v1-p5",
+                        {partOf("map1", first), partOf("map12", second)});
+}
+
+TEST(CorpusSpelling, SaysWhatTheThoughtOfAKernelSays) {
+    const SizeSpelling spelling = spellingOfParts();
+    const std::string head = "extern \"C\" __global__ void __launch_bounds__(64) ";
+    const auto in = [&](const char *name, const std::string &text) {
+        const auto begin = head + name + "(\n";
+        const auto spelled = spelling.spelled({begin + text, Json::object()}).kernels;
+        EXPECT_TRUE(spelled.starts_with(begin)) << spelled;
+        return spelled.substr(std::min(begin.size(), spelled.size()));
+    };
+    EXPECT_EQ(in("map1", "in0 + 638 + k0 * 240;"), "in0 + (2 * 19 * 16 + 30) + k0 * (12 * 20);");
+    EXPECT_EQ(in("map1", "in0_row[k0 * -240]"), "in0_row[k0 * -(12 * 20)]");
+    EXPECT_EQ(in("map1", "k1 = (unsigned)(row) % 240u;"), "k1 = (unsigned)(row) % (15u * 16u);");
+    EXPECT_EQ(in("map1", "if (i < 240)"), "if (i < (8 * 30))");
+    EXPECT_EQ(in("map1", "sum / 1360.0f"), "sum / (float)(85 * 16)");
+    EXPECT_EQ(in("map1", "in1_row[k0 * 240]"), "in1_row[k0 * 240]") << "a stride of another";
+    EXPECT_EQ(in("map1", "in0[lane * 240]"), "in0[lane * 240]") << "the schedule's";
+    EXPECT_EQ(in("map1", "threadIdx.x % 240"), "threadIdx.x % 240") << "likewise";
+    EXPECT_EQ(in("map12", "if (i < 240)"), "if (i < (4 * 60))");
+    EXPECT_EQ(in("map123", "if (i < 240)"), "if (i < 240)")
+        << "of no kernel, and the prompt has it";
+    EXPECT_EQ(in("map1", "start += 5120"), "start += (5 * 1024)") << "five parts of a row";
+}
+
+TEST(CorpusSpelling, LaunchesByTheSameWords) {
+    const SizeSpelling spelling = spellingOfParts();
+    const auto plan = [&](const char *entry, const char *expression) {
+        const Json steps{{"steps", {{{"entry", entry}, {"grid", {expression}}}}}};
+        return spelling.spelled({"", steps}).plan["steps"][0]["grid"][0].get<std::string>();
+    };
+    EXPECT_EQ(plan("map1", "310 * 240"), "310 * 240");
+    EXPECT_EQ(plan("map1", "1360"), "85 * 16");
+    EXPECT_EQ(plan("map1", "310 * cdiv(15 * (4 * 4), 64)"), "310 * cdiv(8 * 30, 64)");
+    EXPECT_EQ(plan("map12", "cdiv(240, 64) * 310"), "310 * cdiv(4 * 60, 64)");
+    EXPECT_EQ(plan("map12", "in0.shape[0] * cdiv(240, 64)"), "in0.shape[0] * cdiv(4 * 60, 64)");
+    const std::string kernel =
+        "extern \"C\" __global__ void map12(\nblockIdx.x / 4u % 5u; blockIdx.x / 20u";
+    const Json steps{
+        {"steps", {{{"entry", "map12"}, {"grid", {"cdiv(240, 64) * cdiv(310, 64)"}}}}}};
+    EXPECT_TRUE(spelling.spelled({kernel, steps})
+                    .kernels.ends_with("blockIdx.x / (((4 * 60) - 1) / 64 + 1) % ((310 - 1) / 64 + "
+                                       "1); blockIdx.x / ((((4 * 60) - 1) / 64 + 1) * ((310 - 1) / "
+                                       "64 + 1))"))
+        << spelling.spelled({kernel, steps}).kernels;
 }
 
 } // namespace

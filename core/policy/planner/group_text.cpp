@@ -1,0 +1,294 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/group_text.h"
+#include "core/policy/planner/products.h"
+
+namespace cuda_agent::policy {
+
+namespace {
+
+constexpr std::int64_t leastSpelled = 10;
+
+using Factors = std::vector<std::int64_t>;
+
+std::string shapeText(const BufferInfo &buffer) {
+    return fmt::format("{} [{}]", buffer.name, fmt::join(buffer.shape, ", "));
+}
+
+/// "32 * 8"; "1" of none.
+std::string productText(const Factors &factors) {
+    std::vector<std::string> parts;
+    for (const std::int64_t factor : factors)
+        if (factor != 1)
+            parts.push_back(fmt::to_string(factor));
+    return parts.empty() ? "1" : fmt::format("{}", fmt::join(parts, " * "));
+}
+
+/// A number as its text says it, in parentheses where it is more than one word; small ones as they
+/// are.
+std::string spelled(std::int64_t number, const std::string &text) {
+    if (std::abs(number) < leastSpelled)
+        return fmt::to_string(number);
+    const bool plain = text.find(' ') == text.npos;
+    return fmt::format("{}{}", number < 0 ? "-" : "", plain ? text : "(" + text + ")");
+}
+
+/// One dimension of a tensor as an access walks it.
+struct Walked {
+    Axes axes;
+    std::int64_t size = 0; ///< 0: unknown
+    std::int64_t offset = 0, step = 1;
+    Factors inner; ///< of one step along it: sizes of the dimensions behind it
+};
+
+/// Of a stride that goes along no dimension of a tensor, as those of windows that overlap: some
+/// rows of the largest that it is a multiple of.
+Factors factorsOf(std::int64_t stride, const Shape &shape) {
+    std::vector<std::int64_t> inner(shape.size(), 1);
+    for (std::size_t d = shape.size(); d-- > 1;)
+        inner[d - 1] = inner[d] * shape[d];
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        if (inner[d] < leastSpelled || stride % inner[d] != 0)
+            continue;
+        Factors factors{stride / inner[d]};
+        factors.insert(factors.end(), shape.begin() + static_cast<std::ptrdiff_t>(d) + 1,
+                       shape.end());
+        return factors;
+    }
+    return {stride};
+}
+
+std::vector<Walked> walkedBy(const Program &program, const Value &load) {
+    const Shape &shape = load.extents.empty() ? program.buffers[load.buffer].shape : load.extents;
+    std::vector<Walked> result;
+    for (std::size_t d = 0; d < load.dims.size(); ++d) {
+        const LoadDim &dim = load.dims[d];
+        Walked walked{dim.axes, 0, dim.offset, dim.step, {}};
+        if (!load.strides.empty()) {
+            walked.inner = factorsOf(load.strides[d], program.buffers[load.buffer].shape);
+        } else {
+            walked.size = shape[d];
+            walked.inner.assign(shape.begin() + static_cast<std::ptrdiff_t>(d) + 1, shape.end());
+        }
+        result.push_back(std::move(walked));
+    }
+    return result;
+}
+
+std::vector<Walked> walkedBy(const Program &program, const Store &store) {
+    const Shape &shape = program.buffers[store.buffer].shape;
+    const bool flat = store.dims.size() == 1 && shape.size() != 1;
+    std::vector<Walked> result;
+    for (std::size_t d = 0; d < store.dims.size(); ++d) {
+        const std::int64_t offset = store.offsets.empty() ? 0 : store.offsets[d];
+        Walked walked{store.dims[d], flat ? 0 : shape[d], offset, 1, {}};
+        if (store.adds() && store.picks[d] >= 0)
+            walked.axes.clear();
+        if (!flat)
+            walked.inner.assign(shape.begin() + static_cast<std::ptrdiff_t>(d) + 1, shape.end());
+        result.push_back(std::move(walked));
+    }
+    return result;
+}
+
+/// How far one step along `atom` goes.
+std::string strideText(const Program &program, const std::vector<Walked> &walked, Axis atom,
+                       std::int64_t stride) {
+    std::vector<std::string> terms;
+    for (const Walked &dim : walked) {
+        const Axes atoms = program.axes.atoms(dim.axes);
+        for (std::size_t i = 0; i < atoms.size(); ++i) {
+            if (atoms[i] != atom)
+                continue;
+            Factors factors{std::abs(dim.step)};
+            for (std::size_t k = i + 1; k < atoms.size(); ++k)
+                factors.push_back(program.axes.size(atoms[k]));
+            factors.insert(factors.end(), dim.inner.begin(), dim.inner.end());
+            terms.push_back((dim.step < 0) == (stride < 0) ? productText(factors)
+                                                           : "-" + productText(factors));
+        }
+    }
+    return spelled(stride, fmt::format("{}", fmt::join(terms, " + ")));
+}
+
+/// Where an access begins: behind the tensor's first element, or before it where windows reach over
+/// its border.
+std::string baseText(const std::vector<Walked> &walked, std::int64_t base) {
+    std::vector<std::string> terms;
+    for (const Walked &dim : walked) {
+        if (dim.offset == 0)
+            continue;
+        const std::int64_t offset = base < 0 ? -dim.offset : dim.offset;
+        if (offset < 0)
+            return fmt::to_string(base);
+        const bool last = offset == dim.size - 1 && offset >= leastSpelled;
+        const auto places = last ? fmt::format("{} - 1", dim.size) : fmt::to_string(offset);
+        const std::string inner = productText(dim.inner);
+        if (inner == "1")
+            terms.push_back(places);
+        else if (offset == 1)
+            terms.push_back(inner);
+        else
+            terms.push_back(fmt::format("{} * {}", last ? "(" + places + ")" : places, inner));
+    }
+    return spelled(base, fmt::format("{}", fmt::join(terms, " + ")));
+}
+
+/// Of one access, in the order of the nest's loops.
+struct AccessText {
+    std::string base;
+    std::vector<std::string> strides;
+};
+
+AccessText textOf(const Program &program, const Nest &nest, const std::vector<Walked> &walked,
+                  const Access &access) {
+    AccessText text{baseText(walked, access.base), {}};
+    for (std::size_t i = 0; i < nest.dims.size(); ++i)
+        text.strides.push_back(
+            strideText(program, walked, nest.dims[i].axes.back(), access.strides[i]));
+    return text;
+}
+
+/// Every access that the kernels make: `act` gets its buffer, how it walks, and the access.
+template <typename Act>
+void forAccesses(const Program &program, const ScheduledGroup &group, const Act &act) {
+    for (const int id : reachableFrom(program, group.group->roots())) {
+        const Value &value = program.values[id];
+        const auto access = group.nest.accesses.find(id);
+        if (value.kind == Kind::load && access != group.nest.accesses.end())
+            act(value.buffer, walkedBy(program, value), access->second);
+    }
+    for (std::size_t i = 0; i < group.group->stores.size() && i < group.nest.stores.size(); ++i) {
+        const Store &store = group.group->stores[i];
+        act(store.buffer, walkedBy(program, store), group.nest.stores[i]);
+    }
+}
+
+/// Sizes of the axes of some loops.
+Factors sizesOf(const Program &program, const Nest &nest, const std::vector<int> &places) {
+    Factors sizes;
+    for (const int place : places)
+        for (const Axis atom : program.axes.atoms(nest.dims[place].axes))
+            sizes.push_back(program.axes.size(atom));
+    return sizes;
+}
+
+void addProduct(SizeTexts::Texts &texts, const Factors &factors) {
+    std::int64_t number = 1;
+    for (const std::int64_t factor : factors)
+        number *= factor;
+    if (const auto words = productText(factors);
+        number >= leastSpelled && words.find(' ') != words.npos)
+        texts.try_emplace(number, spelled(number, words));
+}
+
+} // namespace
+
+std::string describeGroup(const Program &program, const Group &group) {
+    std::vector<std::string> reads, ops, writes;
+    std::set<std::string> seen;
+    const int product = productValue(program, group, group.product);
+    const int score = productValue(program, group, group.scores);
+    for (const int buffer : operandsOf(program, group)) {
+        seen.insert(program.buffers[buffer].name);
+        reads.push_back(shapeText(program.buffers[buffer]));
+    }
+    if (product >= 0) {
+        const Product &p = *program.library[group.product].product;
+        ops.push_back(
+            fmt::format("{} [{}{}, {}] over {} of k",
+                        score >= 0 ? "softmax of a product, times a third," : "their product",
+                        p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k));
+    }
+    for (const int id : reachableFrom(program, group.roots())) {
+        const Value &value = program.values[id];
+        if (id == product || id == score)
+            continue;
+        if (value.kind == Kind::load && seen.insert(program.buffers[value.buffer].name).second)
+            reads.push_back(shapeText(program.buffers[value.buffer]));
+        if (value.kind == Kind::pointwise && value.op != "cast")
+            ops.push_back(value.name.empty() ? value.op : value.name);
+        if (value.kind == Kind::reduce)
+            ops.push_back(value.op + " over the row");
+        if (value.kind == Kind::scan)
+            ops.push_back(value.op + " along the row");
+        if (value.kind == Kind::order)
+            ops.push_back(fmt::format("{} {} of the row", value.op,
+                                      value.backwards ? "largest first" : "smallest first"));
+    }
+    for (const Store &store : group.stores)
+        writes.push_back(shapeText(program.buffers[store.buffer]));
+    std::string text = reads.empty() ? "" : fmt::format("reads {}; ", fmt::join(reads, ", "));
+    if (!ops.empty())
+        text += fmt::format("{}; ", fmt::join(ops, ", "));
+    return text + fmt::format("writes {}", fmt::join(writes, ", "));
+}
+
+std::string describeLoops(const Program &program, const ScheduledGroup &group) {
+    if (group.group->product >= 0)
+        return {};
+    const auto textOf = [&](const std::vector<int> &places) {
+        std::vector<std::string> loops;
+        for (const int place : places) {
+            const Factors sizes = sizesOf(program, group.nest, {place});
+            const auto text = fmt::format("{}", fmt::join(sizes, " * "));
+            loops.push_back(sizes.size() > 1 ? fmt::format("({})", text) : text);
+        }
+        return fmt::format("{}", fmt::join(loops, " * "));
+    };
+    const std::string rows = textOf(group.nest.rowDims());
+    const std::string elements = textOf(group.nest.elementDims());
+    if (rows.empty())
+        return elements.empty() ? "" : fmt::format("one row of {}", elements);
+    return elements.empty() ? fmt::format("rows {}", rows)
+                            : fmt::format("rows {}, each of {}", rows, elements);
+}
+
+std::string describeAccesses(const Program &program, const ScheduledGroup &group) {
+    if (group.group->product >= 0)
+        return {};
+    std::vector<std::string> lines;
+    forAccesses(program, group, [&](int buffer, const auto &walked, const Access &access) {
+        const AccessText text = textOf(program, group.nest, walked, access);
+        std::vector<std::string> strides;
+        for (const bool elements : {false, true})
+            for (std::size_t i = 0; i < group.nest.dims.size(); ++i)
+                if (group.nest.dims[i].element == elements)
+                    strides.push_back(text.strides[i]);
+        const auto line =
+            fmt::format("{}{}: {}", program.buffers[buffer].name,
+                        access.base == 0 ? "" : " + " + text.base, fmt::join(strides, ", "));
+        if (!strides.empty() && std::ranges::find(lines, line) == lines.end())
+            lines.push_back(line);
+    });
+    return fmt::format("{}", fmt::join(lines, "; "));
+}
+
+SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group) {
+    SizeTexts texts;
+    if (group.group->product >= 0)
+        return texts;
+    const std::vector<int> rows = group.nest.rowDims(), elements = group.nest.elementDims();
+    std::vector<int> all = rows;
+    all.insert(all.end(), elements.begin(), elements.end());
+    for (const auto &places : {elements, rows, all})
+        addProduct(texts.totals, sizesOf(program, group.nest, places));
+    for (const int place : all)
+        addProduct(texts.loops, sizesOf(program, group.nest, {place}));
+    forAccesses(program, group, [&](int buffer, const auto &walked, const Access &access) {
+        SizeTexts::Texts &strides = texts.strides[program.buffers[buffer].name];
+        const AccessText text = textOf(program, group.nest, walked, access);
+        const auto add = [&](std::int64_t number, const std::string &words) {
+            if (std::abs(number) >= leastSpelled && words.find(' ') != words.npos)
+                strides.try_emplace(std::abs(number), words.substr(number < 0 ? 1 : 0));
+        };
+        for (std::size_t i = 0; i < text.strides.size(); ++i)
+            add(access.strides[i], text.strides[i]);
+        add(access.base, text.base);
+        for (const Walked &dim : walked) // where a position is picked along it
+            addProduct(strides, dim.inner);
+    });
+    return texts;
+}
+
+} // namespace cuda_agent::policy

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/policy/planner/candidate.h"
+
+namespace cuda_agent::policy {
+
+/// "reads in0 [64, 4096] and ln_weight [4096]; max, exp, sum, div; writes out0 [64, 4096]"
+std::string describeGroup(const Program &program, const Group &group);
+/// "rows 963 * 16, each of 8 * 32": the loops of its nest from outermost to innermost, one that
+/// walks several of a tensor's dimensions in parentheses. Empty for tiles of a product.
+std::string describeLoops(const Program &program, const ScheduledGroup &group);
+/// "in0: (32 * 8 * 32), (8 * 32), 32, 1; in1 + 32: 0, 0, 0, 1": of each access of those loops,
+/// where it begins and how far it goes with each of them, in elements, in the loops' order, each
+/// number from 10 on as the sizes of the tensor that it is the product of. Empty as above.
+std::string describeAccesses(const Program &program, const ScheduledGroup &group);
+
+/// What the numbers in a group's kernels are made of: "(32 * 8)" by 256. Only numbers from 10 on,
+/// none of which is one size alone.
+struct SizeTexts {
+    using Texts = std::map<std::int64_t, std::string>;
+    Texts loops;                          ///< sizes of single loops
+    Texts totals;                         ///< of a row, of all rows, and of all elements
+    std::map<std::string, Texts> strides; ///< strides and offsets, by the buffer's name
+};
+/// Of all that describeLoops() and describeAccesses() tell, in the same words. Empty as above.
+SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group);
+
+} // namespace cuda_agent::policy
