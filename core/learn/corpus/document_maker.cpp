@@ -16,6 +16,7 @@ namespace cuda_agent::learn {
 namespace {
 
 constexpr std::size_t drawsPerDocument = 12;
+constexpr int bestReward = 3; ///< of a right candidate that leaves nothing to improve
 /// What prompts of CPUs tell. A model that has seen one would know it by heart.
 constexpr std::array threadCounts{1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 /// And what those of a GPU tell: cards that are planned for alike.
@@ -120,34 +121,68 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
     return made;
 }
 
+Result<std::optional<Draft>> DocumentMaker::draftOf(TaskDocuments &made,
+                                                    const policy::Context &context,
+                                                    const policy::SearchSpace &space,
+                                                    const chat::Segment &prompt,
+                                                    const std::string &name) const {
+    const auto signature = judge::signatureOf(context.task);
+    Draft draft;
+    draft.name = name;
+    CUDA_AGENT_ASSIGN(sound, candidateText(space, name, context.device.kind));
+    CUDA_AGENT_ASSIGN(fixed, withFixedSizes(std::move(sound.plan), signature));
+    sound.plan = std::move(fixed);
+    const SizeSpelling spelling(context.task, prompt.text, name, space.parts(name));
+    draft.sound = spelling.spelled(std::move(sound));
+    if (auto checked = checkPlan(draft.sound.plan, signature, context.device); !checked) {
+        made.reason = "no plan for it: " + checked.error().message;
+        return std::nullopt;
+    }
+    draft.thought = thoughtOf(space, name, draft.sound.plan, spelling);
+    draft.written = draft.sound;
+    return draft;
+}
+
+Result<std::optional<Draft>> DocumentMaker::firstChoice(TaskDocuments &made,
+                                                        const policy::Context &context,
+                                                        const policy::SearchSpace &space,
+                                                        const chat::Segment &prompt) const {
+    const auto name = space.next({});
+    if (!name)
+        return std::nullopt;
+    return draftOf(made, context, space, prompt, *name);
+}
+
+Result<std::optional<Draft>>
+DocumentMaker::shortest(TaskDocuments &made, const policy::Context &context,
+                        const policy::SearchSpace &space, const chat::Segment &prompt,
+                        std::mt19937_64 &generator, const std::stop_token &stop) const {
+    CUDA_AGENT_ASSIGN(drafts, draw(made, context, space, prompt, generator, stop));
+    const auto found = std::ranges::min_element(
+        drafts, {}, [](const Draft &draft) { return draft.sound.kernels.size(); });
+    if (found == drafts.end())
+        return std::nullopt;
+    return std::move(*found);
+}
+
 Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy::Context &context,
                                                const policy::SearchSpace &space,
                                                const chat::Segment &prompt,
                                                std::mt19937_64 &generator,
                                                const std::stop_token &stop) const {
-    const auto signature = judge::signatureOf(context.task);
-    const auto kind = context.device.kind;
     std::vector<Draft> drafts;
     std::set<std::string> seen;
     for (std::size_t i = 0;
          i < drawsPerDocument * options_.perTask && drafts.size() < options_.perTask; ++i) {
         if (stop.stop_requested())
             return stoppedError();
-        Draft draft;
-        draft.name = space.random(generator);
-        if (!options_.judge && !seen.insert(draft.name).second)
+        const auto name = space.random(generator);
+        if (!options_.judge && !seen.insert(name).second)
             continue;
-        CUDA_AGENT_ASSIGN(sound, candidateText(space, draft.name, kind));
-        CUDA_AGENT_ASSIGN(fixed, withFixedSizes(std::move(sound.plan), signature));
-        sound.plan = std::move(fixed);
-        const SizeSpelling spelling(context.task, prompt.text, draft.name, space.parts(draft.name));
-        draft.sound = spelling.spelled(std::move(sound));
-        if (auto checked = checkPlan(draft.sound.plan, signature, context.device); !checked) {
-            made.reason = "no plan for it: " + checked.error().message;
+        CUDA_AGENT_ASSIGN(drawn, draftOf(made, context, space, prompt, name));
+        if (!drawn)
             continue;
-        }
-        draft.thought = thoughtOf(space, draft.name, draft.sound.plan, spelling);
-        draft.written = draft.sound;
+        Draft &draft = *drawn;
         const double chance = static_cast<double>(generator() >> 11) * 0x1p-53;
         if (chance < options_.brokenShare)
             draft.mutation = mutate(draft.written, generator);
@@ -201,8 +236,9 @@ Result<TaskDocuments> DocumentMaker::goOn(const bench::SuiteTask &task,
         const auto prompt = chat::promptOf(context, own.source);
         Document document{task.id, task.split, task.level, {}, {}, {prompt, own.turn, own.answer},
                           {}};
-        if (own.correct) {
-            CUDA_AGENT_ASSIGN(end, endingTurn(1));
+        const auto &verdict = own.verdict;
+        CUDA_AGENT_ASSIGN(end, endingTurn(verdict.reward));
+        if (verdict.correct && (verdict.seconds == 0 || verdict.reward >= bestReward)) {
             document.segments.push_back(std::move(end));
         } else {
             const auto space = policy::SearchSpace::make(context.task, context.device,
@@ -211,16 +247,20 @@ Result<TaskDocuments> DocumentMaker::goOn(const bench::SuiteTask &task,
                 made.reason = space.error().message;
                 continue;
             }
-            CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator, stop));
-            // The one that is written in the fewest words: what has just failed had too many.
-            const auto shortest = std::ranges::min_element(
-                drafts, {}, [](const Draft &draft) { return draft.sound.kernels.size(); });
-            if (shortest == drafts.end())
-                continue;
-            document.candidate = shortest->name;
             document.segments[1].by = chat::Author::context; // it is not to write that again
-            CUDA_AGENT_ASSIGN(turn, anewTurn(shortest->sound, shortest->thought, own.compiled));
-            document.segments.push_back(std::move(turn));
+            CUDA_AGENT_ASSIGN(
+                better, verdict.correct ? firstChoice(made, context, *space, prompt)
+                                        : shortest(made, context, *space, prompt, generator, stop));
+            if (better) {
+                document.candidate = better->name;
+                CUDA_AGENT_ASSIGN(turn, verdict.correct ? fasterTurn(better->sound, better->thought)
+                                                        : anewTurn(better->sound, better->thought,
+                                                                   verdict.compiled));
+                end = std::move(turn);
+            } else if (!verdict.correct) {
+                continue;
+            }
+            document.segments.push_back(std::move(end));
         }
         made.planned = true;
         document.thoughtBytes = own.thought.size();

@@ -45,6 +45,20 @@ class DocumentMaker {
     policy::Context contextOf() const;
     /// What the policy tried at the task, was answered, and should go on with.
     Result<TaskDocuments> goOn(const bench::SuiteTask &task, const std::stop_token &stop) const;
+    /// The planner's candidate of that name; nothing where its plan cannot run.
+    Result<std::optional<Draft>> draftOf(TaskDocuments &made, const policy::Context &context,
+                                         const policy::SearchSpace &space,
+                                         const chat::Segment &prompt,
+                                         const std::string &name) const;
+    /// What the planner would try first.
+    Result<std::optional<Draft>> firstChoice(TaskDocuments &made, const policy::Context &context,
+                                             const policy::SearchSpace &space,
+                                             const chat::Segment &prompt) const;
+    /// Of `perTask` that are drawn the one in the fewest words: where one has just failed.
+    Result<std::optional<Draft>> shortest(TaskDocuments &made, const policy::Context &context,
+                                          const policy::SearchSpace &space,
+                                          const chat::Segment &prompt, std::mt19937_64 &generator,
+                                          const std::stop_token &stop) const;
     Result<std::vector<Draft>> draw(TaskDocuments &made, const policy::Context &context,
                                     const policy::SearchSpace &space, const chat::Segment &prompt,
                                     std::mt19937_64 &generator, const std::stop_token &stop) const;

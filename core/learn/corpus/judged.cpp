@@ -10,6 +10,8 @@ namespace cuda_agent::learn {
 
 namespace {
 
+const std::string anotherMayBeFaster = "It is correct; another schedule may be faster. ";
+
 /// A conversation as far as it has been played.
 class Played {
   public:
@@ -153,8 +155,7 @@ class Player {
         CUDA_AGENT_ASSIGN(first, played.play(std::move(turn), stop_));
         played.showAnswer();
         CUDA_AGENT_ASSIGN(
-            going, changingTurn("It is correct; another schedule may be faster. " + better.thought,
-                                draft.written, better.sound));
+            going, changingTurn(anotherMayBeFaster + better.thought, draft.written, better.sound));
         CUDA_AGENT_ASSIGN(second, played.play(std::move(going), stop_));
         if (!second.correct || second.seconds >= first.seconds)
             return false;
@@ -205,6 +206,10 @@ Result<chat::Segment> anewTurn(const CandidateText &sound, const std::string &in
     return turnOf(fmt::format("{} Another way. {}",
                               compiled ? "It is wrong." : "It does not compile.", instead),
                   sound);
+}
+
+Result<chat::Segment> fasterTurn(const CandidateText &sound, const std::string &instead) {
+    return turnOf(anotherMayBeFaster + instead, sound);
 }
 
 Result<chat::Segment> endingTurn(int reward) {

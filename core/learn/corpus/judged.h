@@ -44,6 +44,8 @@ Json toJson(const JudgedCounts &counts);
 /// `instead`. Errors: request (a text that the template cannot hold).
 Result<chat::Segment> anewTurn(const CandidateText &sound, const std::string &instead,
                                bool compiled);
+/// Likewise in place of one that is correct, and may be too slow.
+Result<chat::Segment> fasterTurn(const CandidateText &sound, const std::string &instead);
 /// The turn that ends a conversation whose last verdict, of that reward, is correct. Errors: none
 /// that is to be expected.
 Result<chat::Segment> endingTurn(int reward);

@@ -49,8 +49,11 @@ std::optional<OwnTry> tryOf(const fs::path &session, const session::State &state
     const session::Turn &turn = state.turns.front();
     OwnTry own;
     own.thought = turn.thought;
-    own.compiled = turn.verdict && turn.verdict->value("compiled", false);
-    own.correct = turn.verdict && turn.verdict->value("correct", false);
+    session::Observation judged;
+    if (turn.verdict) {
+        judged.data["verdict"] = *turn.verdict;
+        own.verdict = verdictOf(judged);
+    }
     own.written = candidateOf(session, turn);
     if (wanted == TriesWanted::wrong)
         return turn.verdict && own.written && !turn.verdict->value("correct", true)

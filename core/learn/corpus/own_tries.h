@@ -16,8 +16,7 @@ struct OwnTry {
     std::string thought;
     /// Nothing where that is not one kernel file, `kernelFile`, and a plan that is JSON.
     std::optional<CandidateText> written;
-    bool compiled = false;
-    bool correct = false;
+    TurnVerdict verdict; ///< of a call that was refused: one that does not compile
     // Where verified ones are wanted:
     chat::Segment turn;   ///< all that it wrote
     chat::Segment answer; ///< of the tools, as the policy was shown it

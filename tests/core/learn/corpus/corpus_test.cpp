@@ -3,7 +3,9 @@
 #include "core/learn/corpus/corpus.h"
 
 #include "core/base/temporary_folder.h"
+#include "core/learn/corpus/descriptions.h"
 #include "core/plan/runner.h"
+#include "core/session/log.h"
 #include "core/toolchain/compiler.h"
 #include "small_set.h"
 
@@ -127,6 +129,72 @@ TEST_F(Corpus, MutatedOnesDifferFromTheirCandidates) {
         ASSERT_TRUE(bad[i].mutation);
         EXPECT_NE(filesOf(good[i]), filesOf(bad[i])) << bad[i].mutation->kind;
     }
+}
+
+/// A session of one turn at softmax, for whose candidate the tools answered that verdict.
+void writeSession(const fs::path &place, const task::Description &task, const Json &verdict) {
+    fs::create_directories(place.parent_path());
+    auto log = session::Log::create(place);
+    ASSERT_TRUE(log) << log.error().message;
+    const auto append = [&](session::EventType type, const Json &data) {
+        ASSERT_TRUE(log->append(type, type == session::EventType::sessionStarted ? 0 : 1, data));
+    };
+    append(session::EventType::sessionStarted,
+           {{"task", {{"name", "softmax"}, {"blob", log->putBlob("class Cut").value()}}},
+            {"device", {{"kind", "cuda"}, {"name", "Another Card"}}}});
+    append(session::EventType::taskDescribed, task.toJson());
+    append(session::EventType::turnStarted, Json::object());
+    append(session::EventType::thought, {{"text", "by " + place.filename().string()}});
+    append(session::EventType::action,
+           {{"id", "1-1"}, {"tool", "Verify"}, {"arguments", Json::object()}});
+    append(session::EventType::verdictGiven, {{"verdict", verdict}, {"candidate", Json::object()}});
+    append(session::EventType::observation, {{"id", "1-1"},
+                                             {"ok", true},
+                                             {"text", "told"},
+                                             {"seconds", 0},
+                                             {"data", {{"verdict", verdict}}}});
+    append(session::EventType::turnEnded, Json::object());
+}
+
+TEST_F(Corpus, GoesOnFromWhatAPolicyTried) {
+    const auto described = options("described", 1);
+    documents(described);
+    Descriptions descriptions(described.out / "descriptions-cuda.gz", device::Kind::cuda);
+    const auto task = descriptions.of("softmax", smallCode(smallTasks()[1]), {});
+    ASSERT_TRUE(task) << task.error().message;
+    const auto folder = folder_->path() / "sessions";
+    writeSession(folder / "wrong", *task, {{"compiled", true}, {"correct", false}, {"reward", -1}});
+    const auto timed = [](int reward) {
+        return Json{{"compiled", true},
+                    {"correct", true},
+                    {"reward", reward},
+                    {"times", {{"candidate", {{"seconds", 0.001}}}}}};
+    };
+    writeSession(folder / "best", *task, timed(3));
+    writeSession(folder / "slow", *task, timed(1));
+    writeSession(folder / "untimed", *task, {{"compiled", true}, {"correct", true}, {"reward", 1}});
+    auto own = options("own", 2);
+    own.tries = folder;
+    std::map<std::string, std::string> went;
+    for (const auto &document : documents(own)) {
+        ASSERT_EQ(document.segments.size(), 4u);
+        EXPECT_EQ(document.task, "softmax");
+        EXPECT_NE(document.segments[0].text.find("Another Card"), std::string::npos);
+        EXPECT_NE(document.segments[0].text.find("class Cut"), std::string::npos);
+        const auto tried = chat::stepOf(document.segments[1].text, 1);
+        const auto next = chat::stepOf(document.segments[3].text, 2);
+        ASSERT_TRUE(tried && next);
+        went[tried->thought] = next->finished ? next->reason : next->thought;
+        EXPECT_EQ(document.segments[1].by,
+                  next->finished ? chat::Author::policy : chat::Author::context);
+        EXPECT_EQ(document.candidate.empty(), next->finished);
+    }
+    ASSERT_EQ(went.size(), 4u);
+    EXPECT_EQ(went["by best"], "It is correct and faster than torch.compile.");
+    EXPECT_EQ(went["by untimed"], "It is correct.");
+    EXPECT_TRUE(went["by wrong"].starts_with("It is wrong. Another way. ")) << went["by wrong"];
+    EXPECT_TRUE(went["by slow"].starts_with("It is correct; another schedule may be faster. "))
+        << went["by slow"];
 }
 
 TEST_F(Corpus, CompilesForHopper) {

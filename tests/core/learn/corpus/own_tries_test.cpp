@@ -115,9 +115,9 @@ TEST_F(OwnTries, VerifiedOnesComeWithWhatWasAnswered) {
     const auto &relu = tries->at("relu");
     ASSERT_EQ(relu.size(), 3u);
     EXPECT_EQ(relu[0].thought, "by refused");
-    EXPECT_FALSE(relu[0].compiled || relu[0].correct);
-    EXPECT_TRUE(relu[1].correct);
-    EXPECT_FALSE(relu[2].correct);
+    EXPECT_FALSE(relu[0].verdict.compiled || relu[0].verdict.correct);
+    EXPECT_TRUE(relu[1].verdict.correct);
+    EXPECT_FALSE(relu[2].verdict.correct);
     EXPECT_EQ(relu[2].turn.by, chat::Author::policy);
     EXPECT_NE(relu[2].turn.text.find("by wrong\n</think>"), std::string::npos);
     EXPECT_NE(relu[2].turn.text.find("<function=Verify>"), std::string::npos);
