@@ -268,7 +268,8 @@ void SizeSpelling::addShape(const std::vector<std::int64_t> &shape) {
 }
 
 bool SizeSpelling::stays(std::int64_t number, bool size) const {
-    return number < leastSpelled || (size ? prompt_ : shown_).contains(number) ||
+    return number < leastSpelled || blocks_.contains(number) ||
+           (size ? prompt_ : shown_).contains(number) ||
            (!size && number <= mostOfASchedule &&
             std::has_single_bit(static_cast<std::uint64_t>(number)));
 }

@@ -21,6 +21,41 @@ std::vector<int> reachableFrom(const Program &program, const std::vector<int> &r
     return order;
 }
 
+std::vector<int> inOrder(const Program &program, const std::vector<int> &values) {
+    std::map<int, int> missing; // arguments that have not come yet
+    std::map<int, std::vector<int>> users;
+    for (const int id : values)
+        missing[id] = 0;
+    for (const int id : values) {
+        for (const int arg : program.values[id].args) {
+            if (!missing.contains(arg))
+                continue;
+            ++missing[id];
+            users[arg].push_back(id);
+        }
+    }
+    std::set<int> ready;
+    for (const auto &[id, count] : missing) {
+        if (count == 0)
+            ready.insert(id);
+    }
+    std::vector<int> order;
+    while (!ready.empty()) {
+        const int id = *ready.begin();
+        ready.erase(ready.begin());
+        order.push_back(id);
+        for (const int user : users[id]) {
+            if (--missing[user] == 0)
+                ready.insert(user);
+        }
+    }
+    return order;
+}
+
+std::vector<int> inOrderFrom(const Program &program, const std::vector<int> &roots) {
+    return inOrder(program, reachableFrom(program, roots));
+}
+
 std::vector<int> Group::roots() const {
     std::vector<int> result = reduces;
     result.insert(result.end(), scans.begin(), scans.end());

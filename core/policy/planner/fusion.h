@@ -70,5 +70,10 @@ Axes memoryOrder(const Program &program, const std::set<Axis> &axes, const std::
                  const std::vector<Store> &stores);
 /// All values that the roots are computed from, arguments first, stopping at nothing.
 std::vector<int> reachableFrom(const Program &program, const std::vector<int> &roots);
+/// The same, of those that can come next always the one with the least number: as the operators of
+/// the task's graph stand, which kernels and what is told of them follow.
+std::vector<int> inOrderFrom(const Program &program, const std::vector<int> &roots);
+/// `values` so, each behind those of its arguments that are among them.
+std::vector<int> inOrder(const Program &program, const std::vector<int> &values);
 
 } // namespace cuda_agent::policy

@@ -152,7 +152,7 @@ AccessText textOf(const Program &program, const Nest &nest, const std::vector<Wa
 /// Every access that the kernels make: `act` gets its buffer, how it walks, and the access.
 template <typename Act>
 void forAccesses(const Program &program, const ScheduledGroup &group, const Act &act) {
-    for (const int id : reachableFrom(program, group.group->roots())) {
+    for (const int id : inOrderFrom(program, group.group->roots())) {
         const Value &value = program.values[id];
         const auto access = group.nest.accesses.find(id);
         if (value.kind == Kind::load && access != group.nest.accesses.end())
@@ -200,7 +200,7 @@ std::string describeGroup(const Program &program, const Group &group) {
                         score >= 0 ? "softmax of a product, times a third," : "their product",
                         p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k));
     }
-    for (const int id : reachableFrom(program, group.roots())) {
+    for (const int id : inOrderFrom(program, group.roots())) {
         const Value &value = program.values[id];
         if (id == product || id == score)
             continue;

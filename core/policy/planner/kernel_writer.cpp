@@ -169,7 +169,7 @@ std::string KernelWriter::pointer(const Access &access, int buffer) {
 }
 
 void KernelWriter::bufferParameters(const std::vector<int> &roots, const std::vector<int> &stores) {
-    for (const int id : reachableFrom(p_, roots)) {
+    for (const int id : inOrderFrom(p_, roots)) {
         if (p_.values[id].kind == Kind::load)
             bufferParameter(p_.values[id].buffer);
     }
@@ -178,7 +178,7 @@ void KernelWriter::bufferParameters(const std::vector<int> &roots, const std::ve
 }
 
 void KernelWriter::rowPointers(const std::vector<int> &roots, const std::vector<int> &stores) {
-    for (const int id : reachableFrom(p_, roots)) {
+    for (const int id : inOrderFrom(p_, roots)) {
         if (p_.values[id].kind == Kind::load) {
             bufferParameter(p_.values[id].buffer);
             pointer(n_.accesses.at(id), p_.values[id].buffer);
@@ -287,7 +287,43 @@ std::string KernelWriter::stored(int store, const std::string &value) {
                                                 : fmt::format("({}){}", storageType(type), value);
 }
 
+bool KernelWriter::holds(int condition) const {
+    const std::string *known = recall(condition);
+    const Value &value = p_.values[condition];
+    return known != nullptr ? *known == "true" : value.kind == Kind::constant && value.number != 0;
+}
+
+std::vector<int> KernelWriter::neededFor(int root) const {
+    std::vector<int> needed;
+    std::set<int> seen;
+    const std::function<void(int)> visit = [&](int id) {
+        if (!seen.insert(id).second || recall(id) != nullptr)
+            return;
+        needed.push_back(id);
+        const Value &value = p_.values[id];
+        std::vector<int> args = value.args;
+        if (value.kind == Kind::pointwise && value.op == "where" && holds(args[0]))
+            args = {args[1]};
+        else if (value.kind == Kind::load && value.bordered() && holds(args.end()[-2]))
+            args.resize(value.picks());
+        for (const int arg : args)
+            visit(arg);
+    };
+    visit(root);
+    return inOrder(p_, needed);
+}
+
 std::string KernelWriter::valueOf(int id) {
+    if (!ordering_ && recall(id) == nullptr) {
+        ordering_ = true;
+        for (const int needed : neededFor(id))
+            evaluate(needed);
+        ordering_ = false;
+    }
+    return evaluate(id);
+}
+
+std::string KernelWriter::evaluate(int id) {
     if (const std::string *known = recall(id))
         return *known;
     const Value &value = p_.values[id];
@@ -373,6 +409,7 @@ std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {
     };
     for (const int root : roots)
         visit(root);
+    std::ranges::sort(loads);
     return loads;
 }
 
@@ -403,6 +440,7 @@ void KernelWriter::hoist(const std::vector<int> &roots) {
         visit(root);
     if (wanted.empty())
         return;
+    std::ranges::sort(wanted);
     const std::string subscript = rowSubscript();
     if (subscript.empty()) {
         for (const int id : wanted)

@@ -96,8 +96,15 @@ class KernelWriter {
     void bufferParameters(const std::vector<int> &roots, const std::vector<int> &stores);
 
     // --- values
-    /// Code for a value at the current element; emits what it needs first.
+    /// Code for a value at the current element; emits what it needs first, in the order of the
+    /// task's operators.
     std::string valueOf(int value);
+    /// The same, what it needs in the order in which it needs it.
+    std::string evaluate(int value);
+    /// All that has to be computed for a value here, that included; see inOrder().
+    std::vector<int> neededFor(int value) const;
+    /// Whether a condition is known to be true here.
+    bool holds(int condition) const;
     /// Computes what `roots` need that is the same for the whole row, outside of element loops.
     void hoist(const std::vector<int> &roots);
     bool perRow(int value);
@@ -206,6 +213,7 @@ class KernelWriter {
     int depth_ = 0;
     int temporaries_ = 0;
     std::vector<std::map<int, std::string>> scopes_;
+    bool ordering_ = false;                    ///< within valueOf()
     bool double_ = false;                      ///< some value is a double
     std::vector<std::set<std::string>> names_; ///< that `nameFor` gave, by scope
     std::map<int, bool> perRow_;

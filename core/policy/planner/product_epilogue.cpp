@@ -101,7 +101,7 @@ void ProductEpilogue::otherParameters() {
         if (step >= 0 && productValue(p_, g_, step) >= 0)
             own.insert(p_.library[step].writes);
     }
-    for (const int id : reachableFrom(p_, g_.roots())) {
+    for (const int id : inOrderFrom(p_, g_.roots())) {
         if (p_.values[id].kind != Kind::load || own.contains(p_.values[id].buffer))
             continue;
         bufferParameter(p_.values[id].buffer);

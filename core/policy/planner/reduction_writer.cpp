@@ -397,7 +397,7 @@ std::string KernelWriter::declarePartials(std::size_t pass) {
 std::string KernelWriter::beginCombine(std::size_t pass, int threads) {
     beginKernel("_combine", threads);
     const std::vector<int> stores = rowStores();
-    for (const int id : reachableFrom(p_, storeRoots(stores))) {
+    for (const int id : inOrderFrom(p_, storeRoots(stores))) {
         if (p_.values[id].kind == Kind::load && perRow(id))
             bufferParameter(p_.values[id].buffer);
     }

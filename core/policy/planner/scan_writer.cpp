@@ -89,7 +89,7 @@ class ScanWriter : public StripWriter {
     }
 
     void declareParameters() {
-        for (const int id : reachableFrom(p_, g_.roots())) {
+        for (const int id : inOrderFrom(p_, g_.roots())) {
             if (p_.values[id].kind == Kind::load)
                 bufferParameter(p_.values[id].buffer);
         }
