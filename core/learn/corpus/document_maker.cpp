@@ -16,6 +16,7 @@ namespace cuda_agent::learn {
 namespace {
 
 constexpr std::size_t drawsPerDocument = 12;
+constexpr std::size_t longPerDocument = 2; ///< that are too long, before it gives up
 constexpr int bestReward = 3; ///< of a right candidate that leaves nothing to improve
 /// What prompts of CPUs tell. A model that has seen one would know it by heart.
 constexpr std::array threadCounts{1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
@@ -172,6 +173,7 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
                                                const std::stop_token &stop) const {
     std::vector<Draft> drafts;
     std::set<std::string> seen;
+    std::size_t tooLong = 0;
     for (std::size_t i = 0;
          i < drawsPerDocument * options_.perTask && drafts.size() < options_.perTask; ++i) {
         if (stop.stop_requested())
@@ -192,6 +194,8 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
         CUDA_AGENT_ASSIGN(turn, turnOf(draft.thought, draft.written));
         if (prompt.text.size() + turn.text.size() > options_.mostBytes) {
             made.reason = "longer than a document may be";
+            if (++tooLong >= longPerDocument * options_.perTask)
+                break; // such a task has few that are not
             continue;
         }
         drafts.push_back(std::move(draft));

@@ -333,6 +333,28 @@ TEST(Nest, WhatIsReadAsItIsWrittenIsNotTiled) {
         << "the other read is one number a row";
 }
 
+TEST(Order, IsThatOfTheNumbersBehindTheArguments) {
+    UnitByHand u;
+    const Axis i = u.axis(4);
+    const auto load = [&](const char *name) { return u.program.load(u.buffer(name, {4}), {{i}}); };
+    const auto op = [&](const char *name, std::vector<int> args) {
+        return u.program.pointwise(name, std::move(args), DType::float32);
+    };
+    const int a = load("in0"), b = load("in1"), unused = op("neg", {a});
+    const int sum = op("add", {a, b}), product = op("mul", {b, b});
+    const int difference = op("sub", {product, sum});
+    EXPECT_EQ(reachableFrom(u.program, {difference}),
+              (std::vector<int>{b, product, a, sum, difference}));
+    EXPECT_EQ(inOrderFrom(u.program, {difference}),
+              (std::vector<int>{a, b, sum, product, difference}));
+    u.program.values[sum].args[0] = op("exp", {b}); // put in later
+    const int late = u.program.values[sum].args[0];
+    EXPECT_EQ(inOrderFrom(u.program, {difference}),
+              (std::vector<int>{b, product, late, sum, difference}));
+    EXPECT_EQ(inOrder(u.program, {difference, unused, sum}),
+              (std::vector<int>{unused, sum, difference}));
+}
+
 TEST(Nest, IsToldAsLoopsAndWhereAccessesGoWithThem) {
     UnitByHand u;
     const Axis i = u.axis(4), j = u.axis(5), k = u.axis(6), l = u.axis(7);
