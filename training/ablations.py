@@ -104,7 +104,7 @@ def train(program: str, recipe: Recipe, folder: pathlib.Path, threads: int) -> b
 
 def actor_of(folder: pathlib.Path) -> str | None:
     found = sorted(folder.glob("checkpoints/*/actor"), key=lambda actor: int(actor.parent.name.split("-")[-1]))
-    return str(found[-1]) if found else None
+    return str(found[-1].resolve()) if found else None
 
 
 def outcome(folder: pathlib.Path) -> dict[str, float]:
@@ -171,7 +171,8 @@ def main() -> int:
         for variant in options.variants:
             changed = json.loads(json.dumps(recipe)) | {"name": f"{variant}-{seed}", "seed": seed, "stages": stages}
             changed["model"] = {"actor": actor}
-            changed["data"]["tokenizer"] = str(pathlib.Path(str(actor)) / "tokenizer.json")
+            if "pretrain" in recipe["stages"] and "tokenizer" not in recipe["data"]:
+                changed["data"]["tokenizer"] = str((options.out / f"pretrain-{seed}" / "tokenizer.json").resolve())
             VARIANTS[variant](changed)
             done = train(options.program, changed, options.out / f"{variant}-{seed}", options.threads)
             failed = failed or not done
