@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t drawsPerDocument = 12;
 constexpr std::size_t longPerDocument = 2; ///< that are too long, before it gives up
-constexpr int bestReward = 3; ///< of a right candidate that leaves nothing to improve
+constexpr int bestReward = 3;              ///< of a right candidate that leaves nothing to improve
 /// What prompts of CPUs tell. A model that has seen one would know it by heart.
 constexpr std::array threadCounts{1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 /// And what those of a GPU tell: cards that are planned for alike.
