@@ -38,11 +38,12 @@ def raw_speedup(recipe: Recipe) -> None:
 
 def single_turn(recipe: Recipe) -> None:
     """As many steps of single turns as all stages have steps and rounds of tries."""
-    steps = recipe["single-turn-ppo"].get("steps", 100)
+    single = recipe.setdefault("single-turn-ppo", {})
+    steps = single.get("steps", 100)
     for stage, field in (("rft", "rounds"), ("value-pretrain", "rounds"), ("agentic-ppo", "steps")):
         if stage in recipe["stages"]:
             steps += recipe.get(stage, {}).get(field, 0)
-    recipe["single-turn-ppo"]["steps"] = steps
+    single["steps"] = steps
     recipe["stages"] = ["single-turn-ppo"]
 
 
@@ -162,7 +163,7 @@ def main() -> int:
         return UNUSABLE
     failed = False
     for seed in options.seeds:
-        actor = recipe["model"].get("actor")
+        actor = recipe.get("model", {}).get("actor")
         if "pretrain" in recipe["stages"]:
             base = options.out / f"pretrain-{seed}"
             if not train(options.program, recipe | {"seed": seed, "stages": ["pretrain"]}, base, options.threads):
@@ -170,7 +171,8 @@ def main() -> int:
             actor = actor_of(base)
         for variant in options.variants:
             changed = json.loads(json.dumps(recipe)) | {"name": f"{variant}-{seed}", "seed": seed, "stages": stages}
-            changed["model"] = {"actor": actor}
+            if actor:
+                changed["model"] = {"actor": actor}
             if "pretrain" in recipe["stages"] and "tokenizer" not in recipe["data"]:
                 changed["data"]["tokenizer"] = str((options.out / f"pretrain-{seed}" / "tokenizer.json").resolve())
             VARIANTS[variant](changed)

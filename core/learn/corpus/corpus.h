@@ -44,9 +44,10 @@ struct CorpusOptions {
     /// Folder of a policy's sessions; empty: none. With `judge` its wrong first turns become
     /// documents, too, up to `perTask` of each task, that go on with a candidate of the planner's.
     /// Without it the documents are of these turns alone, of the tasks as those sessions had them
-    /// and with what was answered there: a right one goes on to the end, another one with the
-    /// shortest of `perTask` candidates, which nobody judged, and the policy is not to learn what
-    /// it wrote.
+    /// and with what was answered there: one that is faster than torch.compile, or right and not
+    /// timed, goes on to the end; another right one with what the planner would try first; a wrong
+    /// one with the shortest of `perTask` candidates. Nobody judged these, and the policy is not to
+    /// learn what it wrote before them.
     std::filesystem::path tries = {};
     /// Tasks at a time; 0: as many as this machine has threads, and with `judge` one on a CPU and
     /// three on each GPU.

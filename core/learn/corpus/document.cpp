@@ -184,9 +184,8 @@ Result<CandidateText> candidateText(const policy::SearchSpace &space, const std:
     return candidate;
 }
 
-std::string thoughtOf(const policy::SearchSpace &space, const std::string &name, const Json &plan,
+std::string thoughtOf(const std::vector<policy::SearchSpace::Part> &parts, const Json &plan,
                       const SizeSpelling &spelling) {
-    const auto parts = space.parts(name);
     std::vector<std::string> library;
     for (const Json &step : plan["steps"])
         if (const auto kind = step.value("kind", ""); kind == "gemm" || kind == "convolution")

@@ -64,7 +64,7 @@ Result<CandidateText> candidateText(const policy::SearchSpace &space, const std:
 /// Of each kernel a line: what it reads, computes and writes, its loops, where each access goes
 /// with them, and its schedule, so that a model derives these before it writes them. What the
 /// planner expects of it is not there: a model that cannot compute it would make it up.
-std::string thoughtOf(const policy::SearchSpace &space, const std::string &name, const Json &plan,
+std::string thoughtOf(const std::vector<policy::SearchSpace::Part> &parts, const Json &plan,
                       const SizeSpelling &spelling);
 
 /// The turn that writes that candidate and has it verified. Errors: request (a text that the

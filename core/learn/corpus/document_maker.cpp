@@ -133,13 +133,14 @@ Result<std::optional<Draft>> DocumentMaker::draftOf(TaskDocuments &made,
     CUDA_AGENT_ASSIGN(sound, candidateText(space, name, context.device.kind));
     CUDA_AGENT_ASSIGN(fixed, withFixedSizes(std::move(sound.plan), signature));
     sound.plan = std::move(fixed);
-    const SizeSpelling spelling(context.task, prompt.text, name, space.parts(name));
+    const auto parts = space.parts(name);
+    const SizeSpelling spelling(context.task, prompt.text, name, parts);
     draft.sound = spelling.spelled(std::move(sound));
     if (auto checked = checkPlan(draft.sound.plan, signature, context.device); !checked) {
         made.reason = "no plan for it: " + checked.error().message;
         return std::nullopt;
     }
-    draft.thought = thoughtOf(space, name, draft.sound.plan, spelling);
+    draft.thought = thoughtOf(parts, draft.sound.plan, spelling);
     draft.written = draft.sound;
     return draft;
 }
@@ -213,7 +214,7 @@ void DocumentMaker::addOwn(std::vector<Draft> &drafts, const std::string &task,
         const auto &own = found->second[i];
         Draft draft = drafts[generator() % drawn]; // a name of the planner's and its sound text
         draft.instead = std::exchange(draft.thought, own.thought);
-        draft.written = *own.written;
+        draft.written = own.written;
         draft.mutation.reset();
         drafts.push_back(std::move(draft));
     }
@@ -222,13 +223,13 @@ void DocumentMaker::addOwn(std::vector<Draft> &drafts, const std::string &task,
 Result<TaskDocuments> DocumentMaker::goOn(const bench::SuiteTask &task,
                                           const std::stop_token &stop) const {
     TaskDocuments made;
-    const auto found = means_.tries.find(task.id);
-    if (found == means_.tries.end()) {
+    const auto tries = means_.tries.find(task.id);
+    if (tries == means_.tries.end()) {
         made.reason = "not tried";
         return made;
     }
     auto generator = generatorOf(options_.seed, task.id);
-    for (const OwnTry &own : found->second) {
+    for (const OwnTry &own : tries->second) {
         policy::Context context = contextOf();
         auto description = task::descriptionFromJson(own.description);
         if (!description) {
@@ -241,31 +242,29 @@ Result<TaskDocuments> DocumentMaker::goOn(const bench::SuiteTask &task,
         Document document{task.id, task.split, task.level, {}, {}, {prompt, own.turn, own.answer},
                           {}};
         const auto &verdict = own.verdict;
-        CUDA_AGENT_ASSIGN(end, endingTurn(verdict.reward));
-        if (verdict.correct && (verdict.seconds == 0 || verdict.reward >= bestReward)) {
-            document.segments.push_back(std::move(end));
-        } else {
+        std::optional<Draft> better;
+        if (!verdict.correct || (verdict.seconds > 0 && verdict.reward < bestReward)) {
             const auto space = policy::SearchSpace::make(context.task, context.device,
                                                          context.ceilings, context.numerics);
             if (!space) {
                 made.reason = space.error().message;
                 continue;
             }
-            document.segments[1].by = chat::Author::context; // it is not to write that again
             CUDA_AGENT_ASSIGN(
-                better, verdict.correct ? firstChoice(made, context, *space, prompt)
-                                        : shortest(made, context, *space, prompt, generator, stop));
-            if (better) {
-                document.candidate = better->name;
-                CUDA_AGENT_ASSIGN(turn, verdict.correct ? fasterTurn(better->sound, better->thought)
-                                                        : anewTurn(better->sound, better->thought,
-                                                                   verdict.compiled));
-                end = std::move(turn);
-            } else if (!verdict.correct) {
+                found, verdict.correct ? firstChoice(made, context, *space, prompt)
+                                       : shortest(made, context, *space, prompt, generator, stop));
+            if (!found && !verdict.correct)
                 continue;
-            }
-            document.segments.push_back(std::move(end));
+            better = std::move(found);
+            document.segments[1].by = chat::Author::context; // it is not to write that again
         }
+        if (better)
+            document.candidate = better->name;
+        CUDA_AGENT_ASSIGN(next, !better ? endingTurn(verdict.reward)
+                                : verdict.correct
+                                    ? fasterTurn(better->sound, better->thought)
+                                    : anewTurn(better->sound, better->thought, verdict.compiled));
+        document.segments.push_back(std::move(next));
         made.planned = true;
         document.thoughtBytes = own.thought.size();
         if (document.bytes() <= options_.mostBytes)

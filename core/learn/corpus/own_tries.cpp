@@ -54,11 +54,15 @@ std::optional<OwnTry> tryOf(const fs::path &session, const session::State &state
         judged.data["verdict"] = *turn.verdict;
         own.verdict = verdictOf(judged);
     }
-    own.written = candidateOf(session, turn);
-    if (wanted == TriesWanted::wrong)
-        return turn.verdict && own.written && !turn.verdict->value("correct", true)
-                   ? std::optional(std::move(own))
-                   : std::nullopt;
+    if (wanted == TriesWanted::wrong) {
+        if (!turn.verdict || turn.verdict->value("correct", true))
+            return std::nullopt;
+        auto written = candidateOf(session, turn);
+        if (!written)
+            return std::nullopt;
+        own.written = std::move(*written);
+        return own;
+    }
     if (turn.calls.empty() || turn.calls.back().tool != "Verify" ||
         turn.observations.size() != turn.calls.size())
         return std::nullopt;
@@ -75,7 +79,7 @@ std::optional<OwnTry> tryOf(const fs::path &session, const session::State &state
 }
 
 std::string keyOf(const OwnTry &own, TriesWanted wanted) {
-    return wanted == TriesWanted::wrong ? own.written->kernels + own.written->plan.dump()
+    return wanted == TriesWanted::wrong ? own.written.kernels + own.written.plan.dump()
                                         : own.turn.text;
 }
 

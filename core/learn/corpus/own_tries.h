@@ -14,9 +14,8 @@ namespace cuda_agent::learn {
 /// What a policy wrote in the first turn of a session, and what came of it.
 struct OwnTry {
     std::string thought;
-    /// Nothing where that is not one kernel file, `kernelFile`, and a plan that is JSON.
-    std::optional<CandidateText> written;
-    TurnVerdict verdict; ///< of a call that was refused: one that does not compile
+    TurnVerdict verdict;   ///< of a call that was refused: one that does not compile
+    CandidateText written; ///< where wrong ones are wanted
     // Where verified ones are wanted:
     chat::Segment turn;   ///< all that it wrote
     chat::Segment answer; ///< of the tools, as the policy was shown it
@@ -26,7 +25,9 @@ struct OwnTry {
 };
 
 enum class TriesWanted {
-    wrong,   ///< that the judge refused, as documents have them: `written` is there
+    /// That the judge refused, and whose candidate is one kernel file, `kernelFile`, and a plan
+    /// that is JSON, as documents have them.
+    wrong,
     verified ///< whatever had its candidate verified, right ones and refused calls included
 };
 

@@ -19,7 +19,7 @@ namespace cuda_agent::learn {
 
 namespace {
 
-constexpr std::int64_t leastSpelled = 10;
+using policy::leastSpelled;
 constexpr std::int64_t mostOfASchedule = 16384; ///< powers of two up to it are threads, tiles, ...
 /// Multiples of sizes that are spelled, and of which sizes: others are chance.
 constexpr std::int64_t mostTimes = 64, leastOfAMultiple = 16;
@@ -80,25 +80,21 @@ std::string replaced(const std::string &text, const Become &become) {
     return result.append(text, done);
 }
 
-/// Whether what stands at `at` is what a loop's variable is multiplied by: "k0 * ", "row * ".
-bool strides(std::string_view text, std::size_t at) {
-    constexpr std::string_view times = " * ";
-    if (at < times.size() || text.substr(at - times.size(), times.size()) != times)
-        return false;
-    auto begin = at - times.size();
-    const auto end = begin;
-    while (begin > 0 && isNamePart(text[begin - 1]))
-        --begin;
-    const auto name = text.substr(begin, end - begin);
-    return name == "row" || (name.size() > 1 && name[0] == 'k' && isDigit(name[1]));
-}
-
 /// The word that ends at `end`.
 std::string_view wordBefore(std::string_view text, std::size_t end) {
     auto begin = end;
     while (begin > 0 && isNamePart(text[begin - 1]))
         --begin;
     return text.substr(begin, end - begin);
+}
+
+/// Whether what stands at `at` is what a loop's variable is multiplied by: "k0 * ", "row * ".
+bool strides(std::string_view text, std::size_t at) {
+    constexpr std::string_view times = " * ";
+    if (at < times.size() || text.substr(at - times.size(), times.size()) != times)
+        return false;
+    const auto name = wordBefore(text, at - times.size());
+    return name == "row" || (name.size() > 1 && name[0] == 'k' && isDigit(name[1]));
 }
 
 /// What a schedule counts with, and no loop over a tensor.
@@ -140,17 +136,6 @@ std::string suffixed(const std::string &text, std::string_view suffix) {
         text, [&](const Number &number) { return fmt::format("{}{}", number.value, suffix); });
 }
 
-/// Without the parentheses around all of it.
-std::string bare(std::string text) {
-    int depth = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-        if (depth == 0 && i + 1 < text.size())
-            return text;
-    }
-    return text.size() > 1 && text.front() == '(' ? text.substr(1, text.size() - 2) : text;
-}
-
 /// Of a text that begins with "(": up to the parenthesis that closes it.
 std::string parenthesised(const std::string &text) {
     int depth = 0;
@@ -160,6 +145,12 @@ std::string parenthesised(const std::string &text) {
             return text.substr(0, i + 1);
     }
     return text;
+}
+
+/// Without the parentheses around all of it.
+std::string bare(std::string text) {
+    const bool around = text.starts_with('(') && parenthesised(text).size() == text.size();
+    return around ? text.substr(1, text.size() - 2) : text;
 }
 
 /// An expression cut at what stands between its outermost factors or arguments.

@@ -7,8 +7,6 @@ namespace cuda_agent::policy {
 
 namespace {
 
-constexpr std::int64_t leastSpelled = 10;
-
 using Factors = std::vector<std::int64_t>;
 
 std::string shapeText(const BufferInfo &buffer) {

@@ -6,6 +6,9 @@
 
 namespace cuda_agent::policy {
 
+/// Numbers below are told as they are.
+inline constexpr std::int64_t leastSpelled = 10;
+
 /// "reads in0 [64, 4096] and ln_weight [4096]; max, exp, sum, div; writes out0 [64, 4096]"
 std::string describeGroup(const Program &program, const Group &group);
 /// "rows 963 * 16, each of 8 * 32": the loops of its nest from outermost to innermost, one that
@@ -13,10 +16,12 @@ std::string describeGroup(const Program &program, const Group &group);
 std::string describeLoops(const Program &program, const ScheduledGroup &group);
 /// "in0: (32 * 8 * 32), (8 * 32), 32, 1; in1 + 32: 0, 0, 0, 1": of each access of those loops,
 /// where it begins and how far it goes with each of them, in elements, in the loops' order, each
-/// number from 10 on as the sizes of the tensor that it is the product of. Empty as above.
+/// number from `leastSpelled` on as the sizes of the tensor that it is the product of. Empty as
+/// above.
 std::string describeAccesses(const Program &program, const ScheduledGroup &group);
 
-/// What the numbers in a group's kernels are made of: "(32 * 8)" by 256. Only numbers from 10 on,
+/// What the numbers in a group's kernels are made of: "(32 * 8)" by 256. Only numbers from
+/// `leastSpelled` on,
 /// none of which is one size alone.
 struct SizeTexts {
     using Texts = std::map<std::int64_t, std::string>;

@@ -81,9 +81,9 @@ TEST_F(OwnTries, AreTheWrongFirstTurnsOfEachTask) {
     const auto &relu = tries->at("relu");
     ASSERT_EQ(relu.size(), 2u);
     EXPECT_EQ(relu[0].thought, "by step-1/a");
-    EXPECT_EQ(relu[0].written->kernels, "one");
-    EXPECT_EQ(relu[0].written->plan, Json({{"version", 1}}));
-    EXPECT_EQ(relu[1].written->kernels, "two");
+    EXPECT_EQ(relu[0].written.kernels, "one");
+    EXPECT_EQ(relu[0].written.plan, Json({{"version", 1}}));
+    EXPECT_EQ(relu[1].written.kernels, "two");
     EXPECT_EQ(tries->at("softmax").size(), 1u);
 }
 

@@ -114,7 +114,7 @@ TEST(TurnGrammar, TakesWhatThePlannerDemonstrates) {
             ASSERT_TRUE(candidate) << candidate.error().message;
             const SizeSpelling spelling(task, "", name);
             const auto turn =
-                turnOf(thoughtOf(*space, name, candidate->plan, spelling), *candidate);
+                turnOf(thoughtOf(space->parts(name), candidate->plan, spelling), *candidate);
             ASSERT_TRUE(turn) << turn.error().message;
             EXPECT_EQ(whyNot(turn->text), "");
             EXPECT_TRUE(grammar.accepts(turn->text)) << turn->text;
