@@ -133,6 +133,11 @@ Run addCorpus(CLI::App &app) {
                    "Share of documents with a mistake made on purpose, which the record names")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
+    app.add_option("--renamed", corpus.renamedShare,
+                   "Share of tasks whose parameters get drawn names, in their source, too, so that "
+                   "a model copies names instead of knowing them; none with --judge")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
     app.add_option("--longest", corpus.mostBytes,
                    "Bytes of a document at most; longer candidates are left out")
         ->check(CLI::Range(1000, 1'000'000))

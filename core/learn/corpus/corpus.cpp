@@ -4,6 +4,7 @@
 
 #include "core/base/elapsed.h"
 #include "core/base/gzip.h"
+#include "core/base/parallel.h"
 #include "core/base/parallel_in_order.h"
 #include "core/device/ceilings.h"
 #include "core/device/cuda_driver.h"
@@ -71,6 +72,16 @@ std::vector<bench::SuiteTask> chosen(const bench::TaskSet &set, const CorpusOpti
             tasks.push_back(task);
     }
     return tasks;
+}
+
+/// Errors: request, naming the line.
+Result<Document> documentOf(std::string_view line, const fs::path &file, std::size_t number) {
+    const auto what = fmt::format("{}:{}", file.string(), number);
+    CUDA_AGENT_ASSIGN(json, parseJson(line, what));
+    auto document = documentFromJson(json);
+    if (!document)
+        return requestError("{}: {}", what, document.error().message);
+    return document;
 }
 
 } // namespace
@@ -256,22 +267,20 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &asked,
 
 Result<void> eachDocument(const fs::path &file, const std::function<Result<void>(Document)> &take) {
     return eachGzipLine(file, [&](std::string_view line, std::size_t number) -> Result<void> {
-        const auto what = fmt::format("{}:{}", file.string(), number);
-        CUDA_AGENT_ASSIGN(json, parseJson(line, what));
-        auto document = documentFromJson(json);
-        if (!document)
-            return requestError("{}: {}", what, document.error().message);
-        return take(std::move(*document));
+        CUDA_AGENT_ASSIGN(document, documentOf(line, file, number));
+        return take(std::move(document));
     });
 }
 
 Result<std::vector<Document>> readCorpus(const fs::path &file) {
-    std::vector<Document> documents;
-    CUDA_AGENT_TRY(eachDocument(file, [&](Document document) -> Result<void> {
-        documents.push_back(std::move(document));
+    std::vector<std::string> lines;
+    CUDA_AGENT_TRY(eachGzipLine(file, [&](std::string_view line, std::size_t) -> Result<void> {
+        lines.emplace_back(line);
         return {};
     }));
-    return documents;
+    return parallelResults<Document>(lines.size(), 0, [&](std::size_t i) {
+        return documentOf(std::exchange(lines[i], {}), file, i + 1);
+    });
 }
 
 } // namespace cuda_agent::learn

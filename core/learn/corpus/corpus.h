@@ -33,7 +33,9 @@ struct CorpusOptions {
     std::uint64_t seed = 1;
     Target target = h200Target();
     task::Numerics numerics = task::Numerics::standard;
-    double brokenShare = 0.15;     ///< of documents that a mutation is made in
+    double brokenShare = 0.15; ///< of documents that a mutation is made in
+    /// Of tasks, without `judge`: parameters have drawn names (withDrawnNames()).
+    double renamedShare = 0.5;
     std::size_t mostBytes = 12000; ///< of a document; longer candidates are drawn again
     /// Whether turns are played before the judge, on a device of the target's kind that is there;
     /// what the target says else comes from that device.
@@ -108,7 +110,8 @@ Result<CorpusSummary> makeCorpus(const CorpusOptions &options,
 /// and those of `take`, which end the reading.
 Result<void> eachDocument(const std::filesystem::path &file,
                           const std::function<Result<void>(Document)> &take);
-/// All documents of a corpus. Errors: request (no such file, a line that is no document).
+/// All documents of a corpus, parsed on all cores. Errors: request (no such file, a line that is no
+/// document).
 Result<std::vector<Document>> readCorpus(const std::filesystem::path &file);
 
 } // namespace cuda_agent::learn

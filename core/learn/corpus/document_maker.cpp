@@ -5,6 +5,7 @@
 #include "core/base/hash.h"
 #include "core/judge/candidate.h"
 #include "core/learn/corpus/fixed_sizes.h"
+#include "core/learn/corpus/parameter_names.h"
 #include "core/learn/corpus/spelling.h"
 #include "core/plan/make_program.h"
 
@@ -26,6 +27,11 @@ constexpr std::array likeH200{"NVIDIA H200", "NVIDIA H100 80GB HBM3"};
 std::mt19937_64 generatorOf(std::uint64_t seed, const std::string &task) {
     const auto hash = sha256Hex(fmt::format("{} {}", seed, task));
     return std::mt19937_64(std::stoull(hash.substr(0, 16), nullptr, 16));
+}
+
+/// Evenly from 0 to 1.
+double drawnShare(std::mt19937_64 &generator) {
+    return static_cast<double>(generator() >> 11) * 0x1p-53;
 }
 
 /// Without the task's name and line in front, so that equal reasons count together.
@@ -83,7 +89,7 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
         return stoppedError();
     if (!options_.judge && !means_.tries.empty())
         return goOn(task, stop);
-    const std::string &code = means_.set.sources.at(task.file);
+    std::string code = means_.set.sources.at(task.file);
     policy::Context context = contextOf();
     auto description = means_.descriptions.of(task.id, code, stop);
     if (!description) {
@@ -98,6 +104,11 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
     }
     context.task = std::move(*description);
     auto generator = generatorOf(options_.seed, task.id);
+    if (!options_.judge && drawnShare(generator) < options_.renamedShare) {
+        auto renamed = withDrawnNames({std::move(context.task), std::move(code)}, generator);
+        context.task = std::move(renamed.description);
+        code = std::move(renamed.source);
+    }
     if (!options_.judge && context.device.kind == device::Kind::cpu)
         context.device.multiprocessors = threadCounts[generator() % threadCounts.size()];
     else if (!options_.judge)
@@ -186,8 +197,7 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
         if (!drawn)
             continue;
         Draft &draft = *drawn;
-        const double chance = static_cast<double>(generator() >> 11) * 0x1p-53;
-        if (chance < options_.brokenShare)
+        if (drawnShare(generator) < options_.brokenShare)
             draft.mutation = mutate(draft.written, generator);
         if (options_.judge &&
             !seen.insert(draft.written.kernels + draft.written.plan.dump()).second)
