@@ -113,6 +113,13 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
         context.device.multiprocessors = threadCounts[generator() % threadCounts.size()];
     else if (!options_.judge)
         context.device.name = likeH200[generator() % likeH200.size()];
+    const auto prompt = chat::promptOf(context, code);
+    // Thousands of operators, of which the prompt tells some, would be planned for minutes.
+    if (context.task.graph.nodes.size() > chat::PromptLimits{}.nodes ||
+        prompt.text.size() > options_.mostBytes) {
+        made.reason = "longer than a document may be";
+        return made;
+    }
     const auto space =
         policy::SearchSpace::make(context.task, context.device, context.ceilings, context.numerics);
     if (!space) {
@@ -120,7 +127,6 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
         return made;
     }
     made.planned = true;
-    const auto prompt = chat::promptOf(context, code);
     CUDA_AGENT_ASSIGN(drafts, draw(made, context, *space, prompt, generator, stop));
     const Document head{task.id, task.split, task.level, {}, {}, {prompt}, {}};
     if (options_.judge) {

@@ -23,7 +23,7 @@ std::uint64_t numberOf(const std::string &text) {
     return hash;
 }
 
-/// GPUs to judge on, where the model is on `own`.
+/// GPUs to judge on, as the driver counts those that it shows, where the model is on `own`.
 std::vector<int> judgingGpus(const RolloutOptions &rollout, int own, bool alone) {
     std::vector<int> gpus;
     const auto driver = device::cuda::Driver::load();
@@ -34,12 +34,12 @@ std::vector<int> judgingGpus(const RolloutOptions &rollout, int own, bool alone)
 }
 
 JudgePool::Options judgesOf(const TrainRecipe &recipe, const fs::path &run,
-                            const device::Info &device, int processes) {
+                            const device::Info &device, int own, int processes) {
     const auto &rollout = recipe.rollout;
     JudgePool::Options options;
     options.device = nameOf(device.kind);
     if (device.kind == device::Kind::cuda)
-        options.gpus = judgingGpus(rollout, device.index, processes == 1);
+        options.gpus = judgingGpus(rollout, own, processes == 1);
     options.judge.timing = rollout.timing;
     options.judge.interleaveBaselines = false;
     options.judge.strongest = verify::Strength::training;
@@ -112,8 +112,8 @@ Result<Collected> readKept(const fs::path &file) {
 
 Rollouts::Rollouts(Setting setting, device::Info device)
     : setting_(std::move(setting)), recipe_(setting_.recipe), device_(std::move(device)),
-      judges_(
-          judgesOf(recipe_, setting_.folder, device_, static_cast<int>(setting_.processes.size()))),
+      judges_(judgesOf(recipe_, setting_.folder, device_, setting_.actor.device().index(),
+                       static_cast<int>(setting_.processes.size()))),
       exemplars_(mostExemplars(recipe_)) {}
 
 Result<std::unique_ptr<Rollouts>> Rollouts::open(Setting setting) {
