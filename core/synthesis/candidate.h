@@ -19,7 +19,7 @@ inline constexpr const char *notPython = "not python";
 struct Candidate {
     std::size_t index = 0;
     std::string id;     ///< of its text
-    std::string source; ///< "torch", "composed", "transformers", "endpoint"
+    std::string source; ///< one of Recipe::sources
     std::vector<std::string> ops, kinds, families;
     std::string dtype;
     bool backward = false;

@@ -27,8 +27,16 @@ bool meets(const std::set<std::string> &some, const std::set<std::string> &other
 
 } // namespace
 
-std::set<std::string> fusionsOf(const std::vector<std::string> &families) {
+std::set<std::string> fusionsOf(const std::string &source,
+                                const std::vector<std::string> &families) {
     std::set<std::string> fusions;
+    if (source == "expressions") {
+        for (std::size_t i = 0; i < families.size(); ++i)
+            for (std::size_t j = 0; j < families.size(); ++j)
+                if (i != j)
+                    fusions.insert(families[i] + " > " + families[j]);
+        return fusions;
+    }
     for (std::size_t i = 1; i < families.size(); ++i)
         fusions.insert(families[i - 1] + " > " + families[i]);
     return fusions;
@@ -41,7 +49,7 @@ std::set<std::string> kindsOf(const std::string &source, const std::vector<std::
 }
 
 bool KeptTraits::of(const Candidate &candidate) const {
-    return meets(fusionsOf(candidate.families), fusions) ||
+    return meets(fusionsOf(candidate.source, candidate.families), fusions) ||
            meets(kindsOf(candidate.source, candidate.kinds, candidate.families), kinds);
 }
 
@@ -62,7 +70,7 @@ Result<KeptTraits> keptFromTraining(const std::vector<std::filesystem::path> &se
                                         set.string(), number);
                 const auto split = line["split"].get<std::string>();
                 const auto source = line.value("data_source", "");
-                auto fusions = fusionsOf(families);
+                auto fusions = fusionsOf(source, families);
                 auto kinds = kindsOf(source, named, families);
                 if (split == "held_out")
                     kept.fusions.merge(fusions);

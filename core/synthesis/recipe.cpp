@@ -28,7 +28,7 @@ Result<void> readSections(const toml::table &file, const std::string &name, Reci
     }));
     CUDA_AGENT_TRY(top.section("compose", [&](TomlFields &fields) {
         fields.takeWeights("sources", recipe.sources,
-                           {"torch", "composed", "transformers", "endpoint"});
+                           {"torch", "composed", "expressions", "transformers", "endpoint"});
         fields.takeWeights("operators", recipe.operators, {"2", "3", "4", "5"});
         fields.takeWeights("dtypes", recipe.dtypes, {"float32", "float16", "bfloat16"});
         fields.take("backward", recipe.backward, 0, 1);

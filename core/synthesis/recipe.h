@@ -23,7 +23,8 @@ struct Recipe {
     /// Of one task in the filter, everything counted; proposals keep within it by estimate.
     std::uint64_t memoryBytes = 2ull << 30;
 
-    /// Where candidates come from: "torch" (one operator), "composed", "transformers", "endpoint".
+    /// Where candidates come from: "torch" (one operator), "composed" (a chain of operators),
+    /// "expressions" (formulas over several tensors), "transformers", "endpoint".
     std::map<std::string, double> sources{{"torch", 1}, {"composed", 8}, {"transformers", 1}};
     std::map<std::string, double> operators{{"2", 3}, {"3", 3}, {"4", 2}, {"5", 2}};
     std::map<std::string, double> dtypes{{"float32", 6}, {"bfloat16", 2}, {"float16", 2}};

@@ -28,7 +28,7 @@ std::vector<std::string> orOperators(const std::vector<std::string> &named, cons
 }
 
 std::set<std::string> fusionsOfTask(const SetTask &task) {
-    return fusionsOf(orOperators(task.candidate->families, task));
+    return fusionsOf(task.candidate->source, orOperators(task.candidate->families, task));
 }
 
 std::set<std::string> kindsOfTask(const SetTask &task) {

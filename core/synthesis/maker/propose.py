@@ -7,7 +7,7 @@ import math
 
 import torch
 
-from maker import compose, cost, writer
+from maker import compose, cost, expressions, writer
 from maker.compose import NoTask
 from maker.spec import BOOLEAN, FLOATING, INDEX, Draw
 
@@ -59,6 +59,8 @@ class Proposer:
         target = 1 / (1 / lowest - part * (1 / lowest - 1 / highest))
         if source == "transformers":
             return self.block(seed, target)
+        if source == "expressions":
+            return self.expression(seed, target)
         return self.composed(seed, source, target)
 
     def composed(self, seed, source, target):
@@ -92,6 +94,23 @@ class Proposer:
             kinds=[link.operator.kind for link in chain.links],
             families=[link.operator.family for link in chain.links], dtype=chain.dtype,
             backward=chain.backward)
+
+    def expression(self, seed, target):
+        def write(batch):
+            draw = Draw(seed + "/expression")
+            dtype = draw.weighted(self.recipe["dtypes"])
+            backward = draw.chance(self.recipe["backward"])
+            return expressions.write(draw, batch, dtype, backward), dtype, backward
+
+        device = self.recipe["device"]
+        _, dtype, backward = write(compose.FIRST)
+        batch = compose.choose_batch(
+            Draw(seed + "/batch"), lambda size: cost.estimate(write(size)[0].code, device)[0],
+            target, self.recipe["memory_bytes"] / self.margin(dtype))
+        task = write(batch)[0]
+        code = writer.name_batch(task.code, batch, write(2 * batch)[0].code, 2 * batch)
+        return self.candidate(code, source="expressions", ops=task.ops, kinds=task.kinds,
+                              families=task.families, dtype=dtype, backward=backward)
 
     def block(self, seed, target):
         families = self.models.families()

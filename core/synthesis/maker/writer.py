@@ -76,31 +76,43 @@ def write(chain):
             body.append(f"{skip_name(number - 1)} = x")
         names = dict(link.extras) | {name: skip_name(at) for name, at in link.skips.items()}
         body.append("x = " + link.step.expression.format(x="x", m=f"self.{link.module}", **names))
+    if not chain.backward:
+        return module(inputs, modules, body, "x", chain.dtype)
+    result = chain.links[-1].result
+    leaves = ["x0"] + [name for name, extra in inputs[1:]
+                       if extra.domain not in (BOOLEAN, INDEX)]
+    return module(inputs, modules, ["x0 = x", *body], "x", chain.dtype,
+                  Extra("grad", result.shape, result.dtype), leaves)
+
+
+def module(inputs, held, body, result, dtype, grad=None, leaves=()):
+    """The text of a module. `inputs`: pairs of a name and an Extra, `held`: of an attribute and what
+    makes it, `body`: lines of forward(), `result`: the name of what they compute. With `grad`, an
+    Extra of the result's shape, forward() takes that first and gives the result and the gradients of
+    `leaves`."""
     names = [name for name, _ in inputs]
-    if chain.backward:
+    if grad:
         # The gradient that comes in has the result's shape.
-        grad = Extra("grad", chain.links[-1].result.shape, chain.links[-1].result.dtype)
-        inputs.insert(0, ("grad", grad))
+        inputs = [("grad", grad), *inputs]
         wanted = [name for name, extra in inputs[1:] if extra.domain not in (BOOLEAN, INDEX)]
-        first = [f"{name} = {name}.detach().requires_grad_()" for name in wanted]
-        leaves = ", ".join(["x0"] + wanted[1:])
-        body = [*first, "x0 = x", *body]
-        if modules:  # a model that is only run is loaded without derivatives
+        body = [*(f"{name} = {name}.detach().requires_grad_()" for name in wanted), *body]
+        leaves = ", ".join(leaves)
+        if held:  # a model that is only run is loaded without derivatives
             body.insert(0, "self.requires_grad_()")
             leaves += ", *self.parameters()"
         # The result, too: the gradients of what is linear do not depend on its inputs.
         body = ["with torch.enable_grad():", *("    " + line for line in body),
-                f"    return [x.detach(), *torch.autograd.grad(x, [{leaves}], grad)]"]
+                f"    return [{result}.detach(), *torch.autograd.grad({result}, [{leaves}], grad)]"]
         names = ["grad", *names]
     else:
-        body.append("return x")
+        body = [*body, f"return {result}"]
     lines = ["import torch", "import torch.nn as nn", "import torch.nn.functional as F", "", "",
              "class Model(nn.Module):"]
-    if modules:
+    if held:
         lines += ["    def __init__(self):", "        super().__init__()"]
-        lines += [f"        self.{name} = {text}" for name, text in modules]
-        if chain.dtype != "float32":
-            lines.append(f"        self.to(torch.{chain.dtype})")
+        lines += [f"        self.{name} = {text}" for name, text in held]
+        if dtype != "float32":
+            lines.append(f"        self.to(torch.{dtype})")
         lines.append("")
     lines.append(f"    def forward(self, {', '.join(names)}):")
     lines += ["        " + line for line in body]

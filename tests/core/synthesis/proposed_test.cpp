@@ -53,6 +53,14 @@ TEST(Proposed, WhatIsKeptNoTrainingTaskHas) {
     EXPECT_FALSE(keptFromTraining({folder.path() / "none.jsonl.gz"}));
 }
 
+TEST(Proposed, ExpressionsJoinEachOperatorWithEachOther) {
+    EXPECT_EQ(fusionsOf("composed", {"binary", "scan", "binary"}),
+              (Names{"binary > scan", "scan > binary"}));
+    EXPECT_EQ(fusionsOf("expressions", {"binary", "activation", "binary"}),
+              (Names{"binary > activation", "activation > binary", "binary > binary"}));
+    EXPECT_TRUE(fusionsOf("expressions", {"binary"}).empty());
+}
+
 TEST(Proposed, AreTasksToTrainOnWithoutWhatIsKept) {
     std::deque<Candidate> candidates;
     candidates.push_back(candidateOf(0));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fcntl.h>
 #include <random>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,8 @@ TEST(Kill, AKilledTrainerLosesNothingThatWasLogged) {
         SCOPED_TRACE(round);
         int pipe[2];
         ASSERT_EQ(::pipe(pipe), 0);
+        // So far ahead of a slow reader it gets: a page of steps.
+        ASSERT_GE(::fcntl(pipe[1], F_SETPIPE_SZ, 4096), 4096);
         const pid_t child = ::fork();
         ASSERT_GE(child, 0);
         if (child == 0) {

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Modules of formulas, run for real on the CPU."""
+
+import ast
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "core/synthesis"), str(ROOT / "core/reference")]
+
+import torch
+
+from maker import expressions, writer
+from maker.operators.catalogue import all_operators
+from maker.spec import Draw
+
+torch.set_num_threads(1)
+SEEDS = 150
+SIZES = 40_000  # elements of an input that are computed
+
+
+def task(seed, batch=2, dtype="float32", backward=False):
+    return expressions.write(Draw(f"expressions/{seed}"), batch, dtype, backward)
+
+
+def loaded(code):
+    names = {}
+    exec(compile(code, "task.py", "exec"), names)
+    return names
+
+
+class Expressions(unittest.TestCase):
+    def test_each_is_finite_and_of_the_first_inputs_shape(self):
+        ran = 0
+        for seed in range(SEEDS):
+            names = loaded(task(seed).code)
+            torch.manual_seed(seed)
+            inputs = names["get_inputs"]()
+            if inputs[0].numel() > SIZES:
+                continue
+            ran += 1
+            result = names["Model"]()(*inputs)
+            self.assertEqual(result.shape, inputs[0].shape, seed)
+            self.assertTrue(torch.isfinite(result).all(), seed)
+        self.assertGreater(ran, SEEDS // 4)
+
+    def test_each_value_is_read(self):
+        for seed in range(SEEDS):
+            tree = ast.parse(task(seed).code)
+            forward = next(node for node in ast.walk(tree)
+                           if isinstance(node, ast.FunctionDef) and node.name == "forward")
+            read = {node.id for node in ast.walk(forward)
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+            named = {argument.arg for argument in forward.args.args[1:]} | {
+                node.id for node in ast.walk(forward)
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+            self.assertLessEqual(named, read, seed)
+            held = {node.attr for node in ast.walk(tree)
+                    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+            used = {node.attr for node in ast.walk(forward) if isinstance(node, ast.Attribute)}
+            self.assertLessEqual(held, used, seed)
+
+    def test_the_batch_alone_differs(self):
+        for seed in range(SEEDS):
+            one, other = task(seed, 8).code, task(seed, 16).code
+            text = writer.name_batch(one, 8, other, 16)
+            names = loaded(text)
+            self.assertEqual(names[writer.BATCH], 8)
+            self.assertEqual(names["get_inputs"]()[0].shape[0], 8)
+
+    def test_gradients_are_given_with_the_result(self):
+        ran = 0
+        for seed in range(SEEDS):
+            names = loaded(task(seed, backward=True).code)
+            torch.manual_seed(seed)
+            inputs = names["get_inputs"]()
+            if inputs[0].numel() > SIZES:
+                continue
+            ran += 1
+            model = names["Model"]()
+            result, *gradients = model(*inputs)
+            wanted = [*inputs[1:], *model.parameters()]
+            self.assertEqual([each.shape for each in gradients], [each.shape for each in wanted])
+            self.assertEqual(result.shape, inputs[0].shape)
+        self.assertGreater(ran, SEEDS // 4)
+
+    def test_half_precision_is_of_parameters_too(self):
+        for seed in range(SEEDS):
+            names = loaded(task(seed, dtype="bfloat16").code)
+            for each in names["Model"]().parameters():
+                self.assertEqual(each.dtype, torch.bfloat16)
+
+    def test_operators_are_named_as_in_the_catalogue(self):
+        known = {each.name: (each.kind, each.family) for each in all_operators()}
+        for seed in range(SEEDS):
+            made = task(seed)
+            for name, kind, family in zip(made.ops, made.kinds, made.families):
+                self.assertEqual(known[name], (kind, family), name)
+
+    def test_brackets_are_where_they_are_needed(self):
+        for text, strength in (("a", 3), ("torch.exp(-a + b)", 3), ("a * f(b + c)", 2),
+                               ("a + b * c", 1), ("-a", 1), ("(a + b) * c", 2), ("1e-5", 3)):
+            self.assertEqual(expressions.strength(text), strength, text)
+
+
+if __name__ == "__main__":
+    unittest.main()
