@@ -181,7 +181,8 @@ class Transformer(Case):
         self.assertTrue(all(finding["ok"] for finding in found.values()), found)
         config = json.loads((pathlib.Path(__file__).resolve().parents[2] / "training/weights/config.json").read_text())
         self.assertIn(f"a vocabulary of {config['vocab_size']} tokens", found["weights"]["detail"])
-        self.assertIn("31.5 MB", found["weights"]["detail"])
+        shipped = pathlib.Path(__file__).resolve().parents[2] / "training/weights/model.safetensors"
+        self.assertIn(f"{shipped.stat().st_size / 1e6:.1f} MB", found["weights"]["detail"])
         self.assertIn("cuda-agent-learn", found["program"]["detail"])
         self.assertRegex(found["model"]["detail"], r"loads in \d+\.\d s on (cpu|cuda): 15\.7\d? million parameters")
         self.assertIn("step-2", self.doctor(CUDA_AGENT_WEIGHTS=str(self.weights))["weights"]["detail"])
