@@ -19,8 +19,8 @@ struct KeptTraits {
     bool of(const Candidate &candidate) const;
 };
 
-/// Successive families, "binary > normalisation", each pair once. The operators of expressions stand
-/// behind each other in any order: every pair of theirs.
+/// Successive families, "binary > normalisation", each pair once. The operators of expressions
+/// stand behind each other in any order: every pair of theirs.
 std::set<std::string> fusionsOf(const std::string &source,
                                 const std::vector<std::string> &families);
 /// The kinds of operators; of a module of transformers its families.
