@@ -76,7 +76,7 @@ SCALED = (
     ("{number} * {0}", ("torch.mul", "multiplication", BINARY), 2),
     ("{0} + {number}", ("torch.add", "addition", BINARY), 2),
     ("{0} - {number}", ("torch.sub", "subtraction", BINARY), 1),
-    ("{whole} - {0}", ("torch.rsub", "subtraction", BINARY), 2),
+    ("{whole} - {0}", ("torch.sub", "subtraction", BINARY), 2),  # as a recorder names it
     ("{whole} + {0}", ("torch.add", "addition", BINARY), 2),
     ("{0} / {number}", ("torch.div", "division", BINARY), 2),
     ("-{0}", ("torch.neg", "negation", ELEMENTWISE), 1),
@@ -238,17 +238,24 @@ class Formulas:
             result = self.filled(text, self.formula(depth - 1))
         elif form == "infix":
             text, operator, _ = self.weighted(INFIX)
-            left, right = self.formula(depth - 1), self.formula(self.draw.integer(0, depth - 1))
+            left = self.formula(depth - 1)
+            count = len(self.used)
+            right = self.formula(self.draw.integer(0, depth - 1))
+            if right == left:
+                del self.used[count:]
+                right = self.other_than([left])
             result, operators = self.infix(text, left, right), (operator,)
         elif form == "scaled":
             text, operator, _ = self.weighted(SCALED)
             result = self.filled(text, self.bracketed(self.formula(depth - 1)))
             operators = (operator,)
         elif form == "called":
-            text, operators, _ = self.weighted(self.called)
+            plain = sum(not name.startswith("self.") for name in self.values)
+            text, operators, _ = self.weighted([row for row in self.called
+                                                if plain > 1 or " > {1}" not in row[0]])
             parts = [self.formula(depth - 1)]
             while "{%d}" % len(parts) in text:
-                parts.append(self.other_than(parts))
+                parts.append(self.other_than(parts, " > {%d}" % len(parts) in text))
             parts[0] = self.bracketed(parts[0]) if " > " in text else parts[0]
             result = self.filled(text, *parts)
         else:
@@ -258,9 +265,11 @@ class Formulas:
         self.used.extend(operators)
         return result
 
-    def other_than(self, parts):
-        """A value that is not among them, where there is one: of maximum(x, x) nothing is learned."""
-        left = [name for name in self.values if name not in parts]
+    def other_than(self, parts, compared=False):
+        """A value that is not among them, where there is one: of maximum(x, x) nothing is learned.
+        One that is `compared` is no parameter, as Python hands `x > parameter` to the parameter."""
+        left = [name for name in self.values if name not in parts and
+                not (compared and name.startswith("self."))]
         return self.read(self.draw.choice(left) if left else None)
 
     def reduction(self):
