@@ -21,8 +21,7 @@ std::string describeLoops(const Program &program, const ScheduledGroup &group);
 std::string describeAccesses(const Program &program, const ScheduledGroup &group);
 
 /// What the numbers in a group's kernels are made of: "(32 * 8)" by 256. Only numbers from
-/// `leastSpelled` on,
-/// none of which is one size alone.
+/// `leastSpelled` on, none of which is one size alone.
 struct SizeTexts {
     using Texts = std::map<std::int64_t, std::string>;
     Texts loops;                          ///< sizes of single loops

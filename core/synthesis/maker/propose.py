@@ -83,10 +83,7 @@ class Proposer:
         if chain.backward and (chain.start.domain in (BOOLEAN, INDEX) or
                                chain.links[-1].result.dtype not in FLOATING):
             raise NoTask("nothing to differentiate")
-        device = self.recipe["device"]
-        batch = compose.choose_batch(
-            Draw(seed + "/batch"), lambda size: cost.estimate(grow(size)[1], device)[0], target,
-            self.recipe["memory_bytes"] / self.margin(chain.dtype))
+        batch = self.batch_for(seed, lambda size: grow(size)[1], target, chain.dtype)
         chain, text = grow(batch)
         code = writer.name_batch(text, batch, grow(2 * batch)[1], 2 * batch)
         return self.candidate(
@@ -102,11 +99,8 @@ class Proposer:
             backward = draw.chance(self.recipe["backward"])
             return expressions.write(draw, batch, dtype, backward), dtype, backward
 
-        device = self.recipe["device"]
         _, dtype, backward = write(compose.FIRST)
-        batch = compose.choose_batch(
-            Draw(seed + "/batch"), lambda size: cost.estimate(write(size)[0].code, device)[0],
-            target, self.recipe["memory_bytes"] / self.margin(dtype))
+        batch = self.batch_for(seed, lambda size: write(size)[0].code, target, dtype)
         task = write(batch)[0]
         code = writer.name_batch(task.code, batch, write(2 * batch)[0].code, 2 * batch)
         return self.candidate(code, source="expressions", ops=task.ops, kinds=task.kinds,
@@ -117,16 +111,20 @@ class Proposer:
         entry = Draw(seed + "/which").choice(families)
 
         def write(batch):
-            return entry.write(Draw(seed + "/block"), batch, host=device == "cpu")
+            return entry.write(Draw(seed + "/block"), batch, host=self.recipe["device"] == "cpu")
 
-        device = self.recipe["device"]
-        batch = compose.choose_batch(
-            Draw(seed + "/batch"), lambda size: cost.estimate(write(size).code, device)[0], target,
-            self.recipe["memory_bytes"] / self.margin("float32"))
+        batch = self.batch_for(seed, lambda size: write(size).code, target, "float32")
         task = write(batch)
         return self.candidate(task.code, source="transformers", ops=list(task.ops),
                               kinds=[entry.kind], families=["transformers " + entry.family],
                               dtype=task.dtype, backward=False, small=task.small)
+
+    def batch_for(self, seed, text_at, target, dtype):
+        """The batch for which the task, `text_at(batch)`, takes about `target` seconds."""
+        return compose.choose_batch(
+            Draw(seed + "/batch"),
+            lambda size: cost.estimate(text_at(size), self.recipe["device"])[0], target,
+            self.recipe["memory_bytes"] / self.margin(dtype))
 
     def margin(self, dtype):
         """What a check holds at a time, in multiples of what a call does."""

@@ -33,23 +33,27 @@ def loaded(code):
 
 
 class Expressions(unittest.TestCase):
-    def test_each_runs_its_operators_to_a_finite_result_of_the_first_inputs_shape(self):
-        ran = 0
+    def small_ones(self, backward=False):
+        """Seed, task, model and inputs of those that are computed soon."""
+        count = 0
         for seed in range(SEEDS):
-            made = task(seed)
+            made = task(seed, backward=backward)
             names = loaded(made.code)
             torch.manual_seed(seed)
             inputs = names["get_inputs"]()
             if inputs[0].numel() > SIZES:
                 continue
-            ran += 1
-            model = names["Model"]()
+            count += 1
+            yield seed, made, names["Model"](), inputs
+        self.assertGreater(count, SEEDS // 4)
+
+    def test_each_runs_its_operators_to_a_finite_result_of_the_first_inputs_shape(self):
+        for seed, made, model, inputs in self.small_ones():
             with Recorder() as recorder:
                 result = model(*inputs)
             self.assertEqual(sorted(recorder.names), sorted(made.ops), seed)
             self.assertEqual(result.shape, inputs[0].shape, seed)
             self.assertTrue(torch.isfinite(result).all(), seed)
-        self.assertGreater(ran, SEEDS // 4)
 
     def test_each_value_is_read(self):
         for seed in range(SEEDS):
@@ -76,20 +80,11 @@ class Expressions(unittest.TestCase):
             self.assertEqual(names["get_inputs"]()[0].shape[0], 8)
 
     def test_gradients_are_given_with_the_result(self):
-        ran = 0
-        for seed in range(SEEDS):
-            names = loaded(task(seed, backward=True).code)
-            torch.manual_seed(seed)
-            inputs = names["get_inputs"]()
-            if inputs[0].numel() > SIZES:
-                continue
-            ran += 1
-            model = names["Model"]()
+        for _, _, model, inputs in self.small_ones(backward=True):
             result, *gradients = model(*inputs)
             wanted = [*inputs[1:], *model.parameters()]
             self.assertEqual([each.shape for each in gradients], [each.shape for each in wanted])
             self.assertEqual(result.shape, inputs[0].shape)
-        self.assertGreater(ran, SEEDS // 4)
 
     def test_half_precision_is_of_parameters_too(self):
         for seed in range(SEEDS):
