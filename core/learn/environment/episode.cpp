@@ -168,6 +168,7 @@ class Playing {
         episode.seconds = state.bestSeconds;
         episode.overEager = speedup(episode.verdict, "eager");
         episode.overCompile = speedup(episode.verdict, "compile");
+        episode.ofLimit = episode.verdict.value("fraction_of_limit", 0.0);
         return episode;
     }
 

@@ -28,6 +28,7 @@ struct Episode {
     double seconds = 0;       ///< of it; 0 where nothing was timed
     double overEager = 0;     ///< speed-up; 0 where that was not timed
     double overCompile = 0;   ///< likewise
+    double ofLimit = 0;       ///< the machine's least time over its own; 0 where it was not timed
     int turns = 0, calls = 0; ///< of the policy
     int bestTurn = 0;         ///< that the verdict is of; 0: none
     int refused = 0;          ///< calls that could not be done as they were asked for

@@ -28,6 +28,7 @@ Json described(const Trajectory &one) {
             {"best_turn", episode.bestTurn},
             {"over_eager", episode.overEager},
             {"over_compile", episode.overCompile},
+            {"of_limit", episode.ofLimit},
             {"episode_turns", episode.turns},
             {"calls", episode.calls},
             {"refused", episode.refused},
@@ -54,6 +55,7 @@ void readInto(Trajectory &one, const Json &json) {
     episode.bestTurn = json.at("best_turn").get<int>();
     episode.overEager = json.at("over_eager").get<double>();
     episode.overCompile = json.at("over_compile").get<double>();
+    episode.ofLimit = json.value("of_limit", 0.0); // not in files of before
     episode.turns = json.at("episode_turns").get<int>();
     episode.calls = json.at("calls").get<int>();
     episode.refused = json.at("refused").get<int>();

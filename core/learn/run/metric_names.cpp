@@ -113,6 +113,9 @@ constexpr auto names = std::to_array<MetricName>({
     {"val-aux/*/unmemorised/faster_than_compile", "share",
      "Share of candidates more than 5 % faster than torch.compile among the episodes whose answer "
      "is not in the training corpus."},
+    {"val-aux/*/unmemorised/faster_or_at_limit", "share",
+     "Share of candidates more than 5 % faster than torch.compile, or at the machine's limit, among "
+     "the episodes whose answer is not in the training corpus."},
     {"val-aux/*/unmemorised/geomean_speedup", "x",
      "Geometric mean of the speed-up over torch.compile of the correct candidates that are not in "
      "the training corpus."},
@@ -123,6 +126,9 @@ constexpr auto names = std::to_array<MetricName>({
      "Share of episodes whose candidate is more than 5 % faster than PyTorch eager."},
     {"reward/faster_than_compile", "share",
      "Share of episodes whose candidate is more than 5 % faster than torch.compile."},
+    {"reward/faster_or_at_limit", "share",
+     "Share of episodes whose candidate is more than 5 % faster than torch.compile, or takes no "
+     "more than 1/0.95 of the least time that the machine could need."},
     {"reward/geomean_speedup", "x",
      "Geometric mean of the correct candidates' speed-up over torch.compile."},
     {"tools/error_rate", "share", "Share of tool calls that were answered with an error."},

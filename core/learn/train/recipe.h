@@ -102,7 +102,9 @@ struct RftOptions {
     std::int64_t steps = 50, batch = 16; ///< updates, and trajectories of each
     std::int64_t microTokens = 16384;
     OptimiserOptions optimiser;
-    double leastReward = 1;         ///< of a trajectory that is kept
+    /// Of a trajectory that is kept; 1, a correct one's, where a recipe is silent, and with the
+    /// reward `speedup`, by which a correct one may have less, anything above 0.
+    double leastReward = 1;
     std::int64_t mostRefused = 0;   ///< its calls that could not be done, unreadable turns too
     std::int64_t mostIdleTurns = 1; ///< its turns behind the best one: loops that led nowhere
     std::int64_t mostOfATask = 0;   ///< the best so many are kept; 0: all

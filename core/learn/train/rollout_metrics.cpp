@@ -15,13 +15,15 @@ namespace {
 /// Rates and speed-ups of some tries, without a name's beginning; nothing of none.
 Metrics ratesOf(const std::vector<const Episode *> &episodes) {
     Metrics metrics;
-    double correct = 0, eager = 0, compile = 0, logs = 0, timed = 0;
+    double correct = 0, eager = 0, compile = 0, orAtLimit = 0, logs = 0, timed = 0;
     for (const auto *episode : episodes) {
         if (!episode->correct())
             continue;
         ++correct;
         eager += episode->overEager > bench::clearlyFaster;
-        compile += episode->overCompile > bench::clearlyFaster;
+        const bool faster = episode->overCompile > bench::clearlyFaster;
+        compile += faster;
+        orAtLimit += faster || episode->ofLimit >= bench::atLimit;
         if (episode->overCompile > 0) {
             logs += std::log(episode->overCompile);
             ++timed;
@@ -32,6 +34,7 @@ Metrics ratesOf(const std::vector<const Episode *> &episodes) {
         metrics["pass_rate"] = correct / count;
         metrics["faster_than_eager"] = eager / count;
         metrics["faster_than_compile"] = compile / count;
+        metrics["faster_or_at_limit"] = orAtLimit / count;
     }
     if (timed > 0)
         metrics["geomean_speedup"] = std::exp(logs / timed);

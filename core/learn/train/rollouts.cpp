@@ -343,35 +343,48 @@ Result<void> Rollouts::keepSessions(const Collected &collected, const fs::path &
 
 Result<Metrics> Rollouts::score(std::int64_t runStep, const std::stop_token &stop) {
     const auto &scoring = recipe_.scoring;
-    const auto folder = rolloutFolder(setting_.folder, runStep);
-    Metrics metrics;
+    std::vector<Try> tries; // of all splits at once: a split's last ones would leave judges idle
+    std::vector<std::string> splits;
+    std::int64_t groups = 0;
     for (const auto &split : scoring.splits) {
-        std::vector<Try> tries;
         const auto &tasks = scored_.at(split);
-        for (std::size_t i = 0; i < tasks.size(); ++i)
-            for (std::int64_t k = 0; k < scoring.tries.samples; ++k)
+        for (std::size_t i = 0; i < tasks.size(); ++i, ++groups)
+            for (std::int64_t k = 0; k < scoring.tries.samples; ++k) {
                 tries.push_back(
-                    {&tasks[i], static_cast<std::int64_t>(i),
-                     numberOf(fmt::format("{} score {} {}", recipe_.seed, i, k)),
+                    {&tasks[i], groups, numberOf(fmt::format("{} score {} {}", recipe_.seed, i, k)),
                      fmt::format("score-{}-{:03}-{}-{}", split, i, tasks[i].name(), k)});
-        CUDA_AGENT_ASSIGN(collected, this->collected(tries, folder, scoring.tries.turns,
-                                                     scoring.temperature, stop));
-        if (!setting_.run)
-            continue; // the first process tells
-        for (const auto &one : collected.trajectories)
+                splits.push_back(split);
+            }
+    }
+    if (tries.empty())
+        return Metrics();
+    CUDA_AGENT_ASSIGN(collected,
+                      this->collected(tries, rolloutFolder(setting_.folder, runStep),
+                                      scoring.tries.turns, scoring.temperature, stop));
+    Metrics metrics;
+    if (!setting_.run)
+        return metrics; // the first process tells
+    for (const auto &[name, value] : metricsOf(collected))
+        if (name.starts_with("env/"))
+            metrics["val-aux/all/" + name] = value;
+    CUDA_AGENT_TRY(readCorpusIndex());
+    std::map<std::string, Collected> bySplit;
+    for (std::size_t i = 0; i < collected.trajectories.size(); ++i)
+        bySplit[splits[static_cast<std::size_t>(collected.places[i])]].trajectories.push_back(
+            std::move(collected.trajectories[i]));
+    for (const auto &[split, its] : bySplit) {
+        for (const auto &one : its.trajectories)
             if (!one.session.empty())
                 CUDA_AGENT_TRY(setting_.run->addRollout(
                     rowOf(one, runStep, split + ": " + one.episode.reason)));
-        const auto all = metricsOf(collected);
-        for (const auto &[name, value] : all) {
+        for (const auto &[name, value] : metricsOf(its)) {
             if (name.starts_with("reward/"))
                 metrics[fmt::format("val-core/{}/{}", split, name.substr(7))] = value;
-            else if (!name.starts_with("timing_s/"))
+            else if (!name.starts_with("env/")) // counted over all splits
                 metrics[fmt::format("val-aux/{}/{}", split, name)] = value;
         }
-        CUDA_AGENT_TRY(readCorpusIndex());
         if (corpus_)
-            for (const auto &[name, value] : memorisedOf(collected, *corpus_))
+            for (const auto &[name, value] : memorisedOf(its, *corpus_))
                 metrics[fmt::format("val-aux/{}/{}", split, name)] = value;
     }
     return metrics;

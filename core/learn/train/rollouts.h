@@ -46,7 +46,8 @@ class Rollouts {
     };
     Result<Collected> play(const Wanted &wanted, const std::stop_token &stop);
 
-    /// The recipe's scoring of the policy as it is: "val-core/SPLIT/..." and "val-aux/SPLIT/...".
+    /// The recipe's scoring of the policy as it is: "val-core/SPLIT/..." and
+    /// "val-aux/SPLIT/...", and "val-aux/all/env/..." over all splits.
     /// Where the recipe names a corpus that is there, what was remembered of it is told apart.
     /// Errors: stopped, machine, request (the corpus cannot be read).
     Result<Metrics> score(std::int64_t runStep, const std::stop_token &stop);

@@ -172,6 +172,7 @@ TEST(Trajectories, AreReadAsTheyWereWritten) {
     auto written = conversations();
     written[0].session = "000-relu-0";
     written[0].episode.overCompile = 1.25;
+    written[0].episode.ofLimit = 0.9;
     written[0].episode.refused = 3;
     written[0].episode.bestTurn = 2;
     written[1].record.cut = true;
@@ -193,6 +194,7 @@ TEST(Trajectories, AreReadAsTheyWereWritten) {
         EXPECT_EQ(a.episode.correct(), b.episode.correct());
     }
     EXPECT_EQ((*read)[0].episode.overCompile, 1.25);
+    EXPECT_EQ((*read)[0].episode.ofLimit, 0.9);
     EXPECT_EQ((*read)[0].episode.refused, 3);
     EXPECT_EQ((*read)[0].episode.bestTurn, 2);
     EXPECT_EQ((*read)[0].session, "000-relu-0");
@@ -215,22 +217,24 @@ TEST(Memorised, ScoresWhatIsNotInTheCorpusApart) {
     CandidateIndex corpus;
     corpus.add(shown);
     Collected collected;
-    const auto add = [&](const char *kernel, double overCompile) {
+    const auto add = [&](const char *kernel, double overCompile, double ofLimit = 0.5) {
         auto one = conversation(1, 2, 2, kernel ? 1 : -1);
         if (kernel)
             one.episode.candidate = {{"kernels/b.cu", kernel}, {"plan.json", "{}"}};
         one.episode.overCompile = overCompile;
+        one.episode.ofLimit = ofLimit;
         collected.trajectories.push_back(std::move(one));
     };
     add("known  \n", 3);
     add("known", 3);
     add("own", 1.2);
-    add("another", 0.3);
+    add("another", 0.3, 0.96);
     add(nullptr, 0);
     const auto metrics = memorisedOf(collected, corpus);
     EXPECT_DOUBLE_EQ(metrics.at("memorised"), 0.4);
     EXPECT_DOUBLE_EQ(metrics.at("unmemorised/pass_rate"), 2.0 / 3);
     EXPECT_DOUBLE_EQ(metrics.at("unmemorised/faster_than_compile"), 1.0 / 3);
+    EXPECT_DOUBLE_EQ(metrics.at("unmemorised/faster_or_at_limit"), 2.0 / 3);
     EXPECT_NEAR(metrics.at("unmemorised/geomean_speedup"), 0.6, 1e-12);
     EXPECT_DOUBLE_EQ(metricsOf(collected).at("reward/pass_rate"), 0.8);
     collected.trajectories.resize(2);
