@@ -28,6 +28,7 @@ struct Setting {
 void measure(const Transformer &actor, const Setting &setting, const char *name) {
     Generator::Options options;
     options.rows = setting.rows;
+    options.guessed = 0; // what a model without a meaning writes repeats itself
     options.context = setting.context;
     options.endToken = -1; // never comes
     Generator generator(actor, options);

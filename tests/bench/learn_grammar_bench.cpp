@@ -41,6 +41,7 @@ Round write(const Transformer &actor, const Tokenizer &tokenizer, const Setting 
             std::shared_ptr<const TokenMasks> masks, std::uint64_t seed) {
     Generator::Options options;
     options.rows = setting.rows;
+    options.guessed = 0; // what a model without a meaning writes repeats itself
     options.context = std::min(actor.config().positions, setting.tokens + 200);
     options.endToken = masks ? tokenizer.id(chat::imEnd).value_or(0) : -1; // never comes
     options.sampling = {1, 1};

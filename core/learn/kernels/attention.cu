@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Attention of one new token a row over the keys and values that are kept of those before it, as
-// decoding needs it: softmax(q k / sqrt(HEAD_SIZE)) v, in one pass with running maxima (Milakov and
-// Gimelshein, arXiv 1805.02867). A block reads the keys and values of one head of one row once, for
-// `blockQueries` of the queries that share them. `keyLanes` lanes hold a key; groups of so many go
-// over the keys side by side, and what they found is put together in shared memory.
+// Attention of new tokens, one or some of a row, over the keys and values that are kept of those
+// before them and over each other, as decoding needs it: softmax(q k / sqrt(HEAD_SIZE)) v, in one
+// pass with running maxima (Milakov and Gimelshein, arXiv 1805.02867). A block reads the keys and
+// values of one head of one row once, for `blockQueries` of the queries that share them. `keyLanes`
+// lanes hold a key; groups of so many go over the keys side by side, and what they found is put
+// together in shared memory.
 
 /// The largest divisor up to 4.
 __device__ constexpr int partOf(int count) {
@@ -23,9 +24,10 @@ constexpr int keyGroups = threads / keyLanes;
 constexpr int keysAtOnce = blockQueries * keyAccesses > 2 ? 2 : 4;
 
 /// queries [tokens, HEADS, HEAD_SIZE]; newKeys, newValues [tokens, KV_HEADS, HEAD_SIZE]: of the new
-/// tokens, each behind `places` kept ones of row `rows` in keys and values [all rows, KV_HEADS,
-/// context, HEAD_SIZE], where they are put, too. No row twice; a negative one: no token, out is 0.
-/// Grid: tokens by HEADS / blockQueries.
+/// tokens, each behind `places` ones of row `rows` in keys and values [all rows, KV_HEADS, context,
+/// HEAD_SIZE], where they are put, too. New tokens of the same row stand side by side in the order
+/// of their places, which have no gaps. A negative row: no token, out is 0. Grid: tokens by HEADS /
+/// blockQueries.
 extern "C" __global__ void __launch_bounds__(256, blockQueries == 1 ? 4 : 2)
     attend_step(const Element *__restrict__ queries, const Element *__restrict__ newKeys,
                 const Element *__restrict__ newValues, const i64 *__restrict__ rows,
@@ -43,7 +45,12 @@ extern "C" __global__ void __launch_bounds__(256, blockQueries == 1 ? 4 : 2)
             setOne(out + queryAt + i, 0.0f);
         return;
     }
-    const i64 freshAt = (static_cast<i64>(token) * KV_HEADS + keyHead) * HEAD_SIZE;
+    unsigned before = 0; // new ones of the row
+    while (before < token && rows[token - before - 1] == row)
+        ++before;
+    const i64 firstNew = place - before; // from here on places are only being written
+    constexpr i64 apart = KV_HEADS * HEAD_SIZE;
+    const i64 freshAt = static_cast<i64>(token) * apart + keyHead * HEAD_SIZE;
     const i64 keptAt = (row * KV_HEADS + keyHead) * context * HEAD_SIZE;
     if (firstHead % sharing == 0 && group == 0) {
 #pragma unroll
@@ -75,11 +82,12 @@ extern "C" __global__ void __launch_bounds__(256, blockQueries == 1 ? 4 : 2)
         for (int k = 0; k < keysAtOnce; ++k) {
             const i64 at = first + k * keyGroups + group;
             there[k] = at <= place;
-            // The new one's place is only being written.
-            const bool kept = at < place;
-            const Element *keyFrom = kept ? keys + keptAt + at * HEAD_SIZE : newKeys + freshAt;
-            const Element *valueFrom =
-                kept ? values + keptAt + at * HEAD_SIZE : newValues + freshAt;
+            const bool kept = at < firstNew;
+            const i64 from = kept       ? keptAt + at * HEAD_SIZE
+                             : there[k] ? freshAt - (place - at) * apart
+                                        : freshAt;
+            const Element *keyFrom = (kept ? keys : newKeys) + from;
+            const Element *valueFrom = (kept ? values : newValues) + from;
 #pragma unroll
             for (int a = 0; a < keyAccesses; ++a) {
                 const int column = (lane + a * keyLanes) * width;

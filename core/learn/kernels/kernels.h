@@ -63,12 +63,12 @@ class Kernels : public torch::CustomClassHolder {
     struct Kept {
         at::Tensor keys, values; ///< [rows, kvHeads, context, headSize], contiguous
     };
-    /// Attention of one new token each for some rows of those kept. `query` [tokens, heads,
-    /// headSize], `key` and `value` [tokens, kvHeads, headSize]: the tokens'; `rows` and `places`,
-    /// both [tokens] of int64: token i stands behind places[i] < context kept ones of row rows[i],
-    /// where its key and value are put. No row may come twice; a negative one is no token: its
-    /// output is 0. The numbers are on the device and not looked at here. -> [tokens, heads,
-    /// headSize]. What comes of a token does not depend on the others.
+    /// Attention of new tokens of some rows of those kept. `query` [tokens, heads, headSize], `key`
+    /// and `value` [tokens, kvHeads, headSize]: the tokens'; `rows` and `places`, both [tokens] of
+    /// int64: token i is the one at places[i] < context of row rows[i], where its key and value are
+    /// put. Those of the same row stand side by side, their places one after the other; a negative
+    /// row is no token: its output is 0. The numbers are on the device and not looked at here. ->
+    /// [tokens, heads, headSize]. What comes of a token does not depend on other rows.
     at::Tensor attendStep(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
                           const Kept &kept, const at::Tensor &rows, const at::Tensor &places) const;
 

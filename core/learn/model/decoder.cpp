@@ -65,7 +65,8 @@ std::int64_t Decoder::filled(std::int64_t count) const {
     while (power < count)
         power *= 2;
     const auto between = power / 4 * 3;
-    return std::min(power >= 16 && count <= between ? between : power, rows_);
+    const auto size = power >= 16 && count <= between ? between : power;
+    return count <= rows_ ? std::min(size, rows_) : size;
 }
 
 at::Tensor Decoder::step(const std::vector<std::int64_t> &rows,
@@ -79,12 +80,13 @@ at::Tensor Decoder::step(const std::vector<std::int64_t> &rows,
     std::int64_t longest = 0;
     for (std::int64_t i = 0; i < count; ++i) {
         const auto row = rows[static_cast<std::size_t>(i)];
-        if (length(row) >= context_)
+        auto &length = lengths_[static_cast<std::size_t>(row)];
+        if (length >= context_)
             throw std::length_error("a row of a decoder is full");
         table[0][i] = tokens[static_cast<std::size_t>(i)];
         table[1][i] = row;
-        table[2][i] = length(row);
-        longest = std::max(longest, length(row) + 1);
+        table[2][i] = length++;
+        longest = std::max(longest, length);
     }
     at::Tensor logits;
     if (!model_.isFused()) {
@@ -98,8 +100,6 @@ at::Tensor Decoder::step(const std::vector<std::int64_t> &rows,
                 input.to(model_.device()), [this](const at::Tensor &in) { return fusedStep(in); });
         logits = (*recorded)(input);
     }
-    for (const auto row : rows)
-        ++lengths_[static_cast<std::size_t>(row)];
     return logits.narrow(0, 0, count);
 }
 
@@ -117,26 +117,51 @@ at::Tensor Decoder::fusedStep(const at::Tensor &input) {
 
 at::Tensor Decoder::plainStep(const std::vector<std::int64_t> &rows, const at::Tensor &input,
                               std::int64_t longest) {
-    const auto who = input[1], at = input[2];
-    const auto mask = (at::arange(longest, at.options()).unsqueeze(0) <= at.unsqueeze(1))
-                          .unsqueeze(1)
-                          .unsqueeze(1); // [rows, 1, 1, keys]
-    // All rows in their order, the common case, are used where they lie.
-    const bool whole =
-        static_cast<std::int64_t>(rows.size()) == rows_ && std::ranges::is_sorted(rows);
+    // A table of rows by the most tokens of one, filled up with each row's last token.
+    std::vector<std::int64_t> who, counts;
+    for (const auto row : rows) {
+        if (who.empty() || who.back() != row) {
+            who.push_back(row);
+            counts.push_back(0);
+        }
+        ++counts.back();
+    }
+    const auto size = static_cast<std::int64_t>(who.size()), width = std::ranges::max(counts);
+    std::vector<std::int64_t> sources, own; // of each place its token; of each token its place
+    std::int64_t first = 0;
+    for (std::int64_t i = 0; i < size; ++i) {
+        const auto count = counts[static_cast<std::size_t>(i)];
+        for (std::int64_t j = 0; j < width; ++j) {
+            sources.push_back(first + std::min(j, count - 1));
+            if (j < count)
+                own.push_back(i * width + j);
+        }
+        first += count;
+    }
+    const auto placed = [&](const std::vector<std::int64_t> &list) {
+        return at::tensor(list, at::kLong).to(model_.device());
+    };
+    const auto chosen = placed(who), tokens = placed(own);
+    const auto table = input.index_select(1, placed(sources)).view({3, size, width});
+    const auto mask = (at::arange(longest, table.options()) <= table[2].unsqueeze(-1))
+                          .unsqueeze(1); // [size, 1, width, keys]
+    // Rows that lie side by side, the common case, are used where they lie.
+    const bool together = std::ranges::is_sorted(who) && who.back() - who.front() + 1 == size;
     const auto hidden = model_.hidden(
-        input[0].unsqueeze(1), at.unsqueeze(1),
+        table[0], table[2],
         [&](std::int64_t layer, const at::Tensor &query, const at::Tensor &key,
             const at::Tensor &value) {
             const auto kept = [&](const at::Tensor &all, const at::Tensor &fresh) {
                 auto mine = all[layer]; // [rows, kvHeads, context, headSize]
-                mine.transpose(1, 2).index_put_({who, at}, fresh.squeeze(2));
+                mine.transpose(1, 2).index_put_(
+                    {input[1], input[2]},
+                    fresh.transpose(1, 2).flatten(0, 1).index_select(0, tokens));
                 const auto seen = mine.narrow(2, 0, longest);
-                return whole ? seen : seen.index_select(0, who);
+                return together ? seen.narrow(0, who.front(), size) : seen.index_select(0, chosen);
             };
             return model_.attended(query, kept(keys_, key), kept(values_, value), mask, false);
         });
-    return model_.logits(hidden.squeeze(1)).to(at::kFloat);
+    return model_.logits(hidden.flatten(0, 1).index_select(0, tokens)).to(at::kFloat);
 }
 
 } // namespace cuda_agent::learn

@@ -16,7 +16,8 @@ class Recorded;
 /// it is the old model's, which is why rows are begun anew after an update.
 ///
 /// With the fused kernels a step reads the keys where they lie, whoever is in it, and on a GPU it
-/// is a CUDA graph, recorded when so many rows are first asked for: the model's kernels must stay.
+/// is a CUDA graph, recorded when so many tokens are first asked for: the model's kernels must
+/// stay.
 ///
 /// Nothing here needs gradients. One thread.
 class Decoder {
@@ -42,23 +43,24 @@ class Decoder {
     /// std::length_error, a bug) and gives the logits behind the last: [vocabulary] of float.
     at::Tensor read(std::int64_t row, const std::vector<std::int32_t> &tokens);
 
-    /// One token more for each of `rows`: `tokens[i]` behind what row `rows[i]` holds, in one pass.
-    /// Gives the logits behind them: [rows.size(), vocabulary] of float.
+    /// Reads `tokens[i]` behind what row `rows[i]` holds, in one pass: one token of a row, or some
+    /// that stand side by side in their order. Gives the logits behind each: [rows.size(),
+    /// vocabulary] of float. Throws as read().
     at::Tensor step(const std::vector<std::int64_t> &rows, const std::vector<std::int32_t> &tokens);
 
   private:
-    /// Both [rows, vocabulary] of float; `input` [3, rows] of int64: tokens, rows, places.
+    /// Both [tokens, vocabulary] of float; `input` [3, tokens] of int64: tokens, rows, places.
     at::Tensor plainStep(const std::vector<std::int64_t> &rows, const at::Tensor &input,
                          std::int64_t longest);
     at::Tensor fusedStep(const at::Tensor &input);
-    /// Rows that a step of `count` is filled up to, so that few graphs do for all.
+    /// Tokens that a step of `count` is filled up to, so that few graphs do for all.
     std::int64_t filled(std::int64_t count) const;
 
     const Transformer &model_;
     std::int64_t rows_, context_;
     std::vector<std::int64_t> lengths_;
     at::Tensor keys_, values_; ///< [layers, rows, kvHeads, context, headSize]
-    std::map<std::int64_t, std::unique_ptr<Recorded>> recorded_; ///< steps by rows
+    std::map<std::int64_t, std::unique_ptr<Recorded>> recorded_; ///< steps by tokens
 };
 
 } // namespace cuda_agent::learn

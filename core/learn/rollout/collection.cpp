@@ -115,6 +115,8 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
     collected.preparing = judges.counts().seconds - preparedBefore;
     const auto after = generator.counts();
     collected.writing = after.seconds - before.seconds;
+    collected.written = after.written - before.written;
+    collected.guessed = after.right - before.right;
     collected.heldUp = after.waited - before.waited;
     return collected;
 }

@@ -39,6 +39,8 @@ struct Collected {
     std::string problem;              ///< of the last one that was left out, one line
     double seconds = 0;               ///< from first to last
     double writing = 0;               ///< seconds that the model computed
+    std::int64_t written = 0;         ///< tokens that it drew
+    std::int64_t guessed = 0;         ///< of them, those that were guessed before
     double heldUp = 0;                ///< seconds that it waited for the device in between
     double judging = 0;               ///< seconds in tools, over all environments
     double waiting = 0;               ///< for judges that others had, over all environments

@@ -4,6 +4,7 @@
 
 #include "core/base/elapsed.h"
 #include "core/learn/model/device_memory.h"
+#include "core/learn/rollout/token_lookup.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -23,6 +24,18 @@ namespace cuda_agent::learn {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+/// Tokens of a pass up to which guesses cost little beside the weights that it reads.
+std::int64_t cheapTokens(const at::Device &device) {
+    return device.is_cuda() ? 256 : 64;
+}
+
+/// Tokens of ended stretches, some hundred; then they are forgotten.
+constexpr std::size_t mostRemembered = std::size_t{1} << 20;
+
+} // namespace
+
 struct Generator::Conversation::State {
     Engine *engine = nullptr;
     std::int64_t row = 0;
@@ -31,6 +44,8 @@ struct Generator::Conversation::State {
     std::int64_t age = 0;             ///< of the weights that made these keys
     std::mt19937_64 random;
     TurnState turn; ///< where there is a grammar
+    TokenGuesses guesses;
+    std::size_t remembered = 0; ///< of the tokens, those that others may guess by
     // Of the present request:
     std::int64_t most = 0;
     Generated written;
@@ -44,7 +59,9 @@ struct Generator::Engine {
     using State = Conversation::State;
 
     Engine(const Transformer &actor, Options given)
-        : options(given), decoder(actor, given.rows, given.context) {
+        : options(given), cheap(cheapTokens(actor.device())),
+          decoder(actor, given.rows, given.context) {
+        others.add(given.history);
         for (std::int64_t row = given.rows; row-- > 0;)
             free.push_back(row);
         giveBackMemory(actor.device()); // what training kept; judges want it meanwhile
@@ -110,15 +127,56 @@ struct Generator::Engine {
     }
 
     void finish(State &state) {
+        if (options.guessed > 0 && !state.stopped) {
+            if (others.size() > mostRemembered)
+                others = {};
+            others.add(std::span(state.tokens).subspan(state.remembered));
+            state.remembered = state.tokens.size();
+        }
         state.waiting = false;
         state.done.notify_all();
     }
 
-    /// One token for each of the batch. The lock is not held: nobody else touches what these own.
+    /// What a pass does for one conversation: it draws a token behind its text, and one behind each
+    /// guess of what comes next.
+    struct Lane {
+        State *state;
+        std::vector<std::int32_t> guess;
+        std::vector<TokenMasks::Mask> masks; ///< of each token to draw; empty without a grammar
+    };
+
+    Lane laneOf(State &state, std::int64_t mostGuessed) const {
+        Lane lane{&state, {}, {}};
+        const auto place = state.tokens.size(), written = state.written.tokens.size();
+        const auto room = roomOf(state.most, options.context, place, written);
+        if (const auto most = std::min(mostGuessed, room - 1); most > 0)
+            lane.guess = state.guesses.behind(state.tokens, others, static_cast<std::size_t>(most));
+        lane.guess.erase(std::ranges::find(lane.guess, options.endToken), lane.guess.end());
+        if (!options.masks)
+            return lane;
+        auto turn = state.turn;
+        for (std::size_t i = 0;; ++i) {
+            lane.masks.push_back(options.masks->allowed(
+                turn, roomOf(state.most, options.context, place + i, written + i)));
+            if (i == lane.guess.size())
+                return lane;
+            const auto &mask = lane.masks.back();
+            const auto token = static_cast<std::size_t>(lane.guess[i]);
+            if (mask && (token >= mask->size() || (*mask)[token] == 0))
+                lane.guess.resize(i);
+            else
+                turn = options.masks->next(turn, lane.guess[i]).value_or(turn);
+            if (i == lane.guess.size())
+                return lane;
+        }
+    }
+
+    /// A token for each of the batch, or some. The lock is not held: nobody else touches what these
+    /// own.
     std::optional<Error> advance(const std::vector<State *> &batch) {
         try {
             std::vector<at::Tensor> logits;
-            std::vector<State *> order;
+            std::vector<Lane> lanes;
             std::vector<State *> step;
             for (auto *state : batch) {
                 if (state->age != age) {
@@ -134,44 +192,49 @@ struct Generator::Engine {
                                                           static_cast<std::ptrdiff_t>(state->kept),
                                                       state->tokens.end());
                 logits.push_back(decoder.read(state->row, fresh).unsqueeze(0));
-                order.push_back(state);
+                lanes.push_back(laneOf(*state, 0));
                 reads += static_cast<std::int64_t>(fresh.size());
             }
             if (!step.empty()) {
                 std::ranges::sort(step, {}, &State::row);
+                const auto most =
+                    std::min(options.guessed, cheap / static_cast<std::int64_t>(step.size()) - 1);
                 std::vector<std::int64_t> rows;
-                std::vector<std::int32_t> last;
-                for (const auto *state : step) {
-                    rows.push_back(state->row);
-                    last.push_back(state->tokens.back());
+                std::vector<std::int32_t> tokens;
+                for (auto *state : step) {
+                    const auto &lane = lanes.emplace_back(laneOf(*state, most));
+                    rows.insert(rows.end(), 1 + lane.guess.size(), state->row);
+                    tokens.push_back(state->tokens.back());
+                    tokens.insert(tokens.end(), lane.guess.begin(), lane.guess.end());
                 }
-                logits.push_back(decoder.step(rows, last));
-                order.insert(order.end(), step.begin(), step.end());
+                logits.push_back(decoder.step(rows, tokens));
             }
-            write(at::cat(logits), order);
+            write(at::cat(logits), lanes);
         } catch (const c10::Error &error) { // PyTorch's way to say that memory is short
             return Error{ErrorKind::machine, error.what_without_backtrace()};
         }
         return std::nullopt;
     }
 
-    /// [rows, vocabulary] of bool, or undefined: what may come next of each.
-    at::Tensor allowed(const at::Tensor &logits, const std::vector<State *> &order) const {
+    /// [logits, vocabulary] of bool, or undefined: what may come next of each.
+    at::Tensor allowed(const at::Tensor &logits, const std::vector<Lane> &lanes) const {
         if (!options.masks)
             return {};
         std::vector<TokenMasks::Mask> masks;
-        for (const auto *state : order)
-            masks.push_back(options.masks->allowed(
-                state->turn, roomOf(state->most, options.context, state->tokens.size(),
-                                    state->written.tokens.size())));
+        for (const auto &lane : lanes)
+            masks.insert(masks.end(), lane.masks.begin(), lane.masks.end());
         return MaskRows(masks, logits.size(-1), logits.device()).all();
     }
 
-    void write(const at::Tensor &logits, const std::vector<State *> &order) {
+    void write(const at::Tensor &logits, const std::vector<Lane> &lanes) {
         std::vector<double> uniform;
-        for (auto *state : order) // 53 bits: below 1 for sure
-            uniform.push_back(static_cast<double>(state->random() >> 11) * 0x1p-53);
-        const auto sampled = sample(logits, options.sampling, allowed(logits, order),
+        for (const auto &lane : lanes) {
+            auto random = lane.state->random; // its own goes on by what stands alone
+            for (std::size_t i = 0; i <= lane.guess.size(); ++i)
+                uniform.push_back(static_cast<double>(random() >> 11) * // 53 bits: below 1 for sure
+                                  0x1p-53);
+        }
+        const auto sampled = sample(logits, options.sampling, allowed(logits, lanes),
                                     at::tensor(uniform, at::kDouble));
         // One transfer for all three.
         const auto numbers =
@@ -179,25 +242,38 @@ struct Generator::Engine {
                        sampled.entropy.to(at::kDouble)})
                 .to(at::kCPU);
         const auto table = numbers.accessor<double, 2>();
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            const auto at = static_cast<std::int64_t>(i);
-            auto &state = *order[i];
-            const auto token = static_cast<std::int32_t>(table[0][at]);
-            state.kept = state.tokens.size();
-            state.tokens.push_back(token);
-            state.written.tokens.push_back(token);
-            state.written.logProbabilities.push_back(static_cast<float>(table[1][at]));
-            state.written.entropy.push_back(static_cast<float>(table[2][at]));
-            if (options.masks)
-                state.turn = options.masks->next(state.turn, token).value_or(state.turn);
+        std::int64_t first = 0;
+        for (const auto &lane : lanes) {
+            auto &state = *lane.state;
+            std::size_t drawn = 0;
+            for (bool stands = true; stands; ++drawn) {
+                const auto at = first + static_cast<std::int64_t>(drawn);
+                const auto token = static_cast<std::int32_t>(table[0][at]);
+                state.random.discard(1);
+                state.tokens.push_back(token);
+                state.written.tokens.push_back(token);
+                state.written.logProbabilities.push_back(static_cast<float>(table[1][at]));
+                state.written.entropy.push_back(static_cast<float>(table[2][at]));
+                if (options.masks)
+                    state.turn = options.masks->next(state.turn, token).value_or(state.turn);
+                stands = drawn < lane.guess.size() && lane.guess[drawn] == token;
+            }
+            first += 1 + static_cast<std::int64_t>(lane.guess.size());
+            state.kept = state.tokens.size() - 1;
+            decoder.cut(state.row, static_cast<std::int64_t>(state.kept));
+            state.guesses.learn(lane.guess.size(), drawn - 1);
+            writes += static_cast<std::int64_t>(drawn);
+            guessed += static_cast<std::int64_t>(lane.guess.size());
+            right += static_cast<std::int64_t>(drawn - 1);
         }
-        writes += static_cast<std::int64_t>(order.size());
         ++steps;
     }
 
     const Options options;
+    const std::int64_t cheap; ///< tokens of a pass
+    TokenHistory others;      ///< stretches that have ended, for guesses in all conversations
     Decoder decoder;
-    std::atomic<std::int64_t> reads = 0, writes = 0, steps = 0;
+    std::atomic<std::int64_t> reads = 0, writes = 0, steps = 0, guessed = 0, right = 0;
 
     std::mutex mutex;
     std::condition_variable_any wakes; ///< of the worker
@@ -296,6 +372,8 @@ Generator::Counts Generator::counts() const {
     counts.read = engine_->reads;
     counts.written = engine_->writes;
     counts.steps = engine_->steps;
+    counts.guessed = engine_->guessed;
+    counts.right = engine_->right;
     return counts;
 }
 

@@ -31,6 +31,10 @@ struct Generated {
 /// never encoded anew. What is drawn depends on the stretch's seed and the logits alone, not on who
 /// else is writing.
 ///
+/// A pass reads guesses of what comes next, too (TokenGuesses), and draws behind each as if it were
+/// the only one; what it drew stands as far as it is what was guessed. So guesses save passes and
+/// change nothing but the logits' last bits.
+///
 /// One thread of its own computes; any thread may call, each conversation from one at a time.
 class Generator {
   public:
@@ -39,6 +43,8 @@ class Generator {
         std::int64_t context = 2048; ///< tokens of one, at most the model's positions
         std::int32_t endToken = 0;
         Sampling sampling;
+        std::int64_t guessed = 16; ///< tokens ahead of a conversation, at most; 0: none
+        std::vector<std::int32_t> history = {}; ///< texts to guess by until there are others
         /// Of the model's vocabulary; null: any token may come. With masks a stretch is a turn of
         /// their grammar, whose end is the end token, and it comes within `most` and the context.
         std::shared_ptr<const TokenMasks> masks = {};
@@ -88,10 +94,11 @@ class Generator {
     void betweenTokens(const std::function<void()> &change, bool forget);
 
     struct Counts {
-        std::int64_t read = 0, written = 0; ///< tokens
-        std::int64_t steps = 0;             ///< passes that wrote a token for each row in them
-        double seconds = 0;                 ///< of computing
-        double waited = 0;                  ///< seconds in `enter`, before passes
+        std::int64_t read = 0, written = 0;  ///< tokens
+        std::int64_t steps = 0;              ///< passes that wrote for each row in them
+        std::int64_t guessed = 0, right = 0; ///< tokens that were guessed, and drawn then
+        double seconds = 0;                  ///< of computing
+        double waited = 0;                   ///< seconds in `enter`, before passes
     };
     Counts counts() const;
 

@@ -65,6 +65,9 @@ constexpr auto names = std::to_array<MetricName>({
     {"tool_call_counts/mean", "calls", "Mean number of tool calls of an episode."},
     {"tool_call_counts/max", "calls", "Greatest number of tool calls of an episode."},
     {"tool_call_counts/min", "calls", "Least number of tool calls of an episode."},
+    {"perf/guessed_tokens", "share",
+     "Share of the drawn tokens that were guessed from the conversation's own text before, and took "
+     "no pass of the model's own."},
     {"perf/total_num_tokens", "tokens", "Tokens of the batch, prompts and responses."},
     {"perf/time_per_step", "s", "Time of the whole step."},
     {"perf/throughput", "tokens/s", "Tokens a second and GPU."},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/serve/server.h"
 
+#include "core/base/json.h"
 #include "core/learn/serve/told_conversation.h"
 #include "core/policy/transformer/weights.h"
 
@@ -42,6 +43,7 @@ struct Model {
     Transformer transformer;
     std::int32_t turnEnd, textEnd;
     policy::ModelFacts facts;
+    std::vector<std::int32_t> history; ///< what such conversations look like, to guess by
 };
 
 Result<Model> load(const ServeRequest &request) {
@@ -73,8 +75,13 @@ Result<Model> load(const ServeRequest &request) {
     facts.vocabulary = config.vocabulary;
     facts.rows = request.rows > 0 ? request.rows : device.is_cuda() ? 64 : 4;
     facts.program = CUDA_AGENT_VERSION;
+    std::vector<std::int32_t> history;
+    if (const auto typical = weights.folder / "typical.txt"; std::filesystem::exists(typical)) {
+        CUDA_AGENT_ASSIGN(text, readTextFile(typical));
+        history = tokenizer.encode(text);
+    }
     return Model{std::move(tokenizer), std::move(*transformer), *turnEnd, *textEnd,
-                 std::move(facts)};
+                 std::move(facts),     std::move(history)};
 }
 
 /// Members are in the order in which they need each other: requests, conversations, generators.
@@ -246,6 +253,7 @@ class Server {
         options.endToken = model_.turnEnd;
         options.sampling = {drawing.temperature, drawing.topP};
         options.masks = drawing.grammar ? masks_ : nullptr;
+        options.history = model_.history;
         try {
             auto made = std::make_unique<Generator>(model_.transformer, options);
             return generators_.emplace(key, std::move(made)).first->second.get();

@@ -23,6 +23,8 @@ Result<std::string> packed(const Collected &collected) {
                     {"problem", collected.problem},
                     {"seconds", collected.seconds},
                     {"writing", collected.writing},
+                    {"written", collected.written},
+                    {"guessed", collected.guessed},
                     {"held_up", collected.heldUp},
                     {"judging", collected.judging},
                     {"waiting", collected.waiting},
@@ -47,6 +49,8 @@ Result<Collected> unpacked(const std::string &text) {
     collected.problem = head.at("problem").get<std::string>();
     collected.seconds = head.at("seconds").get<double>();
     collected.writing = head.at("writing").get<double>();
+    collected.written = head.at("written").get<std::int64_t>();
+    collected.guessed = head.at("guessed").get<std::int64_t>();
     collected.heldUp = head.at("held_up").get<double>();
     collected.judging = head.at("judging").get<double>();
     collected.waiting = head.at("waiting").get<double>();
@@ -70,6 +74,8 @@ void append(Collected &to, Collected from) {
         to.problem = from.problem;
     to.seconds = std::max(to.seconds, from.seconds); // at the same time
     to.writing = std::max(to.writing, from.writing);
+    to.written += from.written;
+    to.guessed += from.guessed;
     to.heldUp = std::max(to.heldUp, from.heldUp);
     to.judging += from.judging;
     to.waiting += from.waiting;

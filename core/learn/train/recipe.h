@@ -42,6 +42,7 @@ struct RolloutOptions {
     double taskGigabytes = 0;         ///< as bench::Selection::mostBytes, in GB; 0: not cut
     std::int64_t environments = 16;   ///< episodes at once, and rows of the generator
     std::int64_t longestTurn = 1024;  ///< tokens
+    std::int64_t guessedTokens = 16;  ///< ahead of a conversation, see Generator; 0: none
     double temperature = 1, topP = 1; ///< of sampling, and of the update's probabilities
     /// The model draws only what keeps a turn readable, its calls as the tools' schemas have them,
     /// and ends a turn in time; the update's probabilities are those of that.

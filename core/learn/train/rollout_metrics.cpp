@@ -114,6 +114,9 @@ Metrics metricsOf(const Collected &collected) {
             static_cast<double>(collected.asked) / collected.seconds;
         metrics["timing_s/rollout"] = collected.seconds;
         metrics["timing_s/gen"] = collected.writing;
+        if (collected.written > 0)
+            metrics["perf/guessed_tokens"] =
+                static_cast<double>(collected.guessed) / static_cast<double>(collected.written);
         metrics["timing_s/gen_wait"] = collected.heldUp;
         metrics["timing_s/reward"] = collected.judging;
         metrics["timing_s/judge_wait"] = collected.waiting;

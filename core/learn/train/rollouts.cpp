@@ -299,6 +299,7 @@ Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
     options.context = recipe_.context;
     options.endToken = setting_.tokenizer.id(chat::imEnd).value_or(0);
     options.sampling = {temperature, temperature > 0 ? rollout.topP : 1};
+    options.guessed = rollout.guessedTokens;
     options.masks = grammar_;
     options.enter = [&] { return share.step(); };
     options.leave = [&] { share.leave(); };

@@ -18,6 +18,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Why `rft` does not learn from it; empty: it does.
+std::string reasonAgainst(const Trajectory &one, const RftOptions &options) {
+    const auto &episode = one.episode;
+    if (one.record.cut)
+        return "were cut";
+    if (one.reward < options.leastReward)
+        return "have too little reward (least_reward)";
+    if (episode.refused > options.mostRefused)
+        return "have calls that could not be done (most_refused)";
+    if (episode.turns - episode.bestTurn > options.mostIdleTurns)
+        return "went on for too long after their best turn (most_idle_turns)";
+    return {};
+}
+
 using Clock = std::chrono::steady_clock;
 
 /// `rounds` steps of tries, whose trajectories are kept in the run's folder, then steps of updates.
@@ -39,6 +53,8 @@ class CollectThenLearn : public Stage {
                             double tokens) = 0;
     virtual void finish(const Experience &, Metrics &) {} ///< after the groups
     virtual std::string_view prefix() const = 0;          ///< of metrics: "train", "critic"
+    /// Of trajectories of which none is kept, in brackets behind a blank.
+    virtual std::string whyNot(const std::vector<Trajectory> &) const { return {}; }
 
   private:
     Result<void> step(const std::stop_token &stop) override {
@@ -73,9 +89,9 @@ class CollectThenLearn : public Stage {
         }
         const auto good = kept(all);
         if (good.empty())
-            return failedError("not one of {} trajectories is good enough to learn from: the "
+            return failedError("not one of {} trajectories is good enough to learn from{}: the "
                                "policy is too weak for this stage, or asks too much",
-                               all.size());
+                               all.size(), whyNot(all));
         share_ = static_cast<double>(good.size()) / static_cast<double>(all.size());
         for (const auto i : good)
             learned_.push_back(std::move(all[i]));
@@ -150,6 +166,15 @@ class Rft : public CollectThenLearn {
     std::vector<std::size_t> kept(const std::vector<Trajectory> &all) const override {
         return goodOnes(all, input_.recipe.rft);
     }
+    std::string whyNot(const std::vector<Trajectory> &all) const override {
+        std::map<std::string, int> reasons;
+        for (const auto &one : all)
+            ++reasons[reasonAgainst(one, input_.recipe.rft)];
+        std::vector<std::string> told;
+        for (const auto &[reason, count] : reasons)
+            told.push_back(fmt::format("{} {}", count, reason));
+        return fmt::format(" ({})", fmt::join(told, ", "));
+    }
     at::Tensor loss(const Experience &experience, const std::vector<std::size_t> &group,
                     double tokens) override {
         const auto batch = experience.batch(group);
@@ -203,14 +228,9 @@ class ValuePretrain : public CollectThenLearn {
 std::vector<std::size_t> goodOnes(const std::vector<Trajectory> &trajectories,
                                   const RftOptions &options) {
     std::vector<std::size_t> good;
-    for (std::size_t i = 0; i < trajectories.size(); ++i) {
-        const auto &one = trajectories[i];
-        const auto &episode = one.episode;
-        if (one.reward >= options.leastReward && !one.record.cut &&
-            episode.refused <= options.mostRefused &&
-            episode.turns - episode.bestTurn <= options.mostIdleTurns)
+    for (std::size_t i = 0; i < trajectories.size(); ++i)
+        if (reasonAgainst(trajectories[i], options).empty())
             good.push_back(i);
-    }
     if (options.mostOfATask == 0)
         return good;
     std::ranges::stable_sort(good, std::greater(),

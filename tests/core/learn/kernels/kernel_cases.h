@@ -205,15 +205,15 @@ inline void qkvRope(const Subject &subject) {
     });
 }
 
-/// Rows that hold nothing, a little and all but the last place, in an order of their own, one that
-/// is none, and some that nobody asks for, which stay as they are.
+/// Rows that hold nothing, a little and all but the last places, in an order of their own, one that
+/// is none, two with several new tokens, and some that nobody asks for, which stay as they are.
 inline void attendStep(const Subject &subject) {
     const auto &s = subject.sizes();
     const at::NoGradGuard noGradients;
     for (const std::int64_t context : {5, 300}) {
-        const std::vector<std::int64_t> rows{3, 0, -1, 5, 2},
-            places{context - 1, 0, 0, context / 2, 1};
-        const std::int64_t tokens = 5, allRows = 6;
+        const std::vector<std::int64_t> rows{3, 3, 3, 0, -1, 5, 2, 2},
+            places{context - 3, context - 2, context - 1, 0, 0, context / 2, 1, 2};
+        const std::int64_t tokens = 8, allRows = 6;
         const auto numbers = [&](at::IntArrayRef shape, std::uint64_t seed) {
             return drawn(subject, shape, seed, 1.5).detach();
         };
@@ -223,12 +223,12 @@ inline void attendStep(const Subject &subject) {
         const Kernels::Kept kept{numbers({allRows, s.kvHeads, context, s.headSize}, 23),
                                  numbers({allRows, s.kvHeads, context, s.headSize}, 24)};
         auto keys = exact(kept.keys), values = exact(kept.values);
-        // What nobody may look at: behind a row's new token.
+        // What nobody may look at: what a row holds where its new tokens come, and behind.
         for (std::size_t i = 0; i < rows.size(); ++i)
             for (const auto &all : {kept.keys, kept.values})
-                if (rows[i] >= 0 && places[i] + 1 < context)
+                if (rows[i] >= 0)
                     all[rows[i]]
-                        .narrow(1, places[i] + 1, context - places[i] - 1)
+                        .narrow(1, places[i], context - places[i])
                         .fill_(std::numeric_limits<double>::quiet_NaN());
         const auto placed = [&](const std::vector<std::int64_t> &list) {
             return at::tensor(list, at::kLong).to(subject.device);
@@ -252,7 +252,7 @@ inline void attendStep(const Subject &subject) {
             wanted[at] = at::matmul(at::softmax(scores, -1).unsqueeze(1), seen(values)).squeeze(1);
         }
         expectNear(got, wanted, "attended", 8);
-        EXPECT_EQ(got[2].abs().max().item<double>(), 0);
+        EXPECT_EQ(got[4].abs().max().item<double>(), 0);
         for (std::size_t i = 0; i < rows.size(); ++i)
             if (rows[i] >= 0) {
                 const auto at = static_cast<std::int64_t>(i);

@@ -57,10 +57,12 @@ TEST(Decoder, RowsThatBeginAndEndIndependentlySayWhatTheWholeModelSays) {
                 text.insert(text.end(), more.begin(), more.end());
                 EXPECT_TRUE(at::allclose(decoder.read(row, more), behind(actor, text), 1e-4, 1e-4));
             } else {
-                std::vector<std::int64_t> rows;
+                std::vector<std::int64_t> rows; // some with several tokens
                 for (std::size_t i = 0; i < 3; ++i)
                     if (!texts[i].empty() && texts[i].size() < 24 && random() % 4 > 0)
-                        rows.push_back(static_cast<std::int64_t>(i));
+                        rows.insert(rows.end(),
+                                    1 + random() % std::min<std::size_t>(4, 24 - texts[i].size()),
+                                    static_cast<std::int64_t>(i));
                 if (rows.empty())
                     continue;
                 const auto next = drawn(random, rows.size());

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/rollout/generator.h"
+#include "core/learn/rollout/token_lookup.h"
 #include "tests/core/learn/model/tiny_model.h"
 
 #include <ATen/ATen.h>
@@ -40,13 +41,13 @@ at::Tensor wholeLogits(const Transformer &actor, const std::vector<std::int32_t>
 }
 
 /// Two turns of a conversation of that seed.
-std::vector<std::int32_t> talk(Generator &generator, std::uint64_t seed) {
+std::vector<std::int32_t> talk(Generator &generator, std::uint64_t seed, std::int64_t most = 12) {
     auto conversation = generator.open({});
     EXPECT_TRUE(conversation);
     const auto word = static_cast<std::int32_t>(seed % 5);
     for (int turn = 0; turn < 2; ++turn) {
         const auto written =
-            generator.generate(*conversation, {word, 1, 2, static_cast<std::int32_t>(turn)}, 12,
+            generator.generate(*conversation, {word, 1, 2, static_cast<std::int32_t>(turn)}, most,
                                2 * seed + static_cast<std::uint64_t>(turn), {});
         EXPECT_TRUE(written);
     }
@@ -108,6 +109,78 @@ TEST(Generator, InACrowdEachWritesWhatItWouldAlone) {
                   return all + 12;
               }());
     EXPECT_LT(counts.steps, counts.written) << "they were written together";
+}
+
+TEST(Generator, GuessesSavePassesAndChangeNothing) {
+    const auto actor = model();
+    const auto many = [&](std::int64_t guessed, double temperature, Generator::Counts &counts) {
+        auto how = options(4, temperature);
+        how.guessed = guessed;
+        Generator generator(actor, how);
+        std::vector<std::vector<std::int32_t>> texts(8);
+        {
+            std::vector<std::jthread> threads;
+            for (std::uint64_t seed = 0; seed < 8; ++seed)
+                threads.emplace_back([&, seed] { texts[seed] = talk(generator, seed, 24); });
+        }
+        counts = generator.counts();
+        return texts;
+    };
+    for (const double temperature : {0.0, 0.3}) { // by the second, guesses come half true
+        Generator::Counts plain, guessing;
+        EXPECT_EQ(many(0, temperature, plain), many(16, temperature, guessing));
+        EXPECT_EQ(plain.guessed, 0);
+        EXPECT_GT(guessing.right, 0);
+        EXPECT_GT(guessing.guessed, guessing.right) << "one that was wrong was taken back";
+        EXPECT_EQ(guessing.written, plain.written);
+    }
+    // Alone, a pass less for each guess that comes true.
+    const auto alone = [&](std::int64_t guessed) {
+        auto how = options(1, 0);
+        how.guessed = guessed;
+        Generator generator(actor, how);
+        talk(generator, 3, 24);
+        return generator.counts();
+    };
+    const auto plain = alone(0), guessing = alone(16);
+    EXPECT_GT(guessing.right, 0);
+    EXPECT_EQ(plain.steps - guessing.steps, guessing.right);
+}
+
+using Tokens = std::vector<std::int32_t>;
+
+TEST(TokenHistory, FindsTheLongestEndThatWasBefore) {
+    TokenHistory history;
+    const auto behind = [&](const Tokens &text, std::size_t most) {
+        return history.from(history.longest(text), most);
+    };
+    EXPECT_TRUE(behind({1, 2}, 4).empty());
+    history.add(Tokens{1, 2, 3, 4, 9, 2, 3, 5, 8, 8});
+    EXPECT_TRUE(behind({8, 8}, 4).empty()) << "nothing stood behind it";
+    EXPECT_TRUE(behind({3}, 4).empty());
+    EXPECT_EQ(behind({7, 2, 3}, 2), (Tokens{5, 8})) << "the last of two";
+    EXPECT_EQ(behind({1, 2, 3}, 3), (Tokens{4, 9, 2})) << "the longer one";
+    EXPECT_TRUE(behind({1, 2, 3}, 0).empty());
+    history.add(Tokens{6});
+    EXPECT_EQ(behind({8, 8}, 4), (Tokens{6})) << "over what was added apart";
+}
+
+TEST(TokenGuesses, AreOfTheConversationOrOfOthersAndMoreWhileTheyAreRight) {
+    TokenHistory others;
+    others.add(Tokens{1, 2, 3, 10, 11, 12, 13, 14, 15, 16, 17});
+    Tokens text{2, 3, 20, 21, 22, 23, 24, 25, 26, 2, 3};
+    TokenGuesses guesses;
+    EXPECT_EQ(guesses.behind(text, others, 9), (Tokens{20, 21, 22, 23})) << "its own, of two";
+    guesses.learn(4, 4);
+    EXPECT_EQ(guesses.behind(text, others, 9), (Tokens{20, 21, 22, 23, 24, 25, 26, 2}));
+    EXPECT_EQ(guesses.behind(text, others, 1), (Tokens{20}));
+    guesses.learn(8, 2);
+    text.insert(text.end(), {1, 2, 3});
+    EXPECT_EQ(guesses.behind(text, others, 9), (Tokens{10, 11, 12})) << "others', of three";
+    guesses.learn(3, 0);
+    EXPECT_EQ(guesses.behind(text, others, 9), (Tokens{10, 11}));
+    guesses.learn(0, 0);
+    EXPECT_EQ(guesses.behind(text, others, 9), (Tokens{10, 11})) << "there was no guess";
 }
 
 TEST(Generator, AFullContextEndsAConversation) {

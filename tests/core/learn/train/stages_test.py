@@ -116,7 +116,8 @@ class StagesTest(StageCase):
         recipe.write_text(recipe.read_text().replace("rounds = 2\nsteps = 12", "rounds = 2\nleast_reward = 3\nsteps = 12"))
         done = self.train("none.toml", "none", "--replay", str(self.tries))
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("not one of 24 trajectories is good enough", done.stderr)
+        self.assertRegex(done.stderr, r"not one of 24 trajectories is good enough to learn from \(.*\d+ have too little "
+                                      r"reward \(least_reward\)")
         self.assertEqual(json.loads((self.folder / "none/status.json").read_text())["state"], "failed")
 
     def test_the_critic_learns_what_tries_come_to(self):
