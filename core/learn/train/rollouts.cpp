@@ -359,9 +359,8 @@ Result<Metrics> Rollouts::score(std::int64_t runStep, const std::stop_token &sto
     }
     if (tries.empty())
         return Metrics();
-    CUDA_AGENT_ASSIGN(collected,
-                      this->collected(tries, rolloutFolder(setting_.folder, runStep),
-                                      scoring.tries.turns, scoring.temperature, stop));
+    CUDA_AGENT_ASSIGN(collected, this->collected(tries, rolloutFolder(setting_.folder, runStep),
+                                                 scoring.tries.turns, scoring.temperature, stop));
     Metrics metrics;
     if (!setting_.run)
         return metrics; // the first process tells
