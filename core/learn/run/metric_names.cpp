@@ -66,9 +66,8 @@ constexpr auto names = std::to_array<MetricName>({
     {"tool_call_counts/max", "calls", "Greatest number of tool calls of an episode."},
     {"tool_call_counts/min", "calls", "Least number of tool calls of an episode."},
     {"perf/guessed_tokens", "share",
-     "Share of the drawn tokens that were guessed from the conversation's own text before, and "
-     "took "
-     "no pass of the model's own."},
+     "Share of the drawn tokens that had been guessed from what was written before, and took no "
+     "pass of the model's own."},
     {"perf/total_num_tokens", "tokens", "Tokens of the batch, prompts and responses."},
     {"perf/time_per_step", "s", "Time of the whole step."},
     {"perf/throughput", "tokens/s", "Tokens a second and GPU."},
@@ -119,8 +118,7 @@ constexpr auto names = std::to_array<MetricName>({
      "is not in the training corpus."},
     {"val-aux/*/unmemorised/faster_or_at_limit", "share",
      "Share of candidates more than 5 % faster than torch.compile, or at the machine's limit, "
-     "among "
-     "the episodes whose answer is not in the training corpus."},
+     "among the episodes whose answer is not in the training corpus."},
     {"val-aux/*/unmemorised/geomean_speedup", "x",
      "Geometric mean of the speed-up over torch.compile of the correct candidates that are not in "
      "the training corpus."},
