@@ -32,8 +32,14 @@ def without(stage: str):
     return change
 
 
+def timed(recipe: Recipe) -> None:
+    recipe["rollout"]["timing"] = True
+
+
 def raw_speedup(recipe: Recipe) -> None:
-    recipe["rollout"] |= {"reward": "speedup", "timing": True}
+    """To compare with `timed`, for a recipe that times nothing: what it changes besides is that."""
+    timed(recipe)
+    recipe["rollout"]["reward"] = "speedup"
 
 
 def single_turn(recipe: Recipe) -> None:
@@ -52,6 +58,7 @@ VARIANTS = {
     "without-warm-up": without("single-turn-ppo"),
     "without-rft": without("rft"),
     "without-value-pretraining": without("value-pretrain"),
+    "timed": timed,
     "raw-speed-up": raw_speedup,
     "single-turn-only": single_turn,
 }
