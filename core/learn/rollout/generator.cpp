@@ -28,7 +28,7 @@ namespace {
 
 /// Tokens of a pass up to which guesses cost little beside the weights that it reads.
 std::int64_t cheapTokens(const at::Device &device) {
-    return device.is_cuda() ? 256 : 64;
+    return device.is_cuda() ? 1024 : 64;
 }
 
 /// Tokens of ended stretches, some hundred; then they are forgotten.
