@@ -158,16 +158,11 @@ struct Generator::Engine {
         for (std::size_t i = 0;; ++i) {
             lane.masks.push_back(options.masks->allowed(
                 turn, roomOf(state.most, options.context, place + i, written + i)));
-            if (i == lane.guess.size())
-                return lane;
-            const auto &mask = lane.masks.back();
-            const auto token = static_cast<std::size_t>(lane.guess[i]);
-            if (mask && (token >= mask->size() || (*mask)[token] == 0))
+            if (i < lane.guess.size() && refuses(lane.masks.back(), lane.guess[i]))
                 lane.guess.resize(i);
-            else
-                turn = options.masks->next(turn, lane.guess[i]).value_or(turn);
             if (i == lane.guess.size())
                 return lane;
+            turn = options.masks->next(turn, lane.guess[i]).value_or(turn);
         }
     }
 

@@ -21,12 +21,11 @@ std::vector<TokenMasks::Mask> masksOf(const TokenRecord &record, const TurnMasks
             written = 0;
             continue;
         }
-        const auto token = static_cast<std::size_t>(record.tokens[i]);
         TokenMasks::Mask mask;
         if (turn)
             mask = masks.tokens->allowed(*turn,
                                          roomOf(masks.longestTurn, masks.context, i, written++));
-        if (mask && (token >= mask->size() || (*mask)[token] == 0))
+        if (refuses(mask, record.tokens[i]))
             mask = nullptr;
         turn = mask ? masks.tokens->next(*turn, record.tokens[i]) : std::nullopt;
         all.push_back(std::move(mask));

@@ -27,6 +27,12 @@ inline std::int64_t roomOf(std::int64_t longestTurn, std::int64_t context, std::
                     context - static_cast<std::int64_t>(place));
 }
 
+/// Whether the token may not come by the mask; by a null one any may.
+inline bool refuses(const TokenMasks::Mask &mask, std::int32_t token) {
+    const auto place = static_cast<std::size_t>(token);
+    return mask && (place >= mask->size() || (*mask)[place] == 0);
+}
+
 /// Of each token that the policy wrote, in their order, the mask that it was drawn under: the same
 /// that the generator had, for it follows from the tokens before. From the first token of a turn
 /// that its mask refuses (it was drawn without a grammar, or with other tools or lengths) to the

@@ -5,7 +5,6 @@
 #include "core/base/toml_fields.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace cuda_agent::learn {
@@ -114,8 +113,6 @@ Result<void> readStages(TomlFields &top, TrainRecipe &recipe) {
         top.section("rollout", [&](TomlFields &fields) { takeRollout(fields, recipe.rollout); }));
     CUDA_AGENT_TRY(top.section("single-turn-ppo",
                                [&](TomlFields &fields) { takePpo(fields, recipe.singleTurn); }));
-    if (recipe.rollout.reward == "speedup")
-        recipe.rft.leastReward = std::numeric_limits<double>::min();
     CUDA_AGENT_TRY(top.section("rft", [&](TomlFields &fields) {
         takeUpdates(fields, recipe.rft);
         fields.take("least_reward", recipe.rft.leastReward, -1, 1e6);

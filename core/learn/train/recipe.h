@@ -6,6 +6,7 @@
 #include "core/learn/ppo/ppo.h"
 
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -103,9 +104,8 @@ struct RftOptions {
     std::int64_t steps = 50, batch = 16; ///< updates, and trajectories of each
     std::int64_t microTokens = 16384;
     OptimiserOptions optimiser;
-    /// Of a trajectory that is kept; 1, a correct one's, where a recipe is silent, and with the
-    /// reward `speedup`, by which a correct one may have less, anything above 0.
-    double leastReward = 1;
+    /// Of a trajectory that is kept: more than 0, as a correct one has by either reward.
+    double leastReward = std::numeric_limits<double>::min();
     std::int64_t mostRefused = 0;   ///< its calls that could not be done, unreadable turns too
     std::int64_t mostIdleTurns = 1; ///< its turns behind the best one: loops that led nowhere
     std::int64_t mostOfATask = 0;   ///< the best so many are kept; 0: all
