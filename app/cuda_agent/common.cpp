@@ -75,9 +75,10 @@ void TransformerOptions::add(CLI::App &app) {
     app.add_option("--weights", weights,
                    "Folder of the transformer's weights, such as a checkpoint's actor/ (default: "
                    "$CUDA_AGENT_WEIGHTS, else the ones that came with the program)");
-    app.add_option("--temperature", temperature,
-                   "How freely the transformer writes; 0: always the likeliest token (default: 0, "
-                   "in attempts after the first 1)")
+    app.add_option(
+           "--temperature", temperature,
+           "How freely the transformer writes; 0: always the likeliest token, but 1 where it "
+           "begins anew (default: 0, in attempts after the first 1)")
         ->check(CLI::Range(0.0, 10.0));
     app.add_option("--top-p", topP,
                    "The transformer's tokens are among the likeliest that make this probability "
@@ -90,6 +91,11 @@ void TransformerOptions::add(CLI::App &app) {
         "--grammar,!--no-grammar", [this](std::int64_t count) { grammar = count > 0; },
         "The transformer writes only what can be read as a turn whose calls the tools take, and "
         "ends it in time (default: no)");
+    app.add_flag_function(
+        "--fresh-starts,!--no-fresh-starts",
+        [this](std::int64_t count) { freshStarts = count > 0; },
+        "After a turn that brought nothing better, the transformer begins anew from the task "
+        "(default: yes)");
 }
 
 agent::TransformerConfig TransformerOptions::config() const {
@@ -99,6 +105,7 @@ agent::TransformerConfig TransformerOptions::config() const {
     config.topP = topP;
     config.longestTurn = longestTurn;
     config.grammar = grammar;
+    config.freshStarts = freshStarts;
     return config;
 }
 
@@ -107,8 +114,9 @@ Result<void> checkPolicyOptions(const CLI::App &app, const std::string &policy) 
         {"--recorded", "replay"},          {"--weights", "transformer"},
         {"--temperature", "transformer"},  {"--top-p", "transformer"},
         {"--longest-turn", "transformer"}, {"--grammar", "transformer"},
-        {"--endpoint-config", "endpoint"}, {"--base-url", "endpoint"},
-        {"--model", "endpoint"},           {"--skills", "endpoint"}};
+        {"--fresh-starts", "transformer"}, {"--endpoint-config", "endpoint"},
+        {"--base-url", "endpoint"},        {"--model", "endpoint"},
+        {"--skills", "endpoint"}};
     for (const auto &[name, owner] : owners) {
         const auto *option = app.get_option_no_throw(name);
         if (option != nullptr && option->count() > 0 && policy != owner)

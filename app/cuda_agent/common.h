@@ -49,7 +49,7 @@ struct TransformerOptions {
     std::string weights;
     std::optional<double> temperature, topP;
     std::optional<std::int64_t> longestTurn;
-    std::optional<bool> grammar;
+    std::optional<bool> grammar, freshStarts;
 
     void add(CLI::App &app);
     agent::TransformerConfig config() const;

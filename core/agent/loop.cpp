@@ -34,6 +34,11 @@ Result<void> runTurn(tools::Workspace &workspace, TurnWriter &writer, const poli
                      const Approve &approve, const std::stop_token &stop) {
     CUDA_AGENT_ASSIGN(number, writer.begin(workspace.author));
     workspace.turn = number;
+    if (step.fresh)
+        CUDA_AGENT_TRY(
+            writer.say(EventType::note,
+                       {{"text", "a new conversation: the model is not shown the turns before"},
+                        {"fresh", true}}));
     if (!step.thought.empty())
         CUDA_AGENT_TRY(writer.say(EventType::thought, {{"text", step.thought}}));
     for (const auto &call : step.calls) {

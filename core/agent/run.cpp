@@ -55,6 +55,7 @@ Result<Json> identityOf(const RunRequest &request, const device::Info &device,
     if (request.policy == "transformer") {
         CUDA_AGENT_ASSIGN(model, describeModel(request.transformer));
         model.update(policy::toJson(drawingOf(request.transformer, request.attempt)));
+        model["fresh_starts"] = freshStartsOf(request.transformer);
         identity["transformer"] = std::move(model);
     }
     return identity;
@@ -302,6 +303,8 @@ void Run::keepDrawing(const Json &logged) {
     config.topP = config.topP.value_or(before->topP);
     config.longestTurn = config.longestTurn.value_or(before->longestTurn);
     config.grammar = config.grammar.value_or(before->grammar);
+    const Json fresh = logged.value("fresh_starts", Json(false)); // older logs do not say
+    config.freshStarts = config.freshStarts.value_or(fresh.is_boolean() && fresh.get<bool>());
 }
 
 Result<void> Run::prepare(std::stop_token stop) {
@@ -340,12 +343,12 @@ Result<void> Run::prepare(std::stop_token stop) {
         CUDA_AGENT_TRY(memory_->offer(judge_->description(), judge_->deviceInfo(),
                                       judge_->options().numerics));
     }
-    CUDA_AGENT_ASSIGN(policy, makePolicy(stop));
+    CUDA_AGENT_ASSIGN(policy, makePolicy());
     policy_ = std::move(policy);
     return {};
 }
 
-Result<std::unique_ptr<policy::Policy>> Run::makePolicy(const std::stop_token &stop) {
+Result<std::unique_ptr<policy::Policy>> Run::makePolicy() {
     if (request_.policy == "replay")
         return policy::makeReplay(request_.recorded);
     policy::Context context;
@@ -374,11 +377,12 @@ Result<std::unique_ptr<policy::Policy>> Run::makePolicy(const std::stop_token &s
         source,
         voice.blob(state().start.value("task", Json::object()).value("blob", std::string())));
     const auto &model = request_.transformer;
-    CUDA_AGENT_ASSIGN(conversation, openConversation(model, drawingOf(model, request_.attempt),
-                                                     {voice.streamed, voice.answered}, stop));
     policy::TransformerOptions options;
     options.seed = static_cast<std::uint64_t>(request_.attempt);
-    return policy::makeTransformer(std::move(context), std::move(source), std::move(conversation),
+    options.freshStarts = freshStartsOf(model);
+    return policy::makeTransformer(std::move(context), std::move(source),
+                                   conversationOpener(model, drawingOf(model, request_.attempt),
+                                                      {voice.streamed, voice.answered}),
                                    options);
 }
 

@@ -94,7 +94,7 @@ class Run {
     /// A resumed session's turns are drawn as its log says, where the request does not.
     void keepDrawing(const Json &logged);
     Result<void> prepare(std::stop_token stop);
-    Result<std::unique_ptr<policy::Policy>> makePolicy(const std::stop_token &stop);
+    Result<std::unique_ptr<policy::Policy>> makePolicy();
     Result<std::string> work(Control *control, std::stop_token stop);
     Result<void> finish(const Result<std::string> &ended);
 

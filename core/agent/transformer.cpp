@@ -145,13 +145,23 @@ policy::Drawing drawingOf(const TransformerConfig &config, int attempt) {
     return drawing;
 }
 
-Result<std::unique_ptr<policy::Conversation>> openConversation(const TransformerConfig &config,
-                                                               const policy::Drawing &drawing,
-                                                               TransformerVoice voice,
-                                                               const std::stop_token &stop) {
-    auto conversation = std::make_unique<ToldConversation>(config.process, std::move(voice));
-    CUDA_AGENT_TRY(conversation->open(drawing, stop));
-    return conversation;
+bool freshStartsOf(const TransformerConfig &config) {
+    return config.freshStarts.value_or(policy::TransformerOptions().freshStarts);
+}
+
+policy::OpenConversation conversationOpener(const TransformerConfig &config,
+                                            const policy::Drawing &drawing,
+                                            TransformerVoice voice) {
+    return [process = config.process, drawing, voice = std::move(voice)](
+               bool fresh,
+               const std::stop_token &stop) -> Result<std::unique_ptr<policy::Conversation>> {
+        auto own = drawing;
+        if (fresh && own.temperature == 0)
+            own.temperature = 1;
+        auto conversation = std::make_unique<ToldConversation>(process, voice);
+        CUDA_AGENT_TRY(conversation->open(own, stop));
+        return conversation;
+    };
 }
 
 } // namespace cuda_agent::agent

@@ -22,6 +22,9 @@ struct TransformerConfig {
     /// Whether only tokens come that keep a turn readable; absent: no, or what a resumed session's
     /// log says.
     std::optional<bool> grammar;
+    /// As policy::TransformerOptions::freshStarts; absent: yes, or what a resumed session's log
+    /// says.
+    std::optional<bool> freshStarts;
     int threads = 0; ///< of PyTorch on a CPU; 0: its default
     /// Holds the weights, for any number of sessions; null: the session starts one of its own.
     std::shared_ptr<policy::ModelProcess> process;
@@ -44,6 +47,9 @@ Result<Json> describeModel(const TransformerConfig &config);
 /// How the turns of the attempt of that number are drawn.
 policy::Drawing drawingOf(const TransformerConfig &config, int attempt);
 
+/// The config's, or the default.
+bool freshStartsOf(const TransformerConfig &config);
+
 /// How a model's turns reach the log. Both are called on the thread that waits for the turn, either
 /// may be null, and an error ends the turn.
 struct TransformerVoice {
@@ -55,10 +61,9 @@ struct TransformerVoice {
     std::function<Result<void>(Json answer)> answered;
 };
 
-/// A conversation of the process. Errors: as ModelProcess::open().
-Result<std::unique_ptr<policy::Conversation>> openConversation(const TransformerConfig &config,
-                                                               const policy::Drawing &drawing,
-                                                               TransformerVoice voice,
-                                                               const std::stop_token &stop);
+/// Conversations of the process, whose errors are those of ModelProcess::open(). Where the
+/// likeliest tokens are drawn, a fresh one has a temperature of 1: it would be the same again.
+policy::OpenConversation conversationOpener(const TransformerConfig &config,
+                                            const policy::Drawing &drawing, TransformerVoice voice);
 
 } // namespace cuda_agent::agent

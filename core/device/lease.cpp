@@ -20,6 +20,8 @@ namespace {
 /// While one is in the driver's lock, the other is not.
 constexpr int openingAtOnce = 3;
 
+constexpr std::chrono::milliseconds stepPause{1}; ///< between two looks whether a step may be
+
 Result<UniqueFd> openLock(const std::filesystem::path &file) {
     UniqueFd lock(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock)
@@ -39,21 +41,24 @@ Result<bool> tryLock(const UniqueFd &lock, int operation) {
 
 /// Short polls instead of a blocking call, so that a stop is noticed.
 template <typename Try>
-Result<void> poll(const Try &attempt, const std::stop_token &stop) {
+Result<void> poll(const Try &attempt, const std::stop_token &stop,
+                  std::chrono::milliseconds pause = std::chrono::milliseconds(5)) {
     for (;;) {
         CUDA_AGENT_ASSIGN(done, attempt());
         if (done)
             return {};
         if (stop.stop_requested())
             return stoppedError();
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        std::this_thread::sleep_for(pause);
     }
 }
 
-/// The device's lock, and the claims to it: held together by all who have it alone or wait to.
+/// The device's lock; the claims to it, held together by all who have it alone or wait to; and the
+/// lock of those who work on it in steps, which is taken by whoever has the device alone, after it.
 struct Locks {
     UniqueFd device;
     UniqueFd claim;
+    UniqueFd steps;
 };
 
 std::filesystem::path lockFile(const Info &info) {
@@ -62,6 +67,10 @@ std::filesystem::path lockFile(const Info &info) {
 
 Result<UniqueFd> openClaim(const Info &info) {
     return openLock(lockFile(info).string() + "-claims");
+}
+
+Result<UniqueFd> openSteps(const Info &info) {
+    return openLock(lockFile(info).string() + "-steps");
 }
 
 /// At this moment. One who asks may be taken for a claim by another who does: both ask again.
@@ -78,7 +87,8 @@ Result<Locks> openLocks(const Info &info) {
     std::filesystem::create_directories(cacheDir(), error);
     CUDA_AGENT_ASSIGN(lock, openLock(lockFile(info)));
     CUDA_AGENT_ASSIGN(claim, openClaim(info));
-    return Locks{std::move(lock), std::move(claim)};
+    CUDA_AGENT_ASSIGN(steps, openSteps(info));
+    return Locks{std::move(lock), std::move(claim), std::move(steps)};
 }
 
 } // namespace
@@ -87,7 +97,8 @@ Result<Lease> Lease::take(const Info &info, std::stop_token stop) {
     CUDA_AGENT_ASSIGN(locks, openLocks(info));
     CUDA_AGENT_TRY(poll([&] { return tryLock(locks.claim, LOCK_SH); }, stop));
     CUDA_AGENT_TRY(poll([&] { return tryLock(locks.device, LOCK_EX); }, stop));
-    return Lease(std::move(locks.device), std::move(locks.claim));
+    CUDA_AGENT_TRY(poll([&] { return tryLock(locks.steps, LOCK_EX); }, stop, stepPause));
+    return Lease(std::move(locks.device), std::move(locks.claim), std::move(locks.steps));
 }
 
 Result<std::optional<Lease>> Lease::tryTake(const Info &info) {
@@ -96,7 +107,11 @@ Result<std::optional<Lease>> Lease::tryTake(const Info &info) {
     if (!mine)
         return std::optional<Lease>();
     CUDA_AGENT_TRY(poll([&] { return tryLock(locks.claim, LOCK_SH); }, {}));
-    return std::optional(Lease(std::move(locks.device), std::move(locks.claim)));
+    CUDA_AGENT_ASSIGN(steps, tryLock(locks.steps, LOCK_EX));
+    if (!steps)
+        return std::optional<Lease>();
+    return std::optional(
+        Lease(std::move(locks.device), std::move(locks.claim), std::move(locks.steps)));
 }
 
 Result<Lease> Lease::share(const Info &info, std::stop_token stop) {
@@ -106,7 +121,7 @@ Result<Lease> Lease::share(const Info &info, std::stop_token stop) {
         return claimed ? Result<bool>(false) : tryLock(locks.device, LOCK_SH);
     };
     CUDA_AGENT_TRY(poll(attempt, stop));
-    return Lease(std::move(locks.device), {});
+    return Lease(std::move(locks.device), {}, {});
 }
 
 Result<bool> Lease::awaited(const Info &info) {
@@ -135,6 +150,35 @@ Result<OpeningTurn> OpeningTurn::take(std::stop_token stop) {
     };
     CUDA_AGENT_TRY(poll(attempt, stop));
     return OpeningTurn(std::move(*taken));
+}
+
+Result<void> Steps::next() {
+    if (!device_) {
+        CUDA_AGENT_ASSIGN(locks, openLocks(info_));
+        device_ = std::move(locks.device);
+        steps_ = std::move(locks.steps);
+    } else if (!held_) {
+        CUDA_AGENT_TRY(checkNotQuarantined(quarantineName(info_)));
+    }
+    const auto attempt = [&]() -> Result<bool> {
+        if (!held_) {
+            CUDA_AGENT_ASSIGN(mine, tryLock(steps_, LOCK_SH));
+            held_ = mine;
+        }
+        // Whoever has the device alone waits for the steps' lock, or has it.
+        CUDA_AGENT_ASSIGN(shared, tryLock(device_, LOCK_SH));
+        if (shared)
+            flock(device_.get(), LOCK_UN);
+        if (!shared)
+            leave();
+        return held_;
+    };
+    return poll(attempt, stop_, stepPause);
+}
+
+void Steps::leave() {
+    if (std::exchange(held_, false))
+        flock(steps_.get(), LOCK_UN);
 }
 
 Result<void> Share::take() {

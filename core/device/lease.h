@@ -32,9 +32,11 @@ class Lease {
     static Result<bool> awaited(const Info &info);
 
   private:
-    Lease(UniqueFd lock, UniqueFd claim) : lock_(std::move(lock)), claim_(std::move(claim)) {}
+    Lease(UniqueFd lock, UniqueFd claim, UniqueFd steps)
+        : lock_(std::move(lock)), claim_(std::move(claim)), steps_(std::move(steps)) {}
     UniqueFd lock_;  ///< on the device: exclusive, or shared
     UniqueFd claim_; ///< of who has the device alone, or waits to; empty for who shares it
+    UniqueFd steps_; ///< likewise: keeps those out who work in steps (Steps)
 };
 
 /// A share that one thread takes and leaves several times in the course of its work. Left when it
@@ -58,6 +60,26 @@ class Share {
     std::stop_token stop_;
     std::optional<Lease> lease_;
     std::chrono::steady_clock::time_point taken_; ///< of `lease_`
+};
+
+/// Work on a device in steps of some milliseconds each, as the passes of a model that writes.
+/// Whoever wants to time waits for what is shared first, which may take long, and for the step
+/// then: steps go on until it is the only thing in the way, and between two times. One thread.
+/// Errors: machine, stopped.
+class Steps {
+  public:
+    explicit Steps(Info info, std::stop_token stop = {})
+        : info_(std::move(info)), stop_(std::move(stop)) {}
+    /// Before each step; blocks while somebody times. The device is used from here on.
+    Result<void> next();
+    /// It is not, until the next step.
+    void leave();
+
+  private:
+    Info info_;
+    std::stop_token stop_;
+    UniqueFd device_, steps_; ///< files, open from the first step on
+    bool held_ = false;       ///< `steps_`
 };
 
 /// Leave to open a GPU in a new process, across processes of this user as above. The driver opens,

@@ -20,6 +20,7 @@ struct Step {
     std::vector<session::ToolCall> calls;
     bool finished = false;
     std::string reason; ///< why it stops, when finished
+    bool fresh = false; ///< it was said without sight of earlier turns, which stay as they are
 };
 
 /// What a policy may know about the task and the machine.

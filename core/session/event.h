@@ -29,7 +29,8 @@ enum class EventType {
     compiled,      ///< turn, ok, diagnostics, log blob, seconds
     verdictGiven,  ///< turn, verdict, candidate (map path -> blob)
     turnEnded,     ///< turn
-    note,          ///< text; something a reader should know (resumed, machine trouble)
+    note,          ///< text; something a reader should know (resumed, machine trouble); of a turn
+                   ///< that begins anew: fresh
     sessionEnded,  ///< reason, best turn
 };
 std::string_view nameOf(EventType type);

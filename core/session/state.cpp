@@ -137,6 +137,8 @@ void State::apply(const Event &event) {
         break;
     case EventType::note:
         notes.push_back(text(data, "text"));
+        if (Turn *at = turn(event.turn))
+            at->fresh = at->fresh || truth(data, "fresh");
         break;
     case EventType::sessionEnded:
         end = data;
@@ -177,6 +179,14 @@ void State::startTurn(const Event &event) {
         started->author = author;
 }
 
+bool Turn::correct() const {
+    return verdict && truth(*verdict, "correct");
+}
+
+double Turn::seconds() const {
+    return verdict ? session::number(object(object(*verdict, "times"), "candidate"), "seconds") : 0;
+}
+
 void State::judge(const Event &event) {
     Turn *at = turn(event.turn);
     if (!at)
@@ -187,10 +197,9 @@ void State::judge(const Event &event) {
     judged.turn = event.turn;
     judged.candidate = at->candidate;
     judged.verdict = *at->verdict;
-    judged.correct = truth(judged.verdict, "correct");
+    judged.correct = at->correct();
     judged.full = text(judged.verdict, "strength") == "full";
-    judged.seconds =
-        session::number(object(object(judged.verdict, "times"), "candidate"), "seconds");
+    judged.seconds = at->seconds();
 
     // Of one candidate the last word counts, and a full verdict outranks training ones.
     const auto [place, fresh] = judgedAt_.emplace(judged.candidate, judged_.size());

@@ -39,6 +39,7 @@ struct Usage {
 struct Turn {
     int number = 0;
     std::string author = "policy"; ///< or "engineer": edits and checks made by hand
+    bool fresh = false;            ///< the policy began anew: it was not shown the turns before
     std::string thought;
     std::string streaming; ///< of a thought that is being written; empty once it is whole
     Usage usage;
@@ -48,6 +49,8 @@ struct Turn {
     std::optional<Json> verdict;                  ///< the last one of the turn
     std::map<std::string, std::string> candidate; ///< path -> blob, of the verdict
     bool ended = false;                           ///< false: still running, or cut off by a crash
+    bool correct() const;                         ///< by its verdict
+    double seconds() const; ///< its candidate's time of a call by its verdict; 0: it was not timed
 };
 
 /// The fold of a session log: everything a view, a replay or a resume needs.

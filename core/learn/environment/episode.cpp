@@ -6,8 +6,10 @@
 #include "core/base/deadline.h"
 #include "core/base/elapsed.h"
 #include "core/base/hash.h"
+#include "core/policy/transformer/transformer.h"
 
 #include <chrono>
+#include <span>
 
 namespace cuda_agent::learn {
 
@@ -39,7 +41,7 @@ class Playing {
         if (!ended && ended.error().kind == ErrorKind::stopped && !deadline.passed())
             return tl::unexpected(ended.error());
         auto episode = scored(recorder.state());
-        const auto read = readCandidate(recorder.state(), episode);
+        const auto read = readCandidates(recorder.state(), episode);
         if (!read) {
             episode.end = Episode::End::machine;
             episode.reason = read.error().message;
@@ -107,6 +109,7 @@ class Playing {
         agent::TurnWriter writer(recorder);
         agent::LoopOptions options;
         options.budget.turns = request_.turns;
+        options.enough = request_.enough;
         // The judge is one of several episodes': it is had from the first call that needs it to
         // the end of the turn.
         options.approve = [&](const session::ToolCall &call,
@@ -135,50 +138,81 @@ class Playing {
         return std::ranges::find(names, tool) != names.end();
     }
 
+    using Turns = std::span<const session::Turn>;
+
+    /// All but the files.
     Episode scored(const session::State &state) const {
+        auto episode = scored(Turns(state.turns), state);
+        const auto begins = policy::conversationsOf(state.turns);
+        for (std::size_t i = 0; i < begins.size() && begins.size() > 1; ++i) {
+            const auto end = i + 1 < begins.size() ? begins[i + 1] : state.turns.size();
+            const Turns own(state.turns.data() + begins[i], end - begins[i]);
+            episode.conversations.push_back(scored(own, state));
+        }
+        return episode;
+    }
+
+    /// Of turns one behind the other. Their best candidate is the state's, where it is theirs.
+    Episode scored(Turns turns, const session::State &state) const {
         Episode episode;
-        for (const auto &turn : state.turns) {
-            ++episode.turns;
-            episode.calls += static_cast<int>(turn.calls.size());
-            episode.verdicts += turn.verdict ? 1 : 0;
-            const Json phases = turn.verdict ? turn.verdict->value("phases", Json()) : Json();
-            for (const auto &[phase, seconds] : phases.items())
-                episode.phases[phase] += seconds.get<double>();
-            if (turn.verdict && turn.verdict->value("correct", false)) {
-                episode.verdict = *turn.verdict; // the state's best one is a timed one
-                episode.bestTurn = turn.number;
-            }
-            for (const auto &call : turn.calls)
-                episode.unreadable += call.tool.empty() ? 1 : 0;
-            for (const auto &observation : turn.observations) {
-                episode.judgeSeconds += observation.seconds;
-                // A verdict on a wrong candidate is an answer, not a call gone wrong.
-                if (!observation.ok && !observation.data.contains("verdict"))
-                    ++episode.refused;
-            }
+        const session::Turn *best = nullptr;
+        const auto better = [&](const session::Turn &turn, const session::Turn &than) {
+            if (turn.number == state.bestTurn || than.number == state.bestTurn)
+                return turn.number == state.bestTurn;
+            return than.seconds() == 0 || turn.seconds() < than.seconds();
+        };
+        for (const auto &turn : turns) {
+            count(turn, episode);
+            if (turn.correct() && (best == nullptr || better(turn, *best)))
+                best = &turn;
         }
         episode.waitSeconds = waited_;
-        if (state.bestVerdict.is_object()) {
-            episode.verdict = state.bestVerdict;
-            episode.bestTurn = state.bestTurn;
-        }
-        if (!episode.correct())
+        if (best == nullptr)
             return episode;
+        const bool ofState = best->number == state.bestTurn;
+        episode.verdict = ofState ? state.bestVerdict : *best->verdict; // of several on it
+        episode.seconds = ofState ? state.bestSeconds : best->seconds();
+        episode.bestTurn = static_cast<int>(best - turns.data()) + 1;
         episode.milestone = episode.verdict.value("reward", -1);
-        episode.seconds = state.bestSeconds;
         episode.overEager = speedup(episode.verdict, "eager");
         episode.overCompile = speedup(episode.verdict, "compile");
         episode.ofLimit = episode.verdict.value("fraction_of_limit", 0.0);
         return episode;
     }
 
-    /// The files that the verdict is on. Errors: machine.
-    Result<void> readCandidate(const session::State &state, Episode &episode) const {
-        const auto turn = std::ranges::find(state.turns, episode.bestTurn, &session::Turn::number);
-        if (!episode.correct() || turn == state.turns.end())
+    static void count(const session::Turn &turn, Episode &episode) {
+        ++episode.turns;
+        episode.calls += static_cast<int>(turn.calls.size());
+        episode.verdicts += turn.verdict ? 1 : 0;
+        const Json phases = turn.verdict ? turn.verdict->value("phases", Json()) : Json();
+        for (const auto &[phase, seconds] : phases.items())
+            episode.phases[phase] += seconds.get<double>();
+        for (const auto &call : turn.calls)
+            episode.unreadable += call.tool.empty() ? 1 : 0;
+        for (const auto &observation : turn.observations) {
+            episode.judgeSeconds += observation.seconds;
+            // A verdict on a wrong candidate is an answer, not a call gone wrong.
+            if (!observation.ok && !observation.data.contains("verdict"))
+                ++episode.refused;
+        }
+    }
+
+    /// The files that the verdicts are on. Errors: machine.
+    Result<void> readCandidates(const session::State &state, Episode &episode) const {
+        CUDA_AGENT_TRY(readCandidate(state, 0, episode));
+        const auto begins = policy::conversationsOf(state.turns);
+        for (std::size_t i = 0; i < episode.conversations.size(); ++i)
+            CUDA_AGENT_TRY(readCandidate(state, begins[i], episode.conversations[i]));
+        return {};
+    }
+
+    Result<void> readCandidate(const session::State &state, std::size_t first,
+                               Episode &episode) const {
+        if (!episode.correct())
             return {};
-        const auto &files = state.bestVerdict.is_object() ? state.bestCandidate : turn->candidate;
-        for (const auto &[path, blob] : files) {
+        const auto &turn = state.turns.at(first + static_cast<std::size_t>(episode.bestTurn) - 1);
+        for (const auto &[path, blob] :
+             turn.number == state.bestTurn ? state.bestCandidate : turn.candidate) {
             CUDA_AGENT_ASSIGN(text, session::readBlob(request_.session, blob));
             episode.candidate[path] = std::move(text);
         }
@@ -204,6 +238,31 @@ Result<Episode> runEpisode(JudgePool &judges, const EpisodeRequest &request, con
         return failed;
     }
     return episode;
+}
+
+void Episode::add(const Episode &next) {
+    const bool better = next.correct() && (!correct() || next.seconds < seconds);
+    if (better) {
+        verdict = next.verdict;
+        milestone = next.milestone;
+        seconds = next.seconds;
+        overEager = next.overEager;
+        overCompile = next.overCompile;
+        ofLimit = next.ofLimit;
+        bestTurn = turns + next.bestTurn;
+        candidate = next.candidate;
+    }
+    turns += next.turns;
+    calls += next.calls;
+    refused += next.refused;
+    unreadable += next.unreadable;
+    verdicts += next.verdicts;
+    judgeSeconds += next.judgeSeconds;
+    for (const auto &[phase, took] : next.phases)
+        phases[phase] += took;
+    end = next.end;
+    reason = next.reason;
+    waitSeconds = next.waitSeconds;
 }
 
 double rewardOf(const Episode &episode, RewardKind kind) {

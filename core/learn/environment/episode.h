@@ -11,6 +11,7 @@ namespace cuda_agent::learn {
 struct EpisodeRequest {
     task::Spec spec;
     int turns = 1;      ///< of the policy
+    int enough = 0;     ///< reward of a candidate that ends it; 0: none does
     double seconds = 0; ///< an episode that takes longer is a straggler; 0: no limit
     std::filesystem::path session;
 };
@@ -40,7 +41,13 @@ struct Episode {
     std::map<std::string, double> phases;
     /// The best candidate's files: path -> text; empty where there is none.
     std::map<std::string, std::string> candidate;
+    /// Where the policy began anew (policy::conversationsOf), what each of its conversations came
+    /// to, its best turn counted from its first; else empty.
+    std::vector<Episode> conversations;
     bool correct() const { return verdict.is_object(); }
+    /// What `next`, a later conversation of the same episode, adds to this one. What is of the
+    /// whole, `end`, `reason`, `waitSeconds`, becomes that of `next`.
+    void add(const Episode &next);
 };
 
 /// Makes the episode's policy when the task has been described. Errors: machine, stopped.

@@ -53,6 +53,9 @@ Sampled sample(const at::Tensor &logits, const Sampling &sampling, const at::Ten
     const auto cumulative = probabilities.to(at::kDouble).cumsum(-1);
     const auto target = uniform.to(cumulative.device()).unsqueeze(-1) * cumulative.slice(-1, -1);
     sampled.tokens = (cumulative <= target).sum(-1);
+    if (const auto likeliest = uniform.lt(0); likeliest.any().item<bool>())
+        sampled.tokens = at::where(likeliest.to(sampled.tokens.device()), distribution.argmax(-1),
+                                   sampled.tokens);
     sampled.logProbabilities = distribution.gather(-1, sampled.tokens.unsqueeze(-1)).squeeze(-1);
     return sampled;
 }

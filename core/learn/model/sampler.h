@@ -20,8 +20,9 @@ struct Sampled {
 };
 
 /// One token a row of `logits`, [rows, vocabulary] of float: the first whose cumulative probability
-/// exceeds the row's number in `uniform`, [rows] of double in [0, 1), so that what a conversation
-/// draws does not depend on those beside it. `allowed`: [rows, vocabulary] of bool, or undefined:
+/// exceeds the row's number in `uniform`, [rows] of double in [0, 1) on the CPU, so that what a
+/// conversation draws does not depend on those beside it; where that is negative, the likeliest.
+/// `allowed`: [rows, vocabulary] of bool, or undefined:
 /// tokens that may come at all; a row must have one.
 Sampled sample(const at::Tensor &logits, const Sampling &sampling, const at::Tensor &allowed,
                const at::Tensor &uniform);

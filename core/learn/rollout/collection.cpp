@@ -5,6 +5,7 @@
 #include "core/base/elapsed.h"
 #include "core/base/parallel.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace cuda_agent::learn {
@@ -38,33 +39,37 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
     const auto before = generator.counts();
     const auto preparedBefore = judges.counts().seconds;
     struct One {
-        std::optional<Trajectory> trajectory;
+        Episode episode;
+        std::vector<Trajectory> trajectories; ///< of its conversations
         std::optional<Error> unusable;
     };
     const auto play = [&](std::size_t i) -> Result<One> {
         const auto &ask = asks[i];
-        const auto record = std::make_shared<TokenRecord>();
+        std::vector<std::shared_ptr<TokenRecord>> records;
         std::int64_t shown = 0;
-        const auto make =
-            [&](const policy::Context &context, const std::string &source,
-                const std::stop_token &token) -> Result<std::unique_ptr<policy::Policy>> {
-            ModelConversation::Options own;
-            own.longestTurn = options.longestTurn;
-            own.endOfText = tokenizer.id(chat::endOfText).value_or(0);
-            own.record = record;
-            CUDA_AGENT_ASSIGN(conversation,
-                              ModelConversation::open(generator, tokenizer, own, token));
+        const auto make = [&](const policy::Context &context, const std::string &source,
+                              const std::stop_token &) -> Result<std::unique_ptr<policy::Policy>> {
             policy::TransformerOptions told;
             told.seed = ask.seed;
+            told.freshStarts = options.freshStarts;
             told.exemplars = fitting(ask, context, source, tokenizer, options.longestTurn,
                                      generator.options().context);
             shown = static_cast<std::int64_t>(told.exemplars.size());
-            return policy::makeTransformer(context, source, std::move(conversation),
-                                           std::move(told));
+            const auto open = [&](bool fresh, const std::stop_token &token) {
+                records.push_back(std::make_shared<TokenRecord>());
+                ModelConversation::Options own;
+                own.longestTurn = options.longestTurn;
+                own.endOfText = tokenizer.id(chat::endOfText).value_or(0);
+                own.record = records.back();
+                own.likeliest = options.likeliest && !fresh;
+                return ModelConversation::open(generator, tokenizer, own, token);
+            };
+            return policy::makeTransformer(context, source, open, std::move(told));
         };
         EpisodeRequest request;
         request.spec = ask.spec;
         request.turns = ask.turns;
+        request.enough = options.enough;
         request.seconds = options.seconds;
         request.session = ask.session;
         auto episode = runEpisode(judges, request, make, stop);
@@ -75,16 +80,27 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
             one.unusable = episode.error();
             return one;
         }
-        one.trajectory.emplace();
-        auto &made = *one.trajectory;
-        made.task = ask.task;
-        made.level = ask.level;
-        made.group = ask.group;
-        made.exemplars = shown;
-        made.session = ask.session.filename().string();
-        made.record = std::move(*record);
-        made.reward = rewardOf(*episode, options.reward);
-        made.episode = std::move(*episode);
+        one.episode = std::move(*episode);
+        auto parts = std::exchange(one.episode.conversations, {});
+        if (parts.empty())
+            parts.push_back(one.episode);
+        // The last conversation may have ended before its first turn.
+        parts.resize(std::max(parts.size(), records.size()));
+        records.resize(parts.size(), std::make_shared<TokenRecord>());
+        for (std::size_t part = 0; part < parts.size(); ++part) {
+            Trajectory made;
+            made.task = ask.task;
+            made.level = ask.level;
+            made.place = static_cast<std::int64_t>(i);
+            made.group = ask.group;
+            made.exemplars = shown;
+            made.session = ask.session.filename().string();
+            made.record = std::move(*records[part]);
+            made.reward = rewardOf(parts[part], options.reward);
+            made.episode = std::move(parts[part]);
+            made.episode.reason = one.episode.reason;
+            one.trajectories.push_back(std::move(made));
+        }
         return one;
     };
     CUDA_AGENT_ASSIGN(
@@ -98,14 +114,13 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
             collected.problem = one.unusable->message;
             continue;
         }
-        const auto &episode = one.trajectory->episode;
+        const auto &episode = one.episode;
         collected.judging += episode.judgeSeconds;
         collected.waiting += episode.waitSeconds;
         for (const auto &[phase, seconds] : episode.phases)
             collected.phases[phase] += seconds;
         if (episode.end == Episode::End::done) {
-            collected.trajectories.push_back(std::move(*one.trajectory));
-            collected.places.push_back(static_cast<std::int64_t>(i));
+            std::ranges::move(one.trajectories, std::back_inserter(collected.trajectories));
             continue;
         }
         ++(episode.end == Episode::End::machine ? collected.machineFailures : collected.stragglers);

@@ -26,12 +26,14 @@ struct CollectOptions {
     std::int64_t longestTurn = 1024;
     double seconds = 0; ///< of one episode; 0: no limit
     RewardKind reward = RewardKind::milestone;
+    int enough = 0;          ///< as EpisodeRequest::enough
+    bool freshStarts = true; ///< as policy::TransformerOptions::freshStarts
+    bool likeliest = false;  ///< takes the likeliest tokens, but in fresh starts
 };
 
 /// What came of many episodes. Only what the policy is answerable for is among the trajectories.
 struct Collected {
     std::vector<Trajectory> trajectories; ///< in the order they were asked for
-    std::vector<std::int64_t> places;     ///< of each among all that were asked for
     std::int64_t asked = 0;
     std::int64_t stragglers = 0;      ///< took too long
     std::int64_t machineFailures = 0; ///< a worker, a compiler or a device failed

@@ -43,7 +43,8 @@ struct Generator::Conversation::State {
     std::size_t kept = 0;             ///< of them, how many the row's keys are of
     std::int64_t age = 0;             ///< of the weights that made these keys
     std::mt19937_64 random;
-    TurnState turn; ///< where there is a grammar
+    bool likeliest = false; ///< nothing is drawn by it
+    TurnState turn;         ///< where there is a grammar
     TokenGuesses guesses;
     std::size_t remembered = 0; ///< of the tokens, those that others may guess by
     // Of the present request:
@@ -226,8 +227,10 @@ struct Generator::Engine {
         for (const auto &lane : lanes) {
             auto random = lane.state->random; // its own goes on by what stands alone
             for (std::size_t i = 0; i <= lane.guess.size(); ++i)
-                uniform.push_back(static_cast<double>(random() >> 11) * // 53 bits: below 1 for sure
-                                  0x1p-53);
+                uniform.push_back(lane.state->likeliest
+                                      ? -1
+                                      : static_cast<double>(random() >> 11) * // 53 bits: below 1
+                                            0x1p-53);
         }
         const auto sampled = sample(logits, options.sampling, allowed(logits, lanes),
                                     at::tensor(uniform, at::kDouble));
@@ -310,7 +313,7 @@ const Generator::Options &Generator::options() const {
     return engine_->options;
 }
 
-Result<Generator::Conversation> Generator::open(const std::stop_token &stop) {
+Result<Generator::Conversation> Generator::open(const std::stop_token &stop, bool likeliest) {
     auto state = std::make_unique<Conversation::State>();
     state->engine = engine_.get();
     std::unique_lock lock(engine_->mutex);
@@ -319,6 +322,7 @@ Result<Generator::Conversation> Generator::open(const std::stop_token &stop) {
     state->row = engine_->free.back();
     engine_->free.pop_back();
     state->age = engine_->age;
+    state->likeliest = likeliest;
     return Conversation(std::move(state));
 }
 

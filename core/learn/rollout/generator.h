@@ -77,8 +77,9 @@ class Generator {
         std::unique_ptr<State> state_;
     };
 
-    /// Waits for a free row. Errors: stopped.
-    Result<Conversation> open(const std::stop_token &stop);
+    /// Waits for a free row. With `likeliest` no token is drawn, whatever the temperature: each is
+    /// the likeliest. Errors: stopped.
+    Result<Conversation> open(const std::stop_token &stop, bool likeliest = false);
 
     /// Reads `tokens`, at least one, and writes up to `most` (at least one) behind them. Blocks.
     /// Errors: stopped (the conversation is then of no more use), request (the tokens do not fit

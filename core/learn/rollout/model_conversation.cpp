@@ -13,7 +13,7 @@ Result<std::unique_ptr<ModelConversation>> ModelConversation::open(Generator &ge
                                                                    Tokenizer tokenizer,
                                                                    Options options,
                                                                    const std::stop_token &stop) {
-    CUDA_AGENT_ASSIGN(conversation, generator.open(stop));
+    CUDA_AGENT_ASSIGN(conversation, generator.open(stop, options.likeliest));
     return std::unique_ptr<ModelConversation>(new ModelConversation(
         generator, std::move(conversation), std::move(tokenizer), std::move(options)));
 }

@@ -30,6 +30,7 @@ class ModelConversation : public policy::Conversation {
         std::int64_t longestTurn = 1024;          ///< tokens
         std::int32_t endOfText = 0;               ///< what a conversation begins with
         std::shared_ptr<TokenRecord> record = {}; ///< is filled; may be null
+        bool likeliest = false;                   ///< as Generator::open()
     };
     /// Borrows the generator, whose end token is chat::imEnd; waits for a row of it.
     /// Errors: stopped.

@@ -6,6 +6,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 namespace cuda_agent::learn {
 
 namespace {
@@ -16,6 +18,7 @@ Json described(const Trajectory &one) {
     const auto &episode = one.episode;
     return {{"task", one.task},
             {"level", one.level},
+            {"place", one.place},
             {"group", one.group},
             {"session", one.session},
             {"turns", one.record.turns},
@@ -41,6 +44,7 @@ void readInto(Trajectory &one, const Json &json) {
     auto &episode = one.episode;
     one.task = json.at("task").get<std::string>();
     one.level = json.at("level").get<std::string>();
+    one.place = json.value("place", one.place); // not in files of before, whose places are theirs
     one.group = json.at("group").get<std::int64_t>();
     one.session = json.at("session").get<std::string>();
     one.record.turns = json.at("turns").get<std::int64_t>();
@@ -78,6 +82,21 @@ std::vector<T> slice(const at::Tensor &all, std::int64_t begin, std::int64_t end
 }
 
 } // namespace
+
+std::vector<WholeEpisode> wholeEpisodes(const std::vector<Trajectory> &trajectories) {
+    std::vector<WholeEpisode> all;
+    for (const auto &one : trajectories) {
+        if (all.empty() || all.back().last->place != one.place) {
+            all.push_back({&one, one.episode, one.reward});
+            continue;
+        }
+        auto &whole = all.back();
+        whole.last = &one;
+        whole.episode.add(one.episode);
+        whole.reward = std::max(whole.reward, one.reward);
+    }
+    return all;
+}
 
 Result<void> writeTrajectories(const std::filesystem::path &file,
                                const std::vector<Trajectory> &trajectories) {
@@ -145,6 +164,7 @@ Result<std::vector<Trajectory>> readTrajectories(const std::filesystem::path &fi
         one.record.logProbabilities = slice<float>(logs, from, to);
         one.record.entropy = slice<float>(entropy, from, to);
         one.reward = rewards.const_data_ptr<double>()[i];
+        one.place = static_cast<std::int64_t>(i);
         try {
             readInto(one, list[i]);
         } catch (const Json::exception &) { // a field that is missing or of another type

@@ -6,7 +6,6 @@
 #include "core/base/temporary_folder.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace cuda_agent::learn {
 
@@ -29,8 +28,7 @@ Result<std::string> packed(const Collected &collected) {
                     {"judging", collected.judging},
                     {"waiting", collected.waiting},
                     {"preparing", collected.preparing},
-                    {"phases", collected.phases},
-                    {"places", collected.places}};
+                    {"phases", collected.phases}};
     CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make("gathering"));
     const auto file = folder.path() / "trajectories.safetensors";
     CUDA_AGENT_TRY(writeTrajectories(file, collected.trajectories));
@@ -56,7 +54,6 @@ Result<Collected> unpacked(const std::string &text) {
     collected.waiting = head.at("waiting").get<double>();
     collected.preparing = head.at("preparing").get<double>();
     collected.phases = head.at("phases").get<std::map<std::string, double>>();
-    collected.places = head.at("places").get<std::vector<std::int64_t>>();
     CUDA_AGENT_ASSIGN(folder, TemporaryFolder::make("gathering"));
     const auto file = folder.path() / "trajectories.safetensors";
     CUDA_AGENT_TRY(writeFileAtomically(file, std::string_view(text).substr(end + 1)));
@@ -82,20 +79,8 @@ void append(Collected &to, Collected from) {
     to.preparing += from.preparing;
     for (const auto &[phase, seconds] : from.phases)
         to.phases[phase] += seconds;
-    to.places.insert(to.places.end(), from.places.begin(), from.places.end());
     for (auto &one : from.trajectories)
         to.trajectories.push_back(std::move(one));
-}
-
-void sortByPlace(Collected &collected) {
-    std::vector<std::size_t> order(collected.places.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, {}, [&](std::size_t i) { return collected.places[i]; });
-    std::vector<Trajectory> trajectories;
-    for (const auto i : order)
-        trajectories.push_back(std::move(collected.trajectories[i]));
-    collected.trajectories = std::move(trajectories);
-    std::ranges::sort(collected.places);
 }
 
 } // namespace
@@ -114,7 +99,7 @@ Result<Collected> gathered(Processes &processes, Result<Collected> mine) {
                 one.session.clear();
         append(all, std::move(part));
     }
-    sortByPlace(all);
+    std::ranges::stable_sort(all.trajectories, {}, &Trajectory::place);
     return all;
 }
 

@@ -40,6 +40,7 @@ void takeRollout(TomlFields &fields, RolloutOptions &rollout) {
     fields.take("environments", rollout.environments, 1, 1e5);
     fields.take("longest_turn", rollout.longestTurn, 1, 1 << 20);
     fields.take("guessed_tokens", rollout.guessedTokens, 0, 64);
+    fields.take("fresh_starts", rollout.freshStarts);
     fields.take("temperature", rollout.temperature, 0.01, 100);
     fields.take("top_p", rollout.topP, 0.01, 1);
     fields.take("grammar", rollout.grammar);

@@ -44,6 +44,7 @@ struct RolloutOptions {
     std::int64_t environments = 16;   ///< episodes at once, and rows of the generator
     std::int64_t longestTurn = 1024;  ///< tokens
     std::int64_t guessedTokens = 16;  ///< ahead of a conversation, see Generator; 0: none
+    bool freshStarts = true;          ///< as policy::TransformerOptions::freshStarts
     double temperature = 1, topP = 1; ///< of sampling, and of the update's probabilities
     /// The model draws only what keeps a turn readable, its calls as the tools' schemas have them,
     /// and ends a turn in time; the update's probabilities are those of that.

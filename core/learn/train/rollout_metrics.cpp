@@ -73,21 +73,23 @@ Metrics metricsOf(const Collected &collected) {
     std::vector<const Episode *> episodes;
     double refused = 0, cut = 0, shown = 0, entropy = 0, written = 0, all = 0;
     for (const auto &one : collected.trajectories) {
-        const auto &episode = one.episode;
         const auto own = one.record.ownTokens();
-        episodes.push_back(&episode);
-        scores.push_back(one.reward);
         responses.push_back(static_cast<double>(own));
         const auto first = std::ranges::find(one.record.byPolicy, 1);
         prompts.push_back(static_cast<double>(first - one.record.byPolicy.begin()));
-        turns.push_back(episode.turns);
-        calls.push_back(episode.calls);
-        refused += episode.refused;
         cut += one.record.cut;
         shown += static_cast<double>(one.exemplars);
         written += static_cast<double>(own);
         all += static_cast<double>(one.record.tokens.size());
         entropy += std::accumulate(one.record.entropy.begin(), one.record.entropy.end(), 0.0);
+    }
+    const auto whole = wholeEpisodes(collected.trajectories);
+    for (const auto &one : whole) {
+        episodes.push_back(&one.episode);
+        scores.push_back(one.reward);
+        turns.push_back(one.episode.turns);
+        calls.push_back(one.episode.calls);
+        refused += one.episode.refused;
     }
     const auto count = static_cast<double>(collected.trajectories.size());
     spanInto(metrics, "critic/score", scores);
@@ -149,12 +151,13 @@ void workSharesInto(Metrics &metrics) {
 }
 
 Metrics memorisedOf(const Collected &collected, const CandidateIndex &corpus) {
+    const auto whole = wholeEpisodes(collected.trajectories);
     std::vector<const Episode *> others;
-    for (const auto &one : collected.trajectories)
+    for (const auto &one : whole)
         if (!corpus.has(one.episode.candidate))
             others.push_back(&one.episode);
     Metrics metrics;
-    const auto count = static_cast<double>(collected.trajectories.size());
+    const auto count = static_cast<double>(whole.size());
     if (count > 0)
         metrics["memorised"] = 1 - static_cast<double>(others.size()) / count;
     prefixedInto(metrics, "unmemorised/", ratesOf(others));

@@ -85,8 +85,9 @@ Result<std::vector<bench::SuiteTask>> tasksOf(const RolloutOptions &options,
     return std::move(suite.tasks);
 }
 
-RolloutRow rowOf(const Trajectory &one, std::int64_t runStep, std::string note) {
-    return {runStep, one.task, one.reward, one.episode.turns, one.session, std::move(note)};
+RolloutRow rowOf(const WholeEpisode &one, std::int64_t runStep, const std::string &note) {
+    return {runStep,           one.last->task,    one.reward,
+            one.episode.turns, one.last->session, note + one.episode.reason};
 }
 
 std::int64_t mostExemplars(const TrainRecipe &recipe) {
@@ -101,10 +102,8 @@ std::int64_t mostExemplars(const TrainRecipe &recipe) {
 Result<Collected> readKept(const fs::path &file) {
     Collected collected;
     CUDA_AGENT_ASSIGN(trajectories, readTrajectories(file));
-    collected.asked = static_cast<std::int64_t>(trajectories.size());
-    collected.places.resize(trajectories.size());
-    std::iota(collected.places.begin(), collected.places.end(), std::int64_t{0});
     collected.trajectories = std::move(trajectories);
+    collected.asked = static_cast<std::int64_t>(wholeEpisodes(collected.trajectories).size());
     return collected;
 }
 
@@ -292,44 +291,48 @@ Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
     }
     std::error_code error;
     fs::create_directories(sessions, error);
-    device::Share share(device_, stop);
+    device::Steps steps(device_, stop);
     Generator::Options options;
     options.rows = std::min(rollout.environments,
                             static_cast<std::int64_t>(std::max<std::size_t>(asks.size(), 1)));
     options.context = recipe_.context;
     options.endToken = setting_.tokenizer.id(chat::imEnd).value_or(0);
-    options.sampling = {temperature, temperature > 0 ? rollout.topP : 1};
+    options.sampling = {temperature > 0 ? temperature : 1, rollout.topP};
     options.guessed = rollout.guessedTokens;
     options.masks = grammar_;
-    options.enter = [&] { return share.step(); };
-    options.leave = [&] { share.leave(); };
+    options.enter = [&] { return steps.next(); };
+    options.leave = [&] { steps.leave(); };
     CollectOptions how;
     how.environments = static_cast<std::size_t>(options.rows);
     how.longestTurn = rollout.longestTurn;
     how.seconds = rollout.seconds;
     how.reward = rollout.reward == "speedup" ? RewardKind::speedup : RewardKind::milestone;
+    if (how.reward == RewardKind::milestone) // there is no more to be had
+        how.enough = rollout.timing ? 3 : 1;
+    how.freshStarts = rollout.freshStarts;
+    how.likeliest = temperature == 0;
     Generator generator(setting_.actor, options);
     CUDA_AGENT_ASSIGN(collected, collect(generator, setting_.tokenizer, judges_, asks, how, stop));
-    for (auto &place : collected.places)
-        place = places[static_cast<std::size_t>(place)];
+    for (auto &one : collected.trajectories)
+        one.place = places[static_cast<std::size_t>(one.place)];
     return std::move(collected);
 }
 
 Result<void> Rollouts::keepSessions(const Collected &collected, const fs::path &folder,
                                     std::int64_t runStep) {
-    std::vector<const Trajectory *> byReward;
-    for (const auto &one : collected.trajectories)
-        if (!one.session.empty()) // else another process had it
-            byReward.push_back(&one);
-    std::ranges::stable_sort(byReward, std::greater(), &Trajectory::reward);
+    auto byReward = wholeEpisodes(collected.trajectories);
+    std::erase_if(byReward, [](const WholeEpisode &one) {
+        return one.last->session.empty(); // another process had it
+    });
+    std::ranges::stable_sort(byReward, std::greater(), &WholeEpisode::reward);
     const auto size = static_cast<std::int64_t>(byReward.size());
     const auto most = std::min(recipe_.rollout.sessions, size);
     std::set<std::string> kept;
     for (std::int64_t i = 0; i < most; ++i) { // the best, the worst, and some between
         const auto &one =
-            *byReward[static_cast<std::size_t>(most > 1 ? i * (size - 1) / (most - 1) : 0)];
-        kept.insert(one.session);
-        CUDA_AGENT_TRY(setting_.run->addRollout(rowOf(one, runStep, one.episode.reason)));
+            byReward[static_cast<std::size_t>(most > 1 ? i * (size - 1) / (most - 1) : 0)];
+        kept.insert(one.last->session);
+        CUDA_AGENT_TRY(setting_.run->addRollout(rowOf(one, runStep, "")));
     }
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -369,14 +372,12 @@ Result<Metrics> Rollouts::score(std::int64_t runStep, const std::stop_token &sto
             metrics["val-aux/all/" + name] = value;
     CUDA_AGENT_TRY(readCorpusIndex());
     std::map<std::string, Collected> bySplit;
-    for (std::size_t i = 0; i < collected.trajectories.size(); ++i)
-        bySplit[splits[static_cast<std::size_t>(collected.places[i])]].trajectories.push_back(
-            std::move(collected.trajectories[i]));
+    for (auto &one : collected.trajectories)
+        bySplit[splits[static_cast<std::size_t>(one.place)]].trajectories.push_back(std::move(one));
     for (const auto &[split, its] : bySplit) {
-        for (const auto &one : its.trajectories)
-            if (!one.session.empty())
-                CUDA_AGENT_TRY(setting_.run->addRollout(
-                    rowOf(one, runStep, split + ": " + one.episode.reason)));
+        for (const auto &one : wholeEpisodes(its.trajectories))
+            if (!one.last->session.empty())
+                CUDA_AGENT_TRY(setting_.run->addRollout(rowOf(one, runStep, split + ": ")));
         for (const auto &[name, value] : metricsOf(its)) {
             if (name.starts_with("reward/"))
                 metrics[fmt::format("val-core/{}/{}", split, name.substr(7))] = value;

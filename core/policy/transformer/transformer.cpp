@@ -21,38 +21,88 @@ std::uint64_t seedOf(std::uint64_t session, int turn) {
     return bits ^ (bits >> 33);
 }
 
+/// What a candidate's time must be of the best before it to be better.
+constexpr double clearlyLess = 1 / 1.05;
+
+/// Whether the policy's last turn has left the session no better than it was. One that only looked
+/// at something has not.
+bool broughtNothing(const std::vector<session::Turn> &turns) {
+    const auto last = std::find_if(turns.rbegin(), turns.rend(), [](const session::Turn &turn) {
+        return turn.author == "policy";
+    });
+    if (last == turns.rend())
+        return false;
+    if (!last->verdict)
+        return std::ranges::any_of(last->observations,
+                                   [](const auto &observation) { return !observation.ok; });
+    return !last->correct() ||
+           std::any_of(last + 1, turns.rend(), [&](const session::Turn &before) {
+               return before.correct() && last->seconds() >= before.seconds() * clearlyLess;
+           });
+}
+
+/// The first of the engineer's turns that stand right before place `at`, or else that.
+std::size_t firstTold(const std::vector<session::Turn> &turns, std::size_t at) {
+    while (at > 0 && turns[at - 1].author != "policy")
+        --at;
+    return at;
+}
+
 class TransformerPolicy : public Policy {
   public:
-    TransformerPolicy(Context context, std::string source,
-                      std::unique_ptr<Conversation> conversation, TransformerOptions options)
-        : context_(std::move(context)), source_(std::move(source)),
-          conversation_(std::move(conversation)), options_(std::move(options)) {}
+    TransformerPolicy(Context context, std::string source, OpenConversation open,
+                      TransformerOptions options)
+        : context_(std::move(context)), source_(std::move(source)), open_(std::move(open)),
+          options_(std::move(options)) {}
 
     std::string name() const override { return "transformer"; }
 
     Result<Step> next(const std::vector<session::Turn> &turns, std::stop_token stop) override {
-        if (handsInAgain(turns))
+        bool fresh = options_.freshStarts && broughtNothing(turns);
+        if (!options_.freshStarts && handsInAgain(turns))
             return Step{"", {}, true, "a right candidate came back as it was"};
         const int number = turns.empty() ? 1 : turns.back().number + 1;
-        CUDA_AGENT_ASSIGN(written,
-                          conversation_->write(untold(turns), seedOf(options_.seed, number), stop));
+        const auto write = [&]() -> Result<Written> {
+            if (!conversation_ || fresh)
+                CUDA_AGENT_TRY(begin(turns, fresh, stop));
+            return conversation_->write(untold(turns), seedOf(options_.seed, number), stop);
+        };
+        CUDA_AGENT_ASSIGN(written, write());
+        if (options_.freshStarts && !fresh && written.end == Written::End::full &&
+            written.writtenTokens == 0 && first_ < turns.size()) {
+            fresh = true;
+            CUDA_AGENT_ASSIGN(again, write());
+            written = std::move(again);
+        }
         mine_ = number;
         cut_ = written.end == Written::End::length;
-        return stepOf(written, number);
+        auto step = stepOf(written, number);
+        step.fresh = fresh;
+        return step;
     }
 
   private:
+    /// Opens the conversation that the next turn is of.
+    Result<void> begin(const std::vector<session::Turn> &turns, bool fresh,
+                       const std::stop_token &stop) {
+        conversation_.reset(); // its place may be the one that is waited for
+        first_ = fresh ? firstTold(turns, turns.size()) : conversationsOf(turns).back();
+        CUDA_AGENT_ASSIGN(conversation, open_(first_ > 0, stop));
+        conversation_ = std::move(conversation);
+        told_ = first_;
+        begun_ = cut_ = false;
+        return {};
+    }
+
     /// Whether the last turn had a right candidate judged that had been found right before: who has
     /// nothing to add has not learned to say so.
     static bool handsInAgain(const std::vector<session::Turn> &turns) {
-        const auto right = [](const session::Turn &turn) {
-            return turn.verdict && turn.verdict->value("correct", false) && !turn.candidate.empty();
-        };
-        if (turns.empty() || turns.back().author != "policy" || !right(turns.back()))
+        if (turns.empty() || turns.back().author != "policy" || !turns.back().correct() ||
+            turns.back().candidate.empty())
             return false;
         const auto &last = turns.back();
         return std::ranges::any_of(turns.begin(), turns.end() - 1, [&](const session::Turn &turn) {
-            return right(turn) && turn.candidate == last.candidate;
+            return turn.correct() && turn.candidate == last.candidate;
         });
     }
 
@@ -105,21 +155,30 @@ class TransformerPolicy : public Policy {
 
     Context context_;
     std::string source_;
-    std::unique_ptr<Conversation> conversation_;
+    OpenConversation open_;
     TransformerOptions options_;
-    bool begun_ = false;
-    std::size_t told_ = 0; ///< turns that the model has read or written
+    std::unique_ptr<Conversation> conversation_; ///< null: none was begun yet
+    std::size_t first_ = 0;                      ///< place of its first turn
+    bool begun_ = false;                         ///< it has the prompt
+    std::size_t told_ = 0; ///< turns up to there are read, written or before it
     int mine_ = 0;         ///< the turn that it wrote last
     bool cut_ = false;     ///< which has no end
 };
 
 } // namespace
 
-std::unique_ptr<Policy> makeTransformer(Context context, std::string source,
-                                        std::unique_ptr<Conversation> conversation,
+std::unique_ptr<Policy> makeTransformer(Context context, std::string source, OpenConversation open,
                                         TransformerOptions options) {
     return std::make_unique<TransformerPolicy>(std::move(context), std::move(source),
-                                               std::move(conversation), std::move(options));
+                                               std::move(open), std::move(options));
+}
+
+std::vector<std::size_t> conversationsOf(const std::vector<session::Turn> &turns) {
+    std::vector<std::size_t> begins{0};
+    for (std::size_t i = 1; i < turns.size(); ++i)
+        if (turns[i].fresh)
+            begins.push_back(firstTold(turns, i));
+    return begins;
 }
 
 } // namespace cuda_agent::policy

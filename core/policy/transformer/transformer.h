@@ -4,6 +4,7 @@
 
 #include "core/policy/chat/chat.h"
 
+#include <functional>
 #include <memory>
 
 namespace cuda_agent::policy {
@@ -32,8 +33,18 @@ class Conversation {
                                   std::stop_token stop) = 0;
 };
 
+/// Begins a conversation. `fresh`: after another one of the same session, which is closed by then;
+/// its turns should not be the same again. Blocks. Errors: machine, stopped.
+using OpenConversation =
+    std::function<Result<std::unique_ptr<Conversation>>(bool fresh, const std::stop_token &stop)>;
+
 struct TransformerOptions {
     std::uint64_t seed = 1;
+    /// A turn that brings nothing better than the session has, by its verdict (right and a
+    /// twentieth faster) or for a call that was refused, is the last of its conversation: the next
+    /// one begins anew from the prompt. So does one for which the context has no room. A small
+    /// model that sees its own mistake makes it again.
+    bool freshStarts = true;
     chat::PromptLimits prompt;
     std::size_t mostObservation = 600;     ///< bytes of an observation that the model is told
     std::vector<chat::Exemplar> exemplars; ///< that the prompt shows
@@ -41,10 +52,14 @@ struct TransformerOptions {
 
 /// A language model that was trained on our own chat template: the turns of a session are what it
 /// writes. A turn that cannot be read becomes a call that is refused with the reason. The turns of
-/// a session that is resumed are told as its log has them. The session ends when the model ends it,
-/// when its context is full, or when it hands in a right candidate a second time.
-std::unique_ptr<Policy> makeTransformer(Context context, std::string source,
-                                        std::unique_ptr<Conversation> conversation,
+/// a session that is resumed are told as its log has them. The session ends when the model ends it
+/// and, without fresh starts, when its context is full or it hands in a right candidate a second
+/// time.
+std::unique_ptr<Policy> makeTransformer(Context context, std::string source, OpenConversation open,
                                         TransformerOptions options = {});
+
+/// Where the turns are more than one conversation's: the turn numbers' places that begin one, 0
+/// first; what is said in a session after the last of them is one conversation. Of no turns: {0}.
+std::vector<std::size_t> conversationsOf(const std::vector<session::Turn> &turns);
 
 } // namespace cuda_agent::policy

@@ -93,7 +93,7 @@ TEST_F(TransformerSessionTest, TurnsAreToldAsAnEndpointsAre) {
         told.push_back(std::move(answer));
         return {};
     };
-    auto conversation = openConversation(request_.transformer, {}, voice, {});
+    auto conversation = conversationOpener(request_.transformer, {}, voice)(false, {});
     ASSERT_TRUE(conversation) << conversation.error().message;
     for (int turn = 0; turn < 2; ++turn)
         ASSERT_TRUE((*conversation)->write({{chat::Author::context, "text"}}, 1, {}));
@@ -115,7 +115,7 @@ TEST_F(TransformerSessionTest, TurnsAreReadWhileTheyAreWritten) {
         streamed += piece;
         return {};
     };
-    auto conversation = openConversation(request_.transformer, {}, voice, {});
+    auto conversation = conversationOpener(request_.transformer, {}, voice)(false, {});
     ASSERT_TRUE(conversation) << conversation.error().message;
     for (int turn = 0; turn < 2; ++turn) {
         ASSERT_TRUE((*conversation)->write({{chat::Author::context, "text"}}, 1, {}));
@@ -123,7 +123,7 @@ TEST_F(TransformerSessionTest, TurnsAreReadWhileTheyAreWritten) {
                   "half a word \u20ac"); // without the template's words
     }
     voice.streamed = [](const std::string &) -> Result<void> { return machineError("disk full"); };
-    conversation = openConversation(request_.transformer, {}, voice, {});
+    conversation = conversationOpener(request_.transformer, {}, voice)(false, {});
     ASSERT_TRUE(conversation);
     const auto written = (*conversation)->write({{chat::Author::context, "text"}}, 1, {});
     ASSERT_FALSE(written);

@@ -119,6 +119,49 @@ TEST_F(LeaseTest, AShareLetsTimersInBetweenItsSteps) {
     EXPECT_TRUE(*Lease::tryTake(info_));
 }
 
+TEST_F(LeaseTest, StepsGoOnWhileATimerWaitsForWhatIsShared) {
+    std::optional<Lease> shared = Lease::share(info_).value();
+    Steps steps(info_);
+    ASSERT_TRUE(steps.next());
+    std::atomic<bool> timing = false, timed = false;
+    std::jthread timer([&] {
+        const auto alone = Lease::take(info_);
+        timing = alone.has_value();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        timed = true;
+    });
+    while (!Lease::awaited(info_).value())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_TRUE(steps.next());
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    EXPECT_FALSE(timing);
+    shared.reset();
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    EXPECT_FALSE(timing) << "a step is under way";
+    EXPECT_FALSE(Lease::tryTake(info_)->has_value());
+    ASSERT_TRUE(steps.next());
+    EXPECT_TRUE(timed) << "the timer came before the next step";
+    EXPECT_FALSE(Lease::tryTake(info_)->has_value());
+    steps.leave();
+    EXPECT_TRUE(Lease::tryTake(info_)->has_value());
+}
+
+TEST_F(LeaseTest, AStepThatWaitsCanBeStopped) {
+    const auto alone = Lease::take(info_);
+    ASSERT_TRUE(alone);
+    std::stop_source stop;
+    Steps steps(info_, stop.get_token());
+    std::jthread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        stop.request_stop();
+    });
+    const auto step = steps.next();
+    ASSERT_FALSE(step);
+    EXPECT_EQ(step.error().kind, ErrorKind::stopped);
+}
+
 TEST_F(LeaseTest, AllWhoWaitToTimeComeBeforeWhoWaitsToShare) {
     auto first = Lease::take(info_);
     ASSERT_TRUE(first);

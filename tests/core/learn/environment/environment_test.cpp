@@ -234,6 +234,42 @@ TEST_F(Environment, AMendedCandidateCountsInALaterTurn) {
     EXPECT_EQ(episode->reason, "done");
 }
 
+TEST_F(Environment, EachConversationOfAnEpisodeHasItsOwnOutcome) {
+    JudgePool judges(untimed());
+    auto wrong = attempt("x[i]"), right = attempt("x[i] < 0 ? 0 : x[i]"),
+         worse = attempt("x[i] + 1");
+    right.fresh = true;
+    auto refused = attempt("x[i]");
+    refused.calls[1].tool = "Fold";
+    refused.calls.pop_back();
+    refused.fresh = true;
+    auto wanted = request("parted", 4);
+    const auto whole = runEpisode(judges, wanted, saying({wrong, right, worse, refused}), {});
+    ASSERT_TRUE(whole) << whole.error().message;
+    EXPECT_EQ(whole->turns, 4);
+    EXPECT_EQ(whole->bestTurn, 2);
+    EXPECT_EQ(whole->refused, 1);
+    ASSERT_EQ(whole->conversations.size(), 3u);
+    const auto &parts = whole->conversations;
+    EXPECT_FALSE(parts[0].correct());
+    EXPECT_EQ(parts[0].turns, 1);
+    EXPECT_TRUE(parts[1].correct());
+    EXPECT_EQ(parts[1].turns, 2);
+    EXPECT_EQ(parts[1].bestTurn, 1);
+    EXPECT_EQ(parts[1].refused, 0);
+    EXPECT_EQ(parts[1].candidate, whole->candidate);
+    EXPECT_FALSE(parts[2].correct());
+    EXPECT_EQ(parts[2].refused, 1);
+    const auto log = session::readLog(wanted.session).value();
+    EXPECT_EQ(session::fold(log.events).turns.at(1).fresh, true);
+
+    wanted.session = wanted.session.string() + "-enough";
+    wanted.enough = 1;
+    const auto enough = runEpisode(judges, wanted, saying({wrong, right, worse}), {});
+    ASSERT_TRUE(enough) << enough.error().message;
+    EXPECT_EQ(enough->turns, 2) << "there is no more to be had";
+}
+
 TEST_F(Environment, TheMachinesFaultsAreNoWrongAnswers) {
     JudgePool judges(untimed());
     const auto slow = runEpisode(judges, request("slow", 5, 0.3), saying({}), {});

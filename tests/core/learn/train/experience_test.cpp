@@ -175,6 +175,7 @@ TEST(Trajectories, AreReadAsTheyWereWritten) {
     written[0].episode.ofLimit = 0.9;
     written[0].episode.refused = 3;
     written[0].episode.bestTurn = 2;
+    written[1].place = 7;
     written[1].record.cut = true;
     written[1].episode.reason = "bytes that are no UTF-8: \xff";
     const auto file = folder.path() / "a" / "step-0.safetensors";
@@ -198,6 +199,7 @@ TEST(Trajectories, AreReadAsTheyWereWritten) {
     EXPECT_EQ((*read)[0].episode.refused, 3);
     EXPECT_EQ((*read)[0].episode.bestTurn, 2);
     EXPECT_EQ((*read)[0].session, "000-relu-0");
+    EXPECT_EQ((*read)[1].place, 7);
 
     auto content = readSafetensors(file).value();
     content.tensors["begins"] = at::tensor({0, 5, 2, 900}, at::kLong);
@@ -206,6 +208,47 @@ TEST(Trajectories, AreReadAsTheyWereWritten) {
     content.tensors.erase("rewards");
     ASSERT_TRUE(writeSafetensors(file, content));
     EXPECT_FALSE(readTrajectories(file));
+}
+
+TEST(WholeEpisodes, AreWhatTheirConversationsCameToTogether) {
+    auto all = conversations();
+    all.resize(3);
+    all[0].place = all[1].place = 2;
+    all[2].place = 3;
+    const auto set = [](Trajectory &one, double reward, double seconds, int turns, int best) {
+        one.reward = reward;
+        one.episode = {};
+        one.episode.turns = one.episode.calls = turns;
+        one.episode.refused = 1;
+        if (reward < 0)
+            return;
+        one.episode.verdict = Json::object();
+        one.episode.milestone = static_cast<int>(reward);
+        one.episode.seconds = seconds;
+        one.episode.bestTurn = best;
+        one.episode.overCompile = 1 / seconds;
+    };
+    set(all[0], 2, 0.5, 3, 2);
+    set(all[1], 3, 0.25, 2, 1);
+    set(all[2], -1, 0, 4, 0);
+    const auto whole = wholeEpisodes(all);
+    ASSERT_EQ(whole.size(), 2u);
+    EXPECT_EQ(whole[0].last, &all[1]);
+    EXPECT_EQ(whole[0].reward, 3);
+    EXPECT_EQ(whole[0].episode.turns, 5);
+    EXPECT_EQ(whole[0].episode.bestTurn, 4);
+    EXPECT_EQ(whole[0].episode.overCompile, 4);
+    EXPECT_EQ(whole[0].episode.refused, 2);
+    EXPECT_FALSE(whole[1].episode.correct());
+    Collected collected;
+    collected.trajectories = all;
+    const auto metrics = metricsOf(collected);
+    EXPECT_DOUBLE_EQ(metrics.at("reward/pass_rate"), 0.5);
+    EXPECT_DOUBLE_EQ(metrics.at("critic/score/mean"), 1);
+    EXPECT_DOUBLE_EQ(metrics.at("num_turns/mean"), 4.5);
+    set(all[1], -1, 0, 2, 0);
+    EXPECT_EQ(wholeEpisodes(all)[0].episode.bestTurn, 2);
+    EXPECT_EQ(wholeEpisodes(all)[0].reward, 2);
 }
 
 TEST(Memorised, ScoresWhatIsNotInTheCorpusApart) {
@@ -223,6 +266,7 @@ TEST(Memorised, ScoresWhatIsNotInTheCorpusApart) {
             one.episode.candidate = {{"kernels/b.cu", kernel}, {"plan.json", "{}"}};
         one.episode.overCompile = overCompile;
         one.episode.ofLimit = ofLimit;
+        one.place = static_cast<std::int64_t>(collected.trajectories.size());
         collected.trajectories.push_back(std::move(one));
     };
     add("known  \n", 3);

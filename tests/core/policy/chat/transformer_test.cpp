@@ -13,11 +13,16 @@ struct Script {
     std::vector<Written> answers;
     std::vector<std::vector<chat::Segment>> told;
     std::vector<std::uint64_t> seeds;
+    std::vector<bool> opened = {}; ///< whether it was a fresh start
+    int open = 0;
 };
 
 class ScriptedConversation : public Conversation {
   public:
-    explicit ScriptedConversation(Script &script) : script_(script) {}
+    explicit ScriptedConversation(Script &script) : script_(script) {
+        EXPECT_EQ(++script_.open, 1) << "one at a time";
+    }
+    ~ScriptedConversation() override { --script_.open; }
     Result<Written> write(const std::vector<chat::Segment> &segments, std::uint64_t seed,
                           std::stop_token) override {
         script_.told.push_back(segments);
@@ -35,9 +40,15 @@ Context smallContext() {
     return context;
 }
 
-std::unique_ptr<Policy> transformerOf(Script &script) {
-    return makeTransformer(smallContext(), "class Model: pass",
-                           std::make_unique<ScriptedConversation>(script));
+std::unique_ptr<Policy> transformerOf(Script &script, bool freshStarts = false) {
+    TransformerOptions options;
+    options.freshStarts = freshStarts;
+    const auto open = [&script](bool fresh,
+                                const std::stop_token &) -> Result<std::unique_ptr<Conversation>> {
+        script.opened.push_back(fresh);
+        return std::make_unique<ScriptedConversation>(script);
+    };
+    return makeTransformer(smallContext(), "class Model: pass", open, options);
 }
 
 const std::string verifyCall =
@@ -120,6 +131,120 @@ TEST(TransformerPolicy, ARightCandidateThatComesBackEndsIt) {
     EXPECT_TRUE(end.finished);
     EXPECT_NE(end.reason.find("came back"), std::string::npos);
     EXPECT_EQ(script.told.size(), 4u);
+}
+
+/// A session whose turns each hand in a candidate.
+class FreshStarts : public ::testing::Test {
+  protected:
+    FreshStarts() {
+        for (int i = 0; i < 12; ++i)
+            script_.answers.push_back({verifyCall, Written::End::turn, 9, 5});
+    }
+    /// The next turn, which is judged so; 0 seconds: not timed.
+    void turn(Policy &policy, bool correct, double seconds = 0) {
+        const auto step = policy.next(turns_, {}).value();
+        ASSERT_FALSE(step.finished);
+        turns_.push_back(turnOf(static_cast<int>(turns_.size()) + 1, step, "judged"));
+        turns_.back().fresh = step.fresh;
+        turns_.back().verdict =
+            Json{{"correct", correct}, {"times", {{"candidate", {{"seconds", seconds}}}}}};
+        turns_.back().candidate = {{"kernels/k.cu", fmt::to_string(turns_.size())}};
+    }
+    std::vector<bool> fresh() const {
+        std::vector<bool> all;
+        for (const auto &each : turns_)
+            all.push_back(each.fresh);
+        return all;
+    }
+    /// Whether what the model was told of the turn of that number has the prompt.
+    bool prompted(std::size_t number) const {
+        return script_.told.at(number - 1).at(0).text.find("Task: relu") != std::string::npos;
+    }
+
+    Script script_;
+    std::vector<session::Turn> turns_;
+};
+
+TEST_F(FreshStarts, FollowATurnThatBringsNothingBetter) {
+    const auto policy = transformerOf(script_, true);
+    turn(*policy, false);        // 1
+    turn(*policy, true, 10e-6);  // 2: begins anew, is right
+    turn(*policy, true, 8e-6);   // 3: goes on, is faster
+    turn(*policy, true, 7.9e-6); // 4: goes on, is as fast
+    turn(*policy, true, 9e-6);   // 5: begins anew
+    turn(*policy, true, 7e-6);   // 6: begins anew
+    turn(*policy, false);        // 7: goes on
+    turn(*policy, false);        // 8: begins anew
+    EXPECT_EQ(fresh(), (std::vector{false, true, false, false, true, true, false, true}));
+    EXPECT_EQ(script_.opened, (std::vector{false, true, true, true, true}));
+    for (std::size_t number = 1; number <= turns_.size(); ++number)
+        EXPECT_EQ(prompted(number), number == 1 || turns_[number - 1].fresh) << number;
+    EXPECT_EQ(script_.told[7].size(), 1u) << "nothing of the turns before";
+    EXPECT_EQ(conversationsOf(turns_), (std::vector<std::size_t>{0, 1, 4, 5, 7}));
+}
+
+TEST_F(FreshStarts, WithoutTimesARightTurnIsTheLastToBringSomething) {
+    const auto policy = transformerOf(script_, true);
+    turn(*policy, true);
+    turn(*policy, true);
+    turn(*policy, true);
+    EXPECT_EQ(fresh(), (std::vector{false, false, true}));
+}
+
+TEST_F(FreshStarts, ARefusedCallBringsNothingAndALookAroundHurtsNobody) {
+    const auto policy = transformerOf(script_, true);
+    turn(*policy, true, 1e-5);
+    turns_.back().verdict.reset();
+    turns_.back().observations[0].ok = true;
+    turn(*policy, true, 1e-5);
+    turns_.back().verdict.reset();
+    turns_.back().observations[0].ok = false;
+    turn(*policy, true, 1e-5);
+    EXPECT_EQ(fresh(), (std::vector{false, false, true}));
+}
+
+TEST_F(FreshStarts, AResumedSessionGoesOnInTheConversationThatWas) {
+    const auto policy = transformerOf(script_, true);
+    turn(*policy, false);
+    turn(*policy, true, 1e-5);
+    turn(*policy, true, 5e-6);
+    turns_.push_back(turnOf(4, {"look", {{"e", "Read", Json::object()}}, false, ""}, "text"));
+    turns_.back().author = "engineer";
+    ASSERT_TRUE(policy->next(turns_, {}));
+    Script resumed;
+    resumed.answers = script_.answers;
+    const auto next = transformerOf(resumed, true)->next(turns_, {}).value();
+    EXPECT_FALSE(next.fresh);
+    EXPECT_EQ(resumed.opened, (std::vector{true}));
+    ASSERT_EQ(resumed.told.size(), 1u);
+    ASSERT_EQ(script_.told[1].size(),
+              1u); // prompt; then turn, answer; turn, answer; the engineer's
+    EXPECT_EQ(resumed.told[0].size(), 7u);
+    EXPECT_EQ(resumed.told[0][0].text, script_.told[1][0].text);
+    EXPECT_EQ(resumed.seeds[0], script_.seeds[3]);
+}
+
+TEST_F(FreshStarts, TheEngineersTurnsAreTold) {
+    const auto policy = transformerOf(script_, true);
+    turn(*policy, false);
+    turns_.push_back(turnOf(2, {"look", {{"e", "Read", Json::object()}}, false, ""}, "text"));
+    turns_.back().author = "engineer";
+    turn(*policy, true, 1e-5);
+    EXPECT_TRUE(turns_.back().fresh);
+    EXPECT_EQ(script_.told[1].size(), 3u) << "the prompt and the engineer's turn";
+    EXPECT_EQ(conversationsOf(turns_), (std::vector<std::size_t>{0, 1}));
+}
+
+TEST_F(FreshStarts, WhereTheContextHasNoRoomThereIsAnotherConversation) {
+    script_.answers[1] = {"", Written::End::full};
+    script_.answers[3] = script_.answers[4] = {"", Written::End::full};
+    const auto policy = transformerOf(script_, true);
+    turn(*policy, true, 1e-5);
+    turn(*policy, true, 5e-6);
+    EXPECT_EQ(fresh(), (std::vector{false, true}));
+    const auto end = policy->next(turns_, {}).value();
+    EXPECT_TRUE(end.finished) << "not even the prompt fits";
+    EXPECT_EQ(end.reason, "the model's context is full");
 }
 
 TEST(TransformerPolicy, WhatCannotBeReadIsRefusedWithTheReason) {
