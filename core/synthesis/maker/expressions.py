@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Modules of formulas, as people write gates, losses and norms by hand: a few named values, each an
-expression over whichever values there are, several tensors that broadcast, parameters, reductions.
+expression over whichever values there are, several tensors that broadcast, parameters, reductions,
+and at times a layer.
 
 The composer's chains hand each result to the next operator. In these any value may be read anywhere
 and often, so that what a kernel computes follows from reading the formula alone.
@@ -9,7 +10,7 @@ and often, so that what a kernel computes follows from reading the formula alone
 
 from dataclasses import dataclass, field
 
-from maker import writer
+from maker import layers, writer
 from maker.operators import build
 from maker.spec import Extra
 
@@ -112,6 +113,7 @@ class Task:
     """`code` with its sizes as numbers; the rest as candidates have it."""
 
     code: str
+    shape: tuple       # of the result
     ops: list = field(default_factory=list)
     kinds: list = field(default_factory=list)
     families: list = field(default_factory=list)
@@ -135,27 +137,39 @@ class Formulas:
         self.values = []   # all that may be read
         self.inputs, self.held = [], []
         taken = {"self", "torch", "grad"}
+        self.taken, self.layers = taken, set()
+        self.body = []
+        first = layers.first(draw, self.shape) if draw.chance(0.25) else None
         for number in range(draw.weighted({1: 3, 2: 5, 3: 3, 4: 1})):
             name = self.fresh(INPUTS, taken)
-            shape = self.shape if number == 0 else self.broadcast()
+            shape = self.broadcast() if number else first.given if first else self.shape
             self.inputs.append((name, Extra(name, shape, dtype)))
         for _ in range(draw.weighted({0: 6, 1: 3, 2: 2})):
             name = self.fresh(HELD, taken)
             self.held.append((name, f"nn.Parameter(torch.randn({self.row()}))"))
         self.values = [name for name, _ in self.inputs] + [f"self.{name}" for name, _ in self.held]
         self.unread = list(self.values)
-        # Those of the first input's shape, and what the formula that is written has read.
+        # Those of the result's shape, and what the formula that is written has read.
         self.whole = {name for name, extra in self.inputs if extra.shape == self.shape}
         self.reads = set()
-        self.taken = taken
+        self.start = self.inputs[0][0]
+        if first:
+            given, self.start = self.start, self.fresh(LOCALS, taken)
+            self.whole.discard(given)
+            self.body.append(f"{self.start} = {self.layer(first)}({given})")
+            for names in (self.values, self.unread):
+                names[names.index(given)] = self.start
+            self.whole.add(self.start)
 
     def task(self):
         draw = self.draw
-        body = []
+        body = self.body
         for _ in range(draw.weighted({0: 1, 1: 3, 2: 4, 3: 2, 4: 1})):
             self.reads = set()
             reduces = draw.chance(0.25)
-            text = self.reduction() if reduces else self.formula(draw.integer(1, 3))
+            layered = draw.chance(0.15) and not reduces
+            text = self.reduction() if reduces else self.layered() if layered else \
+                self.formula(draw.integer(1, 3))
             name = self.fresh(LOCALS, self.taken)
             if not reduces and self.reads & self.whole:
                 self.whole.add(name)
@@ -172,7 +186,7 @@ class Formulas:
         names = [name for name, _ in self.inputs]
         grad = Extra("grad", self.shape, self.dtype) if self.backward else None
         code = writer.module(self.inputs, self.held, body, result, self.dtype, grad, names)
-        return Task(code, *(list(column) for column in zip(*self.used)))
+        return Task(code, self.shape, *(list(column) for column in zip(*self.used)))
 
     def joined(self, left, right):
         text, operator, _ = self.weighted(INFIX)
@@ -185,8 +199,20 @@ class Formulas:
                            self.bracketed(right, PRODUCT if sums else CLOSED))
 
     def completed(self, text):
-        """With the first input, where nothing that it reads has its shape."""
-        return text if self.reads & self.whole else self.joined(text, self.read(self.inputs[0][0]))
+        """With the first value, where nothing that it reads has the result's shape."""
+        return text if self.reads & self.whole else self.joined(text, self.read(self.start))
+
+    def layer(self, layer):
+        """What calls it."""
+        name = self.fresh(layer.names, self.layers)
+        self.held.append((name, layer.text))
+        self.used.append(layer.operator)
+        return f"self.{name}"
+
+    def layered(self):
+        """A layer of a value of the result's shape, or of what is computed with one."""
+        value = self.completed(self.formula(self.draw.integer(0, 1)))
+        return f"{self.layer(layers.keeping(self.draw, self.shape))}({value})"
 
     # -- what is drawn ------------------------------------------------------------------------------
 
