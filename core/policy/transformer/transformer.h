@@ -58,8 +58,8 @@ struct TransformerOptions {
 std::unique_ptr<Policy> makeTransformer(Context context, std::string source, OpenConversation open,
                                         TransformerOptions options = {});
 
-/// Where the turns are more than one conversation's: the turn numbers' places that begin one, 0
-/// first; what is said in a session after the last of them is one conversation. Of no turns: {0}.
+/// Places among the turns where a conversation of the policy's begins, 0 first: what is behind the
+/// last of them is one. The engineer's turns before a fresh start are told in it. Of no turns: {0}.
 std::vector<std::size_t> conversationsOf(const std::vector<session::Turn> &turns);
 
 } // namespace cuda_agent::policy
