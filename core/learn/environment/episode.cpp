@@ -144,7 +144,9 @@ class Playing {
     Episode scored(const session::State &state) const {
         auto episode = scored(Turns(state.turns), state);
         const auto begins = policy::conversationsOf(state.turns);
-        for (std::size_t i = 0; i < begins.size() && begins.size() > 1; ++i) {
+        if (begins.size() == 1)
+            return episode;
+        for (std::size_t i = 0; i < begins.size(); ++i) {
             const auto end = i + 1 < begins.size() ? begins[i + 1] : state.turns.size();
             const Turns own(state.turns.data() + begins[i], end - begins[i]);
             episode.conversations.push_back(scored(own, state));
@@ -163,7 +165,9 @@ class Playing {
         };
         for (const auto &turn : turns) {
             count(turn, episode);
-            if (turn.correct() && (best == nullptr || better(turn, *best)))
+            // The state's best one may have been judged before the turn's last one.
+            const bool right = turn.correct() || turn.number == state.bestTurn;
+            if (right && (best == nullptr || better(turn, *best)))
                 best = &turn;
         }
         episode.waitSeconds = waited_;

@@ -270,6 +270,21 @@ TEST_F(Environment, EachConversationOfAnEpisodeHasItsOwnOutcome) {
     EXPECT_EQ(enough->turns, 2) << "there is no more to be had";
 }
 
+TEST_F(Environment, ATimedCandidateCountsWhateverItsTurnHadJudgedAfterIt) {
+    auto options = untimed();
+    options.judge.timing = true;
+    JudgePool judges(options);
+    auto both = attempt("x[i] < 0 ? 0 : x[i]");
+    const auto wrong = attempt("x[i]");
+    both.calls.insert(both.calls.end(), wrong.calls.begin(), wrong.calls.end());
+    const auto episode = runEpisode(judges, request("both"), saying({both}), {});
+    ASSERT_TRUE(episode) << episode.error().message;
+    EXPECT_TRUE(episode->correct()) << episode->reason;
+    EXPECT_GT(episode->seconds, 0);
+    EXPECT_EQ(episode->bestTurn, 1);
+    EXPECT_NE(episode->candidate.at("kernels/act.cu").find("x[i] < 0"), std::string::npos);
+}
+
 TEST_F(Environment, TheMachinesFaultsAreNoWrongAnswers) {
     JudgePool judges(untimed());
     const auto slow = runEpisode(judges, request("slow", 5, 0.3), saying({}), {});
