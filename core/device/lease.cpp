@@ -53,12 +53,10 @@ Result<void> poll(const Try &attempt, const std::stop_token &stop,
     }
 }
 
-/// The device's lock; the claims to it, held together by all who have it alone or wait to; and the
-/// lock of those who work on it in steps, which is taken by whoever has the device alone, after it.
+/// The device's lock, and the claims to it: held together by all who have it alone or wait to.
 struct Locks {
     UniqueFd device;
     UniqueFd claim;
-    UniqueFd steps;
 };
 
 std::filesystem::path lockFile(const Info &info) {
@@ -69,6 +67,8 @@ Result<UniqueFd> openClaim(const Info &info) {
     return openLock(lockFile(info).string() + "-claims");
 }
 
+/// The lock of those who work on the device in steps: whoever has it alone takes that, too, after
+/// the device's.
 Result<UniqueFd> openSteps(const Info &info) {
     return openLock(lockFile(info).string() + "-steps");
 }
@@ -87,8 +87,7 @@ Result<Locks> openLocks(const Info &info) {
     std::filesystem::create_directories(cacheDir(), error);
     CUDA_AGENT_ASSIGN(lock, openLock(lockFile(info)));
     CUDA_AGENT_ASSIGN(claim, openClaim(info));
-    CUDA_AGENT_ASSIGN(steps, openSteps(info));
-    return Locks{std::move(lock), std::move(claim), std::move(steps)};
+    return Locks{std::move(lock), std::move(claim)};
 }
 
 } // namespace
@@ -97,8 +96,9 @@ Result<Lease> Lease::take(const Info &info, std::stop_token stop) {
     CUDA_AGENT_ASSIGN(locks, openLocks(info));
     CUDA_AGENT_TRY(poll([&] { return tryLock(locks.claim, LOCK_SH); }, stop));
     CUDA_AGENT_TRY(poll([&] { return tryLock(locks.device, LOCK_EX); }, stop));
-    CUDA_AGENT_TRY(poll([&] { return tryLock(locks.steps, LOCK_EX); }, stop, stepPause));
-    return Lease(std::move(locks.device), std::move(locks.claim), std::move(locks.steps));
+    CUDA_AGENT_ASSIGN(steps, openSteps(info));
+    CUDA_AGENT_TRY(poll([&] { return tryLock(steps, LOCK_EX); }, stop, stepPause));
+    return Lease(std::move(locks.device), std::move(locks.claim), std::move(steps));
 }
 
 Result<std::optional<Lease>> Lease::tryTake(const Info &info) {
@@ -107,11 +107,11 @@ Result<std::optional<Lease>> Lease::tryTake(const Info &info) {
     if (!mine)
         return std::optional<Lease>();
     CUDA_AGENT_TRY(poll([&] { return tryLock(locks.claim, LOCK_SH); }, {}));
-    CUDA_AGENT_ASSIGN(steps, tryLock(locks.steps, LOCK_EX));
-    if (!steps)
+    CUDA_AGENT_ASSIGN(steps, openSteps(info));
+    CUDA_AGENT_ASSIGN(noStep, tryLock(steps, LOCK_EX));
+    if (!noStep)
         return std::optional<Lease>();
-    return std::optional(
-        Lease(std::move(locks.device), std::move(locks.claim), std::move(locks.steps)));
+    return std::optional(Lease(std::move(locks.device), std::move(locks.claim), std::move(steps)));
 }
 
 Result<Lease> Lease::share(const Info &info, std::stop_token stop) {
@@ -155,8 +155,9 @@ Result<OpeningTurn> OpeningTurn::take(std::stop_token stop) {
 Result<void> Steps::next() {
     if (!device_) {
         CUDA_AGENT_ASSIGN(locks, openLocks(info_));
+        CUDA_AGENT_ASSIGN(steps, openSteps(info_));
         device_ = std::move(locks.device);
-        steps_ = std::move(locks.steps);
+        steps_ = std::move(steps);
     } else if (!held_) {
         CUDA_AGENT_TRY(checkNotQuarantined(quarantineName(info_)));
     }

@@ -33,7 +33,7 @@ Result<Judged> candidateOf(const session::State &state, int turn) {
     if (turn > static_cast<int>(state.turns.size()))
         return requestError("the session has {} turns, not {}", state.turns.size(), turn);
     const auto &chosen = state.turns[static_cast<std::size_t>(turn) - 1];
-    if (!chosen.verdict || !chosen.verdict->value("correct", false))
+    if (!chosen.correct())
         return failedError("turn {} of the session has no correct candidate to export", turn);
     return Judged{chosen.candidate, *chosen.verdict};
 }
