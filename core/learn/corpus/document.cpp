@@ -12,13 +12,49 @@ namespace cuda_agent::learn {
 
 namespace {
 
-constexpr std::size_t mostParts = 6;   ///< that a thought tells of
+constexpr std::size_t mostParts = 10;  ///< that a thought tells of
 constexpr std::size_t mostBytes = 900; ///< of what it tells of one
 
 std::string shortened(std::string text) {
     if (text.size() > mostBytes)
         text.replace(mostBytes, text.npos, "...");
     return text;
+}
+
+/// Whether a kernel, "reduce1" or "reduce1Combine", is of the part "reduce1".
+bool isOf(const std::string &entry, const std::string &part) {
+    return entry.starts_with(part) &&
+           (entry.size() == part.size() ||
+            !std::isdigit(static_cast<unsigned char>(entry[part.size()])));
+}
+
+/// "gemm: reads in0, p_fc_weight; writes tmp0 [32, 64]."
+std::string libraryText(const Json &step, const Json &plan, const SizeSpelling &spelling) {
+    std::vector<std::string> reads;
+    for (const char *key : {"a", "b", "input", "weight", "bias"})
+        if (step.contains(key))
+            reads.push_back(step.value(key, ""));
+    const std::string written = step.value(step.contains("c") ? "c" : "output", "");
+    std::vector<std::string> sizes; // numbers, or expressions of the plan
+    for (const Json &buffer : plan["buffers"])
+        if (buffer.value("name", "") == written && buffer.contains("shape"))
+            for (const Json &size : buffer["shape"])
+                sizes.push_back(size.is_string() ? size.get<std::string>() : size.dump());
+    const std::string shape =
+        sizes.empty()
+            ? ""
+            : fmt::format(" [{}]", spelling.sizes(fmt::format("{}", fmt::join(sizes, ", "))));
+    return fmt::format("{}: reads {}; writes {}{}.\n", step.value("kind", ""),
+                       fmt::join(reads, ", "), written, shape);
+}
+
+std::string partText(const policy::SearchSpace::Part &part, const SizeSpelling &spelling) {
+    std::string text = fmt::format("{}: {}. ", part.name, shortened(spelling.sizes(part.work)));
+    if (!part.loops.empty())
+        text += shortened(part.loops) + "; ";
+    if (!part.accesses.empty())
+        text += shortened(part.accesses) + "; ";
+    return text + fmt::format("{}; {}.\n", part.schedule, part.reason);
 }
 
 } // namespace
@@ -186,22 +222,22 @@ Result<CandidateText> candidateText(const policy::SearchSpace &space, const std:
 
 std::string thoughtOf(const std::vector<policy::SearchSpace::Part> &parts, const Json &plan,
                       const SizeSpelling &spelling) {
-    std::vector<std::string> library;
-    for (const Json &step : plan["steps"])
-        if (const auto kind = step.value("kind", ""); kind == "gemm" || kind == "convolution")
-            library.push_back(kind);
     std::string text;
-    if (!library.empty())
-        text += fmt::format("The library does {}.\n", fmt::join(library, ", "));
-    for (std::size_t i = 0; i < parts.size() && i < mostParts; ++i) {
-        const auto &part = parts[i];
-        text += fmt::format("{}: {}. ", part.name, shortened(spelling.sizes(part.work)));
-        if (!part.loops.empty())
-            text += shortened(part.loops) + "; ";
-        if (!part.accesses.empty())
-            text += shortened(part.accesses) + "; ";
-        text += fmt::format("{}; {}.\n", part.schedule, part.reason);
+    std::size_t told = 0; // parts stand in the order of the plan's kernels
+    const auto tell = [&](std::size_t end) {
+        for (; told < end; ++told)
+            if (told < mostParts)
+                text += partText(parts[told], spelling);
+    };
+    for (const Json &step : plan["steps"]) {
+        const std::string kind = step.value("kind", ""), entry = step.value("entry", "");
+        if (kind == "gemm" || kind == "convolution")
+            text += libraryText(step, plan, spelling);
+        for (std::size_t part = told; part < parts.size(); ++part)
+            if (isOf(entry, parts[part].name))
+                tell(part + 1);
     }
+    tell(parts.size());
     if (parts.size() > mostParts)
         text += fmt::format("{} more kernels.\n", parts.size() - mostParts);
     if (!text.empty())

@@ -61,9 +61,10 @@ Result<Document> documentFromJson(const Json &json);
 Result<CandidateText> candidateText(const policy::SearchSpace &space, const std::string &name,
                                     device::Kind kind);
 
-/// Of each kernel a line: what it reads, computes and writes, its loops, where each access goes
-/// with them, and its schedule, so that a model derives these before it writes them. What the
-/// planner expects of it is not there: a model that cannot compute it would make it up.
+/// Of each step of the plan a line: what it reads, computes and writes, and of a kernel its loops,
+/// where each access goes with them, and its schedule, so that a model derives these before it
+/// writes them. What the planner expects of it is not there: a model that cannot compute it would
+/// make it up.
 std::string thoughtOf(const std::vector<policy::SearchSpace::Part> &parts, const Json &plan,
                       const SizeSpelling &spelling);
 

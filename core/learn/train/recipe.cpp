@@ -133,6 +133,7 @@ Result<void> readStages(TomlFields &top, TrainRecipe &recipe) {
         fields.take("samples", scoring.tries.samples, 1, 1e4);
         fields.take("turns", scoring.tries.turns, 1, 1000);
         fields.take("temperature", scoring.temperature, 0, 100);
+        fields.take("top_p", scoring.topP, 0.01, 1);
         fields.take("before_train", scoring.beforeTrain);
     });
 }

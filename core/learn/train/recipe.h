@@ -109,7 +109,7 @@ struct RftOptions {
     double leastReward = std::numeric_limits<double>::min();
     std::int64_t mostRefused = 0;   ///< its calls that could not be done, unreadable turns too
     std::int64_t mostIdleTurns = 1; ///< its turns behind the best one: loops that led nowhere
-    std::int64_t mostOfATask = 0;   ///< the best so many are kept; 0: all
+    std::int64_t mostOfATask = 0;   ///< the best so many, then the fastest; 0: all
     std::int64_t checkpointEvery = 25;
 };
 
@@ -129,7 +129,8 @@ struct ScoringOptions {
     std::vector<std::string> levels; ///< only tasks of these; none: of all
     std::int64_t tasks = 0;          ///< of each split, spread over it; 0: all
     Tries tries{0, 1, 1};            ///< `tasks` is not used
-    double temperature = 0;          ///< 0: the likeliest token
+    double temperature = 0;          ///< 0: the likeliest token, but 1 in fresh starts
+    double topP = 1;                 ///< of what is drawn
     /// Also before the first stage, as step 0: what a run begins with. Not where it is resumed.
     bool beforeTrain = false;
 };

@@ -170,8 +170,9 @@ Result<Collected> Rollouts::played(const Wanted &wanted, const fs::path &kept,
     std::error_code error;
     if (setting_.run)
         fs::remove_all(folder, error); // of a start that was killed
-    CUDA_AGENT_ASSIGN(collected, this->collected(tries, folder, wanted.tries.turns,
-                                                 recipe_.rollout.temperature, stop));
+    const Sampling sampling{recipe_.rollout.temperature, recipe_.rollout.topP};
+    CUDA_AGENT_ASSIGN(collected,
+                      this->collected(tries, folder, wanted.tries.turns, sampling, stop));
     if (!setting_.run)
         return std::move(collected);
     CUDA_AGENT_TRY(keepSessions(collected, folder, wanted.runStep));
@@ -249,7 +250,7 @@ std::vector<const bench::SuiteTask *> Rollouts::chosen(const Wanted &wanted) con
 }
 
 Result<Collected> Rollouts::collected(const std::vector<Try> &tries, const fs::path &folder,
-                                      std::int64_t turns, double temperature,
+                                      std::int64_t turns, const Sampling &sampling,
                                       const std::stop_token &stop) {
     auto &processes = setting_.processes;
     const auto groups = tries.empty() ? 0 : static_cast<std::size_t>(tries.back().group) + 1;
@@ -258,7 +259,7 @@ Result<Collected> Rollouts::collected(const std::vector<Try> &tries, const fs::p
         if (isMine(sharesWholeTasks(groups) ? placeOf(*tries[i].task) : i))
             mine.push_back(static_cast<std::int64_t>(i));
     CUDA_AGENT_ASSIGN(
-        all, gathered(processes, collectedHere(tries, mine, folder, turns, temperature, stop)));
+        all, gathered(processes, collectedHere(tries, mine, folder, turns, sampling, stop)));
     if (all.trajectories.empty() && all.asked > 0)
         return machineError("not one of {} episodes came to its end; the last one: {}", all.asked,
                             all.problem);
@@ -271,7 +272,7 @@ Result<Collected> Rollouts::collected(const std::vector<Try> &tries, const fs::p
 Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
                                           const std::vector<std::int64_t> &places,
                                           const fs::path &folder, std::int64_t turns,
-                                          double temperature, const std::stop_token &stop) {
+                                          const Sampling &sampling, const std::stop_token &stop) {
     const auto &rollout = recipe_.rollout;
     std::optional<TemporaryFolder> own; // the run's is the first process's
     if (!setting_.run) {
@@ -297,7 +298,8 @@ Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
                             static_cast<std::int64_t>(std::max<std::size_t>(asks.size(), 1)));
     options.context = recipe_.context;
     options.endToken = setting_.tokenizer.id(chat::imEnd).value_or(0);
-    options.sampling = {temperature > 0 ? temperature : 1, rollout.topP};
+    const bool likeliest = sampling.temperature == 0; // but in fresh starts
+    options.sampling = {likeliest ? 1 : sampling.temperature, sampling.topP};
     options.guessed = rollout.guessedTokens;
     options.masks = grammar_;
     options.enter = [&] { return steps.next(); };
@@ -310,7 +312,7 @@ Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
     if (how.reward == RewardKind::milestone) // there is no more to be had
         how.enough = rollout.timing ? 3 : 1;
     how.freshStarts = rollout.freshStarts;
-    how.likeliest = temperature == 0;
+    how.likeliest = likeliest;
     Generator generator(setting_.actor, options);
     CUDA_AGENT_ASSIGN(collected, collect(generator, setting_.tokenizer, judges_, asks, how, stop));
     for (auto &one : collected.trajectories)
@@ -363,7 +365,8 @@ Result<Metrics> Rollouts::score(std::int64_t runStep, const std::stop_token &sto
     if (tries.empty())
         return Metrics();
     CUDA_AGENT_ASSIGN(collected, this->collected(tries, rolloutFolder(setting_.folder, runStep),
-                                                 scoring.tries.turns, scoring.temperature, stop));
+                                                 scoring.tries.turns,
+                                                 {scoring.temperature, scoring.topP}, stop));
     Metrics metrics;
     if (!setting_.run)
         return metrics; // the first process tells

@@ -76,13 +76,13 @@ class Rollouts {
                              const std::stop_token &stop);
     /// The tries of all processes.
     Result<Collected> collected(const std::vector<Try> &tries, const std::filesystem::path &folder,
-                                std::int64_t turns, double temperature,
+                                std::int64_t turns, const Sampling &sampling,
                                 const std::stop_token &stop);
     /// Those of this one, `places` among all.
     Result<Collected> collectedHere(const std::vector<Try> &tries,
                                     const std::vector<std::int64_t> &places,
                                     const std::filesystem::path &folder, std::int64_t turns,
-                                    double temperature, const std::stop_token &stop);
+                                    const Sampling &sampling, const std::stop_token &stop);
     std::vector<const bench::SuiteTask *> chosen(const Wanted &wanted) const;
     /// Has the judges of these tasks, then those of the step after, prepared as there is time.
     Result<void> prepareAhead(const std::vector<const bench::SuiteTask *> &tasks, Wanted next);

@@ -233,8 +233,9 @@ std::vector<std::size_t> goodOnes(const std::vector<Trajectory> &trajectories,
             good.push_back(i);
     if (options.mostOfATask == 0)
         return good;
-    std::ranges::stable_sort(good, std::greater(),
-                             [&](std::size_t i) { return trajectories[i].reward; });
+    std::ranges::stable_sort(good, std::greater(), [&](std::size_t i) {
+        return std::pair(trajectories[i].reward, trajectories[i].episode.overCompile);
+    });
     std::map<std::string, std::int64_t> taken;
     std::erase_if(
         good, [&](std::size_t i) { return ++taken[trajectories[i].task] > options.mostOfATask; });

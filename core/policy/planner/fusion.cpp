@@ -6,9 +6,10 @@
 
 namespace cuda_agent::policy {
 
-std::vector<int> reachableFrom(const Program &program, const std::vector<int> &roots) {
+std::vector<int> reachableFrom(const Program &program, const std::vector<int> &roots,
+                               const std::set<int> &known) {
     std::vector<int> order;
-    std::set<int> seen;
+    std::set<int> seen = known;
     const std::function<void(int)> visit = [&](int id) {
         if (!seen.insert(id).second)
             return;

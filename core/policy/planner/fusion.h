@@ -68,8 +68,10 @@ bool areMaxAndSumOfExp(const Program &program, int first, int second);
 /// The axes of the given set in the memory order of the largest thing that is read or written.
 Axes memoryOrder(const Program &program, const std::set<Axis> &axes, const std::vector<int> &values,
                  const std::vector<Store> &stores);
-/// All values that the roots are computed from, arguments first, stopping at nothing.
-std::vector<int> reachableFrom(const Program &program, const std::vector<int> &roots);
+/// All values that the roots are computed from, arguments first, those `known` and what only they
+/// are computed from left out.
+std::vector<int> reachableFrom(const Program &program, const std::vector<int> &roots,
+                               const std::set<int> &known = {});
 /// The same, of those that can come next always the one with the least number: as the operators of
 /// the task's graph stand, which kernels and what is told of them follow.
 std::vector<int> inOrderFrom(const Program &program, const std::vector<int> &roots);

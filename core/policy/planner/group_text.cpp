@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/group_text.h"
 #include "core/policy/planner/products.h"
+#include "core/policy/planner/reducers.h"
 
 namespace cuda_agent::policy {
 
@@ -14,7 +15,7 @@ std::string shapeText(const BufferInfo &buffer) {
 }
 
 /// "32 * 8"; "1" of none.
-std::string productText(const Factors &factors) {
+std::string productOf(const Factors &factors) {
     std::vector<std::string> parts;
     for (const std::int64_t factor : factors)
         if (factor != 1)
@@ -102,8 +103,8 @@ std::string strideText(const Program &program, const std::vector<Walked> &walked
             for (std::size_t k = i + 1; k < atoms.size(); ++k)
                 factors.push_back(program.axes.size(atoms[k]));
             factors.insert(factors.end(), dim.inner.begin(), dim.inner.end());
-            terms.push_back((dim.step < 0) == (stride < 0) ? productText(factors)
-                                                           : "-" + productText(factors));
+            terms.push_back((dim.step < 0) == (stride < 0) ? productOf(factors)
+                                                           : "-" + productOf(factors));
         }
     }
     return spelled(stride, fmt::format("{}", fmt::join(terms, " + ")));
@@ -111,7 +112,7 @@ std::string strideText(const Program &program, const std::vector<Walked> &walked
 
 /// Where an access begins: behind the tensor's first element, or before it where windows reach over
 /// its border.
-std::string baseText(const std::vector<Walked> &walked, std::int64_t base) {
+std::string baseText(const Program &program, const std::vector<Walked> &walked, std::int64_t base) {
     std::vector<std::string> terms;
     for (const Walked &dim : walked) {
         if (dim.offset == 0)
@@ -119,15 +120,18 @@ std::string baseText(const std::vector<Walked> &walked, std::int64_t base) {
         const std::int64_t offset = base < 0 ? -dim.offset : dim.offset;
         if (offset < 0)
             return fmt::to_string(base);
-        const bool last = offset == dim.size - 1 && offset >= leastSpelled;
-        const auto places = last ? fmt::format("{} - 1", dim.size) : fmt::to_string(offset);
-        const std::string inner = productText(dim.inner);
+        // A part that reaches the dimension's end begins so much before it, one that walks
+        // backwards at the last place.
+        const std::int64_t places = dim.step == 1 ? program.axes.size(dim.axes) : 1;
+        const bool last = offset >= leastSpelled && offset == dim.size - places;
+        const auto begin = last ? fmt::format("{} - {}", dim.size, places) : fmt::to_string(offset);
+        const std::string inner = productOf(dim.inner);
         if (inner == "1")
-            terms.push_back(places);
+            terms.push_back(begin);
         else if (offset == 1)
             terms.push_back(inner);
         else
-            terms.push_back(fmt::format("{} * {}", last ? "(" + places + ")" : places, inner));
+            terms.push_back(fmt::format("{} * {}", last ? "(" + begin + ")" : begin, inner));
     }
     return spelled(base, fmt::format("{}", fmt::join(terms, " + ")));
 }
@@ -140,7 +144,7 @@ struct AccessText {
 
 AccessText textOf(const Program &program, const Nest &nest, const std::vector<Walked> &walked,
                   const Access &access) {
-    AccessText text{baseText(walked, access.base), {}};
+    AccessText text{baseText(program, walked, access.base), {}};
     for (std::size_t i = 0; i < nest.dims.size(); ++i)
         text.strides.push_back(
             strideText(program, walked, nest.dims[i].axes.back(), access.strides[i]));
@@ -175,51 +179,148 @@ void addProduct(SizeTexts::Texts &texts, const Factors &factors) {
     std::int64_t number = 1;
     for (const std::int64_t factor : factors)
         number *= factor;
-    if (const auto words = productText(factors);
+    if (const auto words = productOf(factors);
         number >= leastSpelled && words.find(' ') != words.npos)
         texts.try_emplace(number, spelled(number, words));
+}
+
+/// What a kernel computes on one way along its rows, or behind the last one.
+struct Sweep {
+    std::vector<int> values;          ///< that it computes, in the order of the task's operators
+    std::vector<std::string> results; ///< of the row, or along it: what it ends with
+};
+
+std::string resultText(const Program &program, const Reducer &reducer) {
+    switch (reducer.kind) {
+    case Reducer::Kind::moments:
+        return "mean and squares over the row";
+    case Reducer::Kind::maxAndSumOfExp:
+        return "max and sum of exp over the row";
+    default:
+        return program.values[reducer.value].op + " over the row";
+    }
+}
+
+std::vector<Sweep> sweepsOf(const Program &program, const Group &group) {
+    std::set<int> ends(group.reduces.begin(), group.reduces.end());
+    ends.insert(group.scans.begin(), group.scans.end());
+    ends.insert(group.orders.begin(), group.orders.end());
+    for (const int number : {group.product, group.scores})
+        ends.insert(productValue(program, group, number));
+    std::vector<Sweep> sweeps;
+    const auto add = [&](const std::vector<int> &roots, std::vector<std::string> results) {
+        sweeps.push_back(
+            {inOrder(program, reachableFrom(program, roots, ends)), std::move(results)});
+    };
+    for (const Pass &pass : makePasses(program, group)) {
+        std::vector<int> inputs;
+        std::vector<std::string> results;
+        for (const Reducer &reducer : pass.reducers) {
+            inputs.push_back(reducer.input);
+            results.push_back(resultText(program, reducer));
+        }
+        add(inputs, std::move(results));
+    }
+    std::vector<int> inputs;
+    std::vector<std::string> results;
+    for (const int id : group.scans) {
+        inputs.push_back(program.values[id].args[0]);
+        results.push_back(program.values[id].op + " along the row");
+    }
+    for (const int id : group.orders) {
+        const Value &value = program.values[id];
+        inputs.push_back(value.args[0]);
+        results.push_back(fmt::format("{} {} of the row", value.op,
+                                      value.backwards ? "largest first" : "smallest first"));
+    }
+    if (!inputs.empty())
+        add(inputs, std::move(results));
+    if (group.logits >= 0)
+        add({group.logits}, {});
+    std::vector<int> stored;
+    for (const Store &store : group.stores)
+        stored.push_back(store.value);
+    add(stored, {});
+    return sweeps;
+}
+
+/// Of the product that a group computes itself; empty where there is none.
+std::string productText(const Program &program, const Group &group) {
+    if (productValue(program, group, group.product) < 0)
+        return {};
+    const Product &p = *program.library[group.product].product;
+    return fmt::format("{} [{}{}, {}] over {} of k",
+                       productValue(program, group, group.scores) >= 0
+                           ? "softmax of a product, times a third,"
+                           : "their product",
+                       p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k);
+}
+
+/// Of an operator of the task or a part of one; empty of what is none.
+std::string operatorText(const Value &value) {
+    if (value.kind != Kind::pointwise || value.op == "cast")
+        return {};
+    return value.name.empty() ? value.op : value.name;
+}
+
+/// What a store writes: "softmax", "in0" of a copy, "sum over the row".
+std::string storedText(const Program &program, int id) {
+    const Value &value = program.values[id];
+    if (!value.name.empty())
+        return value.name;
+    switch (value.kind) {
+    case Kind::load:
+        return program.buffers[value.buffer].name;
+    case Kind::constant:
+        return fmt::format("{}", value.number);
+    case Kind::pointwise:
+        return value.op == "cast" || value.op == "place" ? storedText(program, value.args[0])
+                                                         : value.op;
+    default:
+        return value.op;
+    }
 }
 
 } // namespace
 
 std::string describeGroup(const Program &program, const Group &group) {
-    std::vector<std::string> reads, ops, writes;
-    std::set<std::string> seen;
-    const int product = productValue(program, group, group.product);
-    const int score = productValue(program, group, group.scores);
-    for (const int buffer : operandsOf(program, group)) {
-        seen.insert(program.buffers[buffer].name);
-        reads.push_back(shapeText(program.buffers[buffer]));
-    }
-    if (product >= 0) {
-        const Product &p = *program.library[group.product].product;
-        ops.push_back(
-            fmt::format("{} [{}{}, {}] over {} of k",
-                        score >= 0 ? "softmax of a product, times a third," : "their product",
-                        p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k));
-    }
-    for (const int id : inOrderFrom(program, group.roots())) {
-        const Value &value = program.values[id];
-        if (id == product || id == score)
-            continue;
-        if (value.kind == Kind::load && seen.insert(program.buffers[value.buffer].name).second)
-            reads.push_back(shapeText(program.buffers[value.buffer]));
-        if (value.kind == Kind::pointwise && value.op != "cast")
-            ops.push_back(value.name.empty() ? value.op : value.name);
-        if (value.kind == Kind::reduce)
-            ops.push_back(value.op + " over the row");
-        if (value.kind == Kind::scan)
-            ops.push_back(value.op + " along the row");
-        if (value.kind == Kind::order)
-            ops.push_back(fmt::format("{} {} of the row", value.op,
-                                      value.backwards ? "largest first" : "smallest first"));
+    std::vector<std::string> parts, writes;
+    std::set<int> toldBuffers, toldValues;
+    for (const Sweep &sweep : sweepsOf(program, group)) {
+        std::vector<std::string> reads, ops;
+        const auto read = [&](int buffer) {
+            const BufferInfo &info = program.buffers[buffer];
+            const std::string text =
+                toldBuffers.insert(buffer).second ? shapeText(info) : info.name;
+            if (std::ranges::find(reads, text) == reads.end() &&
+                std::ranges::find(reads, info.name) == reads.end())
+                reads.push_back(text);
+        };
+        if (parts.empty()) {
+            for (const int buffer : operandsOf(program, group))
+                read(buffer);
+            if (auto product = productText(program, group); !product.empty())
+                ops.push_back(std::move(product));
+        }
+        for (const int id : sweep.values) {
+            const Value &value = program.values[id];
+            if (value.kind == Kind::load)
+                read(value.buffer);
+            else if (const auto text = operatorText(value);
+                     !text.empty() && toldValues.insert(id).second)
+                ops.push_back(text);
+        }
+        ops.insert(ops.end(), sweep.results.begin(), sweep.results.end());
+        if (!reads.empty())
+            parts.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
+        if (!ops.empty())
+            parts.push_back(fmt::format("{}", fmt::join(ops, ", ")));
     }
     for (const Store &store : group.stores)
-        writes.push_back(shapeText(program.buffers[store.buffer]));
-    std::string text = reads.empty() ? "" : fmt::format("reads {}; ", fmt::join(reads, ", "));
-    if (!ops.empty())
-        text += fmt::format("{}; ", fmt::join(ops, ", "));
-    return text + fmt::format("writes {}", fmt::join(writes, ", "));
+        writes.push_back(fmt::format("{} = {}", shapeText(program.buffers[store.buffer]),
+                                     storedText(program, store.value)));
+    parts.push_back(fmt::format("writes {}", fmt::join(writes, ", ")));
+    return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string describeLoops(const Program &program, const ScheduledGroup &group) {

@@ -397,7 +397,7 @@ TEST(Nest, IsToldByTheSizesThatItsNumbersAreMadeOf) {
     EXPECT_EQ(describeLoops(u.program, group), "rows 3 * 20 * (15 * 16)");
     EXPECT_EQ(describeAccesses(u.program, group),
               "in0 + 5152: (20 * 17 * 16), -(17 * 16), 1; in1: 0, (15 * 16), 1; "
-              "out0 + (20 * 15 * 16): (40 * 15 * 16), (15 * 16), 1");
+              "out0 + ((40 - 20) * 15 * 16): (40 * 15 * 16), (15 * 16), 1");
     const SizeTexts texts = sizeTextsOf(u.program, group);
     EXPECT_EQ(texts.loops, (SizeTexts::Texts{{240, "(15 * 16)"}}));
     EXPECT_EQ(texts.strides.at("in0").at(272), "(17 * 16)") << "whatever its sign";
@@ -410,6 +410,57 @@ TEST(Nest, IsToldByTheSizesThatItsNumbersAreMadeOf) {
     group.nest = u.nest();
     EXPECT_TRUE(describeAccesses(u.program, group).starts_with("in0 + ((20 - 1) * 17 * 16 + 16): "))
         << describeAccesses(u.program, group);
+}
+
+TEST(Group, IsToldOneWayAlongItsRowsAfterTheOther) {
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(8);
+    const int in = u.buffer("in0", {4, 8}), scale = u.buffer("in1", {8}),
+              out = u.buffer("out0", {4, 8}), other = u.buffer("out1", {4});
+    const int x = u.program.load(in, {{i}, {j}});
+    const int sum = u.sum(u.program.pointwise("abs", {x}, DType::float32), {j});
+    const int share = u.program.pointwise("div", {x, sum}, DType::float32);
+    u.program.values[share].name = "div_1";
+    const int scaled =
+        u.program.pointwise("mul", {share, u.program.load(scale, {{j}})}, DType::float32);
+    u.store(u.program.pointwise("cast", {scaled}, DType::float16), {{i}, {j}}, out);
+    u.store(sum, {{i}}, other);
+    EXPECT_EQ(describeGroup(u.program, u.group),
+              "reads in0 [4, 8]; abs, sum over the row; reads in0, in1 [8]; div_1, mul; "
+              "writes out0 [4, 8] = mul, out1 [4] = sum");
+}
+
+TEST(Group, TellsOfResultsThatOneWayComputesTogether) {
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(8);
+    const int in = u.buffer("in0", {4, 8}), out = u.buffer("out0", {4, 8});
+    const int x = u.program.load(in, {{i}, {j}});
+    const int max = u.program.reduce("max", x, {j}, DType::float32);
+    u.group.reduces.push_back(max);
+    u.group.reduced.insert(j);
+    const int distance = u.program.pointwise("sub", {x, max}, DType::float32);
+    const int exponential = u.program.pointwise("exp", {distance}, DType::float32);
+    const int sum = u.sum(exponential, {j});
+    u.store(u.program.pointwise("div", {exponential, sum}, DType::float32), {{i}, {j}}, out);
+    EXPECT_EQ(describeGroup(u.program, u.group),
+              "reads in0 [4, 8]; max and sum of exp over the row; reads in0; sub, exp, div; "
+              "writes out0 [4, 8] = div");
+}
+
+TEST(Group, TellsWhatIsReadBehindAScan) {
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(8);
+    const int in = u.buffer("in0", {4, 8}), by = u.buffer("in1", {8}), copy = u.buffer("out0", {8}),
+              out = u.buffer("out1", {4, 8});
+    const int scan = u.program.scan("sum", u.program.load(in, {{i}, {j}}), {j}, DType::float32);
+    u.group.scans.push_back(scan);
+    u.group.reduced.insert(j);
+    const int factor = u.program.load(by, {{j}});
+    u.store(factor, {{j}}, copy);
+    u.store(u.program.pointwise("mul", {scan, factor}, DType::float32), {{i}, {j}}, out);
+    EXPECT_EQ(describeGroup(u.program, u.group),
+              "reads in0 [4, 8]; sum along the row; reads in1 [8]; mul; "
+              "writes out0 [8] = in1, out1 [4, 8] = mul");
 }
 
 } // namespace

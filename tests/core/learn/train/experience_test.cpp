@@ -336,6 +336,9 @@ TEST(GoodOnes, AreCorrectWithoutWaste) {
     trajectories[2].reward = 3;
     options.mostOfATask = 1;
     EXPECT_EQ(goodOnes(trajectories, options), (std::vector<std::size_t>{2})) << "the better";
+    trajectories[1].reward = 3;
+    trajectories[1].episode.overCompile = 2;
+    EXPECT_EQ(goodOnes(trajectories, options), (std::vector<std::size_t>{1})) << "the faster";
 }
 
 TEST(Rounds, NameEachOnceARoundInOrdersOfTheirOwn) {

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/corpus/document.h"
+
+#include <gtest/gtest.h>
+
+namespace cuda_agent::learn {
+namespace {
+
+using Parts = std::vector<policy::SearchSpace::Part>;
+
+policy::SearchSpace::Part part(const std::string &name) {
+    return {name, "writes out0", "rows 4", "out0: 1", {}, "row-t128", "one pass"};
+}
+
+Json kernel(const std::string &entry) {
+    return {{"kind", "kernel"}, {"entry", entry}};
+}
+
+std::string thought(const Parts &parts, const Json &steps) {
+    const Json plan{{"buffers", {{{"name", "tmp0"}, {"shape", {154936, "8 * 3"}}}}},
+                    {"steps", steps}};
+    task::Description task;
+    task::Node node;
+    node.outputs.push_back({DType::float32, {1024, 856, 181}, {}});
+    task.graph.nodes.push_back(std::move(node));
+    return thoughtOf(parts, plan, SizeSpelling(task, "f32[1024, 856, 181]", "0|row-t128"));
+}
+
+TEST(Thought, GoesThroughThePlanStepByStep) {
+    EXPECT_EQ(thought({part("map0"), part("reduce1"), part("map10")},
+                      {kernel("map0"),
+                       {{"kind", "gemm"}, {"a", "in0"}, {"b", "p_weight"}, {"c", "tmp0"}},
+                       kernel("reduce1"),
+                       kernel("reduce1Combine"),
+                       {{"kind", "convolution"},
+                        {"input", "tmp0"},
+                        {"weight", "in1"},
+                        {"bias", "in2"},
+                        {"output", "out0"}},
+                       kernel("map10")}),
+              "map0: writes out0. rows 4; out0: 1; row-t128; one pass.\n"
+              "gemm: reads in0, p_weight; writes tmp0 [(856 * 181), 8 * 3].\n"
+              "reduce1: writes out0. rows 4; out0: 1; row-t128; one pass.\n"
+              "convolution: reads tmp0, in1, in2; writes out0.\n"
+              "map10: writes out0. rows 4; out0: 1; row-t128; one pass.");
+}
+
+TEST(Thought, TellsOfPartsWhoseKernelsHaveOtherNamesAndOfManyInAWord) {
+    EXPECT_EQ(thought({part("map1")}, Json::array({kernel("map10")})),
+              "map1: writes out0. rows 4; out0: 1; row-t128; one pass.");
+    Parts many;
+    Json steps = Json::array();
+    for (int i = 0; i < 13; ++i) {
+        many.push_back(part(fmt::format("map{}", i)));
+        steps.push_back(kernel(many.back().name));
+    }
+    const std::string text = thought(many, steps);
+    EXPECT_EQ(std::ranges::count(text, '\n'), 10);
+    EXPECT_TRUE(text.ends_with("\n3 more kernels.")) << text;
+    EXPECT_EQ(thought({}, Json::array()), "");
+}
+
+} // namespace
+} // namespace cuda_agent::learn
