@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/bench/summary.h"
 
+#include "core/reward/reward.h"
+
 #include <algorithm>
 #include <cmath>
 #include <regex>
@@ -27,15 +29,15 @@ Against against(const std::string &name, const std::vector<const Record *> &reco
     std::size_t counted = 0;
     for (const auto *record : records) {
         const auto speedup = record->speedup(name);
-        const bool limit = record->fractionOfLimit() >= atLimit;
+        const bool limit = record->fractionOfLimit() >= reward::atLimit;
         if (!speedup) { // right, but without a time of that setting to compare with
             result.fasterOrAtLimit += limit ? 1 : 0;
             continue;
         }
         ++counted;
         logs += std::log(*speedup);
-        result.faster += *speedup > clearlyFaster ? 1 : 0;
-        result.fasterOrAtLimit += *speedup > clearlyFaster || limit ? 1 : 0;
+        result.faster += *speedup > reward::clearlyFaster ? 1 : 0;
+        result.fasterOrAtLimit += *speedup > reward::clearlyFaster || limit ? 1 : 0;
         for (std::size_t i = 0; i < fastPs().size(); ++i)
             result.fastP[i] += *speedup > fastPs()[i] ? 1 : 0;
     }
@@ -63,7 +65,7 @@ Group groupOf(const std::string &name, const std::vector<const Record *> &record
         if (record->outcome != Outcome::correct)
             continue;
         ++group.correct;
-        group.limit += record->fractionOfLimit() >= atLimit ? 1 : 0;
+        group.limit += record->fractionOfLimit() >= reward::atLimit ? 1 : 0;
         group.algebra += record->algebra ? 1 : 0;
     }
     group.judged = counting.size();

@@ -8,11 +8,6 @@
 
 namespace cuda_agent::bench {
 
-/// Faster, in a count, means this much: 5 %, above what two measurements of one thing differ by.
-inline constexpr double clearlyFaster = 1.05;
-/// Fraction of the machine's limit that counts as being at it.
-inline constexpr double atLimit = 0.95;
-
 /// Speed-ups of candidates over one stock setting of PyTorch.
 struct Against {
     std::string name;                ///< "eager", "compile" or "best_stock"

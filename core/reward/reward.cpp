@@ -6,10 +6,8 @@ namespace cuda_agent::reward {
 
 namespace {
 
-constexpr double margin = 1.05;
-
-bool clearlyFaster(double candidate, std::optional<double> baseline) {
-    return baseline && candidate > 0 && *baseline > margin * candidate;
+bool isFaster(double candidate, std::optional<double> baseline) {
+    return baseline && candidate > 0 && *baseline > clearlyFaster * candidate;
 }
 
 } // namespace
@@ -18,9 +16,9 @@ int milestone(bool correct, double candidate, std::optional<double> eager,
               std::optional<double> compile) {
     if (!correct)
         return -1;
-    if (!clearlyFaster(candidate, eager))
+    if (!isFaster(candidate, eager))
         return 1;
-    return clearlyFaster(candidate, compile) ? 3 : 2;
+    return isFaster(candidate, compile) ? 3 : 2;
 }
 
 } // namespace cuda_agent::reward

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/progress/progress_data.h"
 
+#include "core/reward/reward.h"
 #include "widgets/base/text.h"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 namespace cuda_agent::widgets {
 
 namespace {
-
-constexpr double margin = 1.05; ///< of core/reward
 
 double secondsOf(const Json &times, const char *name) {
     return numberOf(partOf(times, name), "seconds");
@@ -46,9 +45,10 @@ ProgressData progressOf(const SessionDocument &document, Against against) {
                                                            : limit;
     data.milestones.push_back({1, 0});
     if (reference > 0 && eager > 0)
-        data.milestones.push_back({2, reference * margin / eager});
+        data.milestones.push_back({2, reference * reward::clearlyFaster / eager});
     if (reference > 0 && eager > 0 && compile > 0)
-        data.milestones.push_back({3, reference * margin / std::min(eager, compile)});
+        data.milestones.push_back(
+            {3, reference * reward::clearlyFaster / std::min(eager, compile)});
     return data;
 }
 

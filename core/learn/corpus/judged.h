@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/learn/corpus/rehearsal.h"
+#include "core/reward/reward.h"
 
 #include <map>
 
@@ -56,7 +57,7 @@ struct JudgedOptions {
         0.5; ///< of correct candidates that a faster one follows where it is known
     /// How much faster that is: by its verdict, and at the low end of the interval when both are
     /// timed in turns.
-    double leastGain = 1.05;
+    double leastGain = reward::clearlyFaster;
 };
 
 struct JudgedDocuments {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/train/rollout_metrics.h"
 
-#include "core/bench/summary.h"
+#include "core/reward/reward.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,10 +20,10 @@ Metrics ratesOf(const std::vector<const Episode *> &episodes) {
         if (!episode->correct())
             continue;
         ++correct;
-        eager += episode->overEager > bench::clearlyFaster;
-        const bool faster = episode->overCompile > bench::clearlyFaster;
+        eager += episode->overEager > reward::clearlyFaster;
+        const bool faster = episode->overCompile > reward::clearlyFaster;
         compile += faster;
-        orAtLimit += faster || episode->ofLimit >= bench::atLimit;
+        orAtLimit += faster || episode->ofLimit >= reward::atLimit;
         if (episode->overCompile > 0) {
             logs += std::log(episode->overCompile);
             ++timed;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/transcript.h"
 #include "core/policy/policy.h"
+#include "core/reward/reward.h"
 
 namespace cuda_agent::policy {
 
@@ -9,8 +10,6 @@ namespace {
 
 /// A gain below this is not worth another candidate.
 constexpr double worthwhile = 0.03;
-constexpr double targetSpeedup = 1.05;
-constexpr double atLimit = 0.95;
 
 std::string timeText(double seconds) {
     if (seconds >= 1e-3)
@@ -145,7 +144,7 @@ class Planner : public Policy {
             return {};
         if (!moreToTry)
             return "every schedule has been tried";
-        if (best->fractionOfLimit >= atLimit)
+        if (best->fractionOfLimit >= reward::atLimit)
             return fmt::format("{:.0f} % of the machine's limit is reached",
                                100 * best->fractionOfLimit);
         const bool cpu = context_.device.kind == device::Kind::cpu;
@@ -158,7 +157,7 @@ class Planner : public Policy {
             return {};
         const double compile = baseline("compile");
         const double goal = compile > 0 ? compile : baseline("eager");
-        if (goal > 0 && goal / best->seconds >= targetSpeedup)
+        if (goal > 0 && goal / best->seconds >= reward::clearlyFaster)
             return fmt::format("{:.2f}x the speed of {} and no further gain in sight",
                                goal / best->seconds, compile > 0 ? "torch.compile" : "eager");
         if (cpu)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/transformer/transformer.h"
 
+#include "core/reward/reward.h"
 #include "core/tools/toolbox.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ std::uint64_t seedOf(std::uint64_t session, int turn) {
 }
 
 /// What a candidate's time must be of the best before it to be better.
-constexpr double clearlyLess = 1 / 1.05;
+constexpr double clearlyLess = 1 / reward::clearlyFaster;
 
 /// Whether the policy's last turn has left the session no better than it was. One that only looked
 /// at something has not.
