@@ -135,6 +135,7 @@ Result<void> readStages(TomlFields &top, TrainRecipe &recipe) {
         fields.take("temperature", scoring.temperature, 0, 100);
         fields.take("top_p", scoring.topP, 0.01, 1);
         fields.take("before_train", scoring.beforeTrain);
+        fields.take("stages", scoring.stages);
     });
 }
 
@@ -226,6 +227,8 @@ Result<void> checkRecipe(const TrainRecipe &recipe, const std::string &name) {
                                          std::string(agenticStage)};
     for (const auto &stage : recipe.stages)
         CUDA_AGENT_TRY(oneOf("stages", stage, known));
+    for (const auto &stage : recipe.scoring.stages)
+        CUDA_AGENT_TRY(oneOf("[scoring] stages", stage, known));
     for (const auto *stage : {&recipe.singleTurn, &recipe.agentic})
         CUDA_AGENT_TRY(oneOf("baseline", stage->baseline, {"critic", "group", "batch"}));
     if (recipe.rollout.reward == "speedup" && !recipe.rollout.timing)

@@ -5,6 +5,7 @@
 #include "core/learn/model/config.h"
 #include "core/learn/ppo/ppo.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -123,7 +124,7 @@ struct ValueOptions {
     std::int64_t checkpointEvery = 25;
 };
 
-/// What the policy is scored on at the end of each stage.
+/// What the policy is scored on at the end of stages.
 struct ScoringOptions {
     std::vector<std::string> splits; ///< of the rollouts' tasks; none: it is not scored
     std::vector<std::string> levels; ///< only tasks of these; none: of all
@@ -133,6 +134,10 @@ struct ScoringOptions {
     double topP = 1;                 ///< of what is drawn
     /// Also before the first stage, as step 0: what a run begins with. Not where it is resumed.
     bool beforeTrain = false;
+    std::vector<std::string> stages; ///< behind these; none: behind each
+    bool behind(std::string_view stage) const {
+        return stages.empty() || std::ranges::find(stages, stage) != stages.end();
+    }
 };
 
 /// A training run: a TOML file. Relative paths are seen from the file's folder.

@@ -63,7 +63,7 @@ Result<StageEnd> Stage::go(const std::optional<Checkpoint> &from, const std::sto
         CUDA_AGENT_TRY(writeCheckpointNow(false));
     if (!done)
         return StageEnd::stopped;
-    if (scores && !scored) {
+    if (scores && !scored && input_.recipe.scoring.behind(name_)) {
         CUDA_AGENT_ASSIGN(end, score(stop));
         if (end == StageEnd::stopped)
             return end;

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/json.h"
 #include "core/base/temporary_folder.h"
 #include "core/learn/train/adamw.h"
 #include "core/learn/train/checkpoint.h"
@@ -39,6 +40,33 @@ TEST(TrainRecipe, OfTheRepositoryAreRead) {
         ++count;
     }
     EXPECT_GE(count, 3u);
+}
+
+TEST(TrainRecipe, IsScoredBehindTheStagesThatItNames) {
+    const auto folder = TemporaryFolder::make("recipe").value();
+    const auto file = folder.path() / "recipe.toml";
+    const auto recipe = [&](const std::string &scoring) {
+        EXPECT_TRUE(writeFileAtomically(file, "stages = [\"rft\", \"value-pretrain\"]\n"
+                                              "[rollout]\ntasks = \"set.jsonl\"\n"
+                                              "[model]\nactor = \"actor\"\n"
+                                              "[scoring]\nsplits = [\"train\"]\n" +
+                                                  scoring));
+        return readTrainRecipe(file);
+    };
+    const auto all = recipe("");
+    ASSERT_TRUE(all) << all.error().message;
+    EXPECT_TRUE(all->scoring.behind("rft") && all->scoring.behind("value-pretrain"));
+    EXPECT_DOUBLE_EQ(all->scoring.topP, 1);
+    const auto one = recipe("stages = [\"rft\"]\ntop_p = 0.9\n");
+    ASSERT_TRUE(one) << one.error().message;
+    EXPECT_TRUE(one->scoring.behind("rft"));
+    EXPECT_FALSE(one->scoring.behind("value-pretrain"));
+    EXPECT_DOUBLE_EQ(one->scoring.topP, 0.9);
+    const auto unknown = recipe("stages = [\"value\"]\n");
+    ASSERT_FALSE(unknown);
+    EXPECT_NE(unknown.error().message.find("[scoring] stages must be one of pretrain"),
+              std::string::npos)
+        << unknown.error().message;
 }
 
 TEST(LearningRate, RisesThenFallsByACosine) {
