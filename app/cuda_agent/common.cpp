@@ -91,11 +91,12 @@ void TransformerOptions::add(CLI::App &app) {
         "--grammar,!--no-grammar", [this](std::int64_t count) { grammar = count > 0; },
         "The transformer writes only what can be read as a turn whose calls the tools take, and "
         "ends it in time (default: no)");
-    app.add_flag_function(
-        "--fresh-starts,!--no-fresh-starts",
-        [this](std::int64_t count) { freshStarts = count > 0; },
-        "After a turn that brought nothing better, the transformer begins anew from the task "
-        "(default: yes)");
+    app.add_option_function<std::string>(
+           "--fresh-starts",
+           [this](const std::string &name) { freshStarts = policy::freshStartsFrom(name).value(); },
+           "After which turns the transformer begins anew from the task: on-failure, those that "
+           "brought nothing better, always, all with a verdict, or never (default: on-failure)")
+        ->check(CLI::IsMember({"on-failure", "always", "never"}));
 }
 
 agent::TransformerConfig TransformerOptions::config() const {

@@ -49,7 +49,8 @@ struct TransformerOptions {
     std::string weights;
     std::optional<double> temperature, topP;
     std::optional<std::int64_t> longestTurn;
-    std::optional<bool> grammar, freshStarts;
+    std::optional<bool> grammar;
+    std::optional<policy::FreshStarts> freshStarts;
 
     void add(CLI::App &app);
     agent::TransformerConfig config() const;

@@ -112,6 +112,12 @@ Run addCorpus(CLI::App &app) {
     app.add_option("--per-task", corpus.perTask, "Documents of each task")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
+    app.add_option("--best-of", corpus.bestOf,
+                   "Candidates that are drawn for a document, which has the one that the planner "
+                   "expects to be the fastest; 1: any, as a base model that still has to learn "
+                   "which are fast reads them")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
     app.add_option("--seed", corpus.seed, "Of all that is drawn")->capture_default_str();
     app.add_option("--device", options->device,
                    "What candidates are planned for: cuda (an H200, which need not be there, but "

@@ -55,7 +55,7 @@ Result<Json> identityOf(const RunRequest &request, const device::Info &device,
     if (request.policy == "transformer") {
         CUDA_AGENT_ASSIGN(model, describeModel(request.transformer));
         model.update(policy::toJson(drawingOf(request.transformer, request.attempt)));
-        model["fresh_starts"] = freshStartsOf(request.transformer);
+        model["fresh_starts"] = nameOf(freshStartsOf(request.transformer));
         identity["transformer"] = std::move(model);
     }
     return identity;
@@ -303,8 +303,12 @@ void Run::keepDrawing(const Json &logged) {
     config.topP = config.topP.value_or(before->topP);
     config.longestTurn = config.longestTurn.value_or(before->longestTurn);
     config.grammar = config.grammar.value_or(before->grammar);
-    const Json fresh = logged.value("fresh_starts", Json(false)); // older logs do not say
-    config.freshStarts = config.freshStarts.value_or(fresh.is_boolean() && fresh.get<bool>());
+    // Older logs say yes or no, or nothing.
+    const Json fresh = logged.value("fresh_starts", Json(false));
+    auto starts = fresh == Json(true) ? policy::FreshStarts::onFailure : policy::FreshStarts::never;
+    if (fresh.is_string())
+        starts = policy::freshStartsFrom(fresh.get<std::string>()).value_or(starts);
+    config.freshStarts = config.freshStarts.value_or(starts);
 }
 
 Result<void> Run::prepare(std::stop_token stop) {

@@ -145,7 +145,7 @@ policy::Drawing drawingOf(const TransformerConfig &config, int attempt) {
     return drawing;
 }
 
-bool freshStartsOf(const TransformerConfig &config) {
+policy::FreshStarts freshStartsOf(const TransformerConfig &config) {
     return config.freshStarts.value_or(policy::TransformerOptions().freshStarts);
 }
 

@@ -22,9 +22,8 @@ struct TransformerConfig {
     /// Whether only tokens come that keep a turn readable; absent: no, or what a resumed session's
     /// log says.
     std::optional<bool> grammar;
-    /// As policy::TransformerOptions::freshStarts; absent: yes, or what a resumed session's log
-    /// says.
-    std::optional<bool> freshStarts;
+    /// Absent: on failure, or what a resumed session's log says.
+    std::optional<policy::FreshStarts> freshStarts;
     int threads = 0; ///< of PyTorch on a CPU; 0: its default
     /// Holds the weights, for any number of sessions; null: the session starts one of its own.
     std::shared_ptr<policy::ModelProcess> process;
@@ -48,7 +47,7 @@ Result<Json> describeModel(const TransformerConfig &config);
 policy::Drawing drawingOf(const TransformerConfig &config, int attempt);
 
 /// The config's, or the default.
-bool freshStartsOf(const TransformerConfig &config);
+policy::FreshStarts freshStartsOf(const TransformerConfig &config);
 
 /// How a model's turns reach the log. Both are called on the thread that waits for the turn, either
 /// may be null, and an error ends the turn.

@@ -63,7 +63,7 @@ class Transformer(Case):
         self.assertGreater(first["prompt_tokens"], 100)
         self.assertGreater(first["answer_tokens"], 0)
         # Its first turn brought nothing, so that it began anew.
-        self.assertTrue(start["transformer"]["fresh_starts"])
+        self.assertEqual(start["transformer"]["fresh_starts"], "on-failure")
         self.assertEqual(sum(note.get("fresh", False) for note in self.of("note")), 1)
         self.assertEqual((second["prompt_tokens"], second["cached_tokens"]), (first["prompt_tokens"], 0))
         self.assertEqual(len(self.of("turnEnded")), 2)
@@ -86,15 +86,15 @@ class Transformer(Case):
         self.expect(self.optimize(weights=other, turns=4), 2, "was started with the weights step-2")
 
     def test_without_fresh_starts_it_is_one_conversation(self):
-        self.expect(self.optimize("--no-fresh-starts", turns=1), 1)
+        self.expect(self.optimize("--fresh-starts", "never", turns=1), 1)
         self.expect(self.optimize(), 1, "resumed after 1 turns")
-        self.assertFalse(self.of("sessionStarted")[0]["transformer"]["fresh_starts"])
+        self.assertEqual(self.of("sessionStarted")[0]["transformer"]["fresh_starts"], "never")
         first, second = self.of("modelAnswered")
         self.assertGreater(second["prompt_tokens"], first["prompt_tokens"])
         self.assertFalse(any("fresh" in note for note in self.of("note")))
 
     def test_a_resumed_session_draws_as_it_did(self):
-        self.expect(self.optimize("--temperature", 1, "--no-fresh-starts", turns=1), 1)
+        self.expect(self.optimize("--temperature", 1, "--fresh-starts", "never", turns=1), 1)
         others = [self.folder / name for name in ("same", "likeliest")]
         for other in others:
             shutil.copytree(self.session, other)

@@ -30,6 +30,7 @@ struct CorpusOptions {
     std::size_t tasks = 0;                       ///< the first of those chosen; 0: all
     double seconds = 0; ///< no task is begun after so many: the corpus is of the others; 0: no end
     std::size_t perTask = 4; ///< documents, each of another candidate
+    std::size_t bestOf = 1;  ///< draws for each, of which the one expected to be fastest is taken
     std::uint64_t seed = 1;
     Target target = h200Target();
     task::Numerics numerics = task::Numerics::standard;
@@ -86,9 +87,9 @@ Json toJson(const CorpusSummary &summary);
 /// Makes `corpus.jsonl.gz`, a document a line in the order of the set, and `summary.json`; beside
 /// them `descriptions-<kind>.gz` keeps what the tasks are, for the next time. For each task as many
 /// different candidates as asked for are drawn evenly from the planner's space (random(), not its
-/// search); each is written as it is, or with a mistake made on purpose, which its record names.
-/// The corpus depends on set, splits, seed, target and the numbers above alone, not on `jobs`; with
-/// `seconds` also on how fast the machine is.
+/// search), or the fastest of several by its expectation; each is written as it is, or with a
+/// mistake made on purpose, which its record names. The corpus depends on set, splits, seed, target
+/// and the numbers above alone, not on `jobs`; with `seconds` also on how fast the machine is.
 ///
 /// Task code runs in sandboxes, on fake tensors; kernels are not run. Every plan without a mistake
 /// is parsed and resolved for its task before it is taken.

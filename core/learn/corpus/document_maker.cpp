@@ -34,6 +34,17 @@ double drawnShare(std::mt19937_64 &generator) {
     return static_cast<double>(generator() >> 11) * 0x1p-53;
 }
 
+/// Of `draws` candidates the one that the planner expects to be the fastest.
+std::string drawnName(const policy::SearchSpace &space, std::size_t draws,
+                      std::mt19937_64 &generator) {
+    std::string best = space.random(generator);
+    for (std::size_t i = 1; i < draws; ++i)
+        if (auto name = space.random(generator);
+            space.expectedSeconds(name) < space.expectedSeconds(best))
+            best = std::move(name);
+    return best;
+}
+
 /// Without the task's name and line in front, so that equal reasons count together.
 std::string reasonOf(std::string message, const std::string &task) {
     if (message.starts_with(task)) {
@@ -196,7 +207,7 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
          i < drawsPerDocument * options_.perTask && drafts.size() < options_.perTask; ++i) {
         if (stop.stop_requested())
             return stoppedError();
-        const auto name = space.random(generator);
+        const auto name = drawnName(space, options_.bestOf, generator);
         if (!options_.judge && !seen.insert(name).second)
             continue;
         CUDA_AGENT_ASSIGN(drawn, draftOf(made, context, space, prompt, name));

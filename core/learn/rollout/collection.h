@@ -26,9 +26,9 @@ struct CollectOptions {
     std::int64_t longestTurn = 1024;
     double seconds = 0; ///< of one episode; 0: no limit
     RewardKind reward = RewardKind::milestone;
-    int enough = 0;          ///< as EpisodeRequest::enough
-    bool freshStarts = true; ///< as policy::TransformerOptions::freshStarts
-    bool likeliest = false;  ///< takes the likeliest tokens, but in fresh starts
+    int enough = 0; ///< as EpisodeRequest::enough
+    policy::FreshStarts freshStarts = policy::FreshStarts::onFailure;
+    bool likeliest = false; ///< takes the likeliest tokens, but in fresh starts
 };
 
 /// What came of many episodes. Only what the policy is answerable for is among the trajectories.

@@ -221,6 +221,8 @@ Result<void> checkRecipe(const TrainRecipe &recipe, const std::string &name) {
     CUDA_AGENT_TRY(oneOf("device", recipe.device, {"auto", "cpu", "cuda"}));
     CUDA_AGENT_TRY(oneOf("precision", recipe.precision, {"auto", "float32", "bfloat16"}));
     CUDA_AGENT_TRY(oneOf("reward", recipe.rollout.reward, {"milestone", "speedup"}));
+    CUDA_AGENT_TRY(
+        oneOf("fresh_starts", recipe.rollout.freshStarts, {"never", "on-failure", "always"}));
     CUDA_AGENT_TRY(oneOf("numerics", recipe.rollout.numerics, {"default", "tf32", "published"}));
     const std::vector<std::string> known{std::string(pretrainStage), std::string(singleTurnStage),
                                          std::string(rftStage), std::string(valueStage),

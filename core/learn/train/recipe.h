@@ -40,13 +40,13 @@ struct PretrainOptions {
 
 /// How the policy is tried at tasks, in every stage that tries it.
 struct RolloutOptions {
-    std::filesystem::path tasks;      ///< a set or a suite; its split "train" is trained on
-    double taskGigabytes = 0;         ///< as bench::Selection::mostBytes, in GB; 0: not cut
-    std::int64_t environments = 16;   ///< episodes at once, and rows of the generator
-    std::int64_t longestTurn = 1024;  ///< tokens
-    std::int64_t guessedTokens = 16;  ///< ahead of a conversation, see Generator; 0: none
-    bool freshStarts = true;          ///< as policy::TransformerOptions::freshStarts
-    double temperature = 1, topP = 1; ///< of sampling, and of the update's probabilities
+    std::filesystem::path tasks;            ///< a set or a suite; its split "train" is trained on
+    double taskGigabytes = 0;               ///< as bench::Selection::mostBytes, in GB; 0: not cut
+    std::int64_t environments = 16;         ///< episodes at once, and rows of the generator
+    std::int64_t longestTurn = 1024;        ///< tokens
+    std::int64_t guessedTokens = 16;        ///< ahead of a conversation, see Generator; 0: none
+    std::string freshStarts = "on-failure"; ///< see policy::FreshStarts
+    double temperature = 1, topP = 1;       ///< of sampling, and of the update's probabilities
     /// The model draws only what keeps a turn readable, its calls as the tools' schemas have them,
     /// and ends a turn in time; the update's probabilities are those of that.
     bool grammar = false;

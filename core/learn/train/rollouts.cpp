@@ -311,7 +311,8 @@ Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
     how.reward = rollout.reward == "speedup" ? RewardKind::speedup : RewardKind::milestone;
     if (how.reward == RewardKind::milestone) // there is no more to be had
         how.enough = rollout.timing ? 3 : 1;
-    how.freshStarts = rollout.freshStarts;
+    CUDA_AGENT_ASSIGN(starts, policy::freshStartsFrom(rollout.freshStarts));
+    how.freshStarts = starts;
     how.likeliest = likeliest;
     Generator generator(setting_.actor, options);
     CUDA_AGENT_ASSIGN(collected, collect(generator, setting_.tokenizer, judges_, asks, how, stop));

@@ -25,18 +25,18 @@ std::uint64_t seedOf(std::uint64_t session, int turn) {
 /// What a candidate's time must be of the best before it to be better.
 constexpr double clearlyLess = 1 / reward::clearlyFaster;
 
-/// Whether the policy's last turn has left the session no better than it was. One that only looked
-/// at something has not.
-bool broughtNothing(const std::vector<session::Turn> &turns) {
+/// Whether the policy's last turn is the last of its conversation. One that only looked at
+/// something is not.
+bool endsConversation(const std::vector<session::Turn> &turns, FreshStarts starts) {
     const auto last = std::find_if(turns.rbegin(), turns.rend(), [](const session::Turn &turn) {
         return turn.author == "policy";
     });
-    if (last == turns.rend())
+    if (starts == FreshStarts::never || last == turns.rend())
         return false;
     if (!last->verdict)
         return std::ranges::any_of(last->observations,
                                    [](const auto &observation) { return !observation.ok; });
-    return !last->correct() ||
+    return starts == FreshStarts::always || !last->correct() ||
            std::any_of(last + 1, turns.rend(), [&](const session::Turn &before) {
                return before.correct() && last->seconds() >= before.seconds() * clearlyLess;
            });
@@ -59,8 +59,9 @@ class TransformerPolicy : public Policy {
     std::string name() const override { return "transformer"; }
 
     Result<Step> next(const std::vector<session::Turn> &turns, std::stop_token stop) override {
-        bool fresh = options_.freshStarts && broughtNothing(turns);
-        if (!options_.freshStarts && handsInAgain(turns))
+        const bool whole = options_.freshStarts == FreshStarts::never;
+        bool fresh = endsConversation(turns, options_.freshStarts);
+        if (whole && handsInAgain(turns))
             return Step{"", {}, true, "a right candidate came back as it was"};
         const int number = turns.empty() ? 1 : turns.back().number + 1;
         const auto write = [&]() -> Result<Written> {
@@ -69,8 +70,8 @@ class TransformerPolicy : public Policy {
             return conversation_->write(untold(turns), seedOf(options_.seed, number), stop);
         };
         CUDA_AGENT_ASSIGN(written, write());
-        if (options_.freshStarts && !fresh && written.end == Written::End::full &&
-            written.writtenTokens == 0 && first_ < turns.size()) {
+        if (!whole && !fresh && written.end == Written::End::full && written.writtenTokens == 0 &&
+            first_ < turns.size()) {
             fresh = true;
             CUDA_AGENT_ASSIGN(again, write());
             written = std::move(again);
@@ -172,6 +173,19 @@ std::unique_ptr<Policy> makeTransformer(Context context, std::string source, Ope
                                         TransformerOptions options) {
     return std::make_unique<TransformerPolicy>(std::move(context), std::move(source),
                                                std::move(open), std::move(options));
+}
+
+std::string_view nameOf(FreshStarts starts) {
+    return starts == FreshStarts::never       ? "never"
+           : starts == FreshStarts::onFailure ? "on-failure"
+                                              : "always";
+}
+
+Result<FreshStarts> freshStartsFrom(std::string_view name) {
+    for (const auto starts : {FreshStarts::never, FreshStarts::onFailure, FreshStarts::always})
+        if (name == nameOf(starts))
+            return starts;
+    return requestError("fresh starts are never, on-failure or always, not \"{}\"", name);
 }
 
 std::vector<std::size_t> conversationsOf(const std::vector<session::Turn> &turns) {

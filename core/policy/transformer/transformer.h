@@ -38,13 +38,24 @@ class Conversation {
 using OpenConversation =
     std::function<Result<std::unique_ptr<Conversation>>(bool fresh, const std::stop_token &stop)>;
 
+/// Which of its turns are the last of their conversation, so that the next one begins anew from the
+/// prompt. A small model that sees its own mistake makes it again.
+enum class FreshStarts {
+    never,
+    /// One that brings nothing better than the session has, by its verdict (right and a twentieth
+    /// faster) or for a call that was refused; besides, one behind which the context has no room.
+    onFailure,
+    /// Besides, one with any verdict: tries that know nothing of each other.
+    always
+};
+/// "never", "on-failure", "always".
+std::string_view nameOf(FreshStarts starts);
+/// By its name. Errors: request.
+Result<FreshStarts> freshStartsFrom(std::string_view name);
+
 struct TransformerOptions {
     std::uint64_t seed = 1;
-    /// A turn that brings nothing better than the session has, by its verdict (right and a
-    /// twentieth faster) or for a call that was refused, is the last of its conversation: the next
-    /// one begins anew from the prompt. So does one for which the context has no room. A small
-    /// model that sees its own mistake makes it again.
-    bool freshStarts = true;
+    FreshStarts freshStarts = FreshStarts::onFailure;
     chat::PromptLimits prompt;
     std::size_t mostObservation = 600;     ///< bytes of an observation that the model is told
     std::vector<chat::Exemplar> exemplars; ///< that the prompt shows

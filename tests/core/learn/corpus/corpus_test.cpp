@@ -131,6 +131,33 @@ TEST_F(Corpus, MutatedOnesDifferFromTheirCandidates) {
     }
 }
 
+TEST_F(Corpus, OfSeveralDrawsHasTheOneThatThePlannerExpectsToBeFastest) {
+    auto any = options("any", 2), best = options("best", 2);
+    any.brokenShare = best.brokenShare = any.renamedShare = best.renamedShare = 0;
+    any.perTask = best.perTask = 1;
+    best.bestOf = 100;
+    const auto drawn = documents(any), chosen = documents(best);
+    ASSERT_EQ(drawn.size(), smallTasks().size());
+    ASSERT_EQ(chosen.size(), smallTasks().size());
+    Descriptions descriptions(best.out / "descriptions-cuda.gz", device::Kind::cuda);
+    double before = 0, after = 0;
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+        const auto &task = smallTasks()[i];
+        const auto described = descriptions.of(task.name, smallCode(task), {});
+        ASSERT_TRUE(described) << described.error().message;
+        const auto space = policy::SearchSpace::make(*described, best.target.info,
+                                                     best.target.ceilings, best.numerics);
+        ASSERT_TRUE(space) << space.error().message;
+        before += space->expectedSeconds(drawn[i].candidate);
+        after += space->expectedSeconds(chosen[i].candidate);
+        EXPECT_NEAR(space->expectedSeconds(chosen[i].candidate),
+                    space->expectedSeconds(*space->next({})),
+                    0.1 * space->expectedSeconds(chosen[i].candidate))
+            << "what it would try first, or nearly";
+    }
+    EXPECT_LT(after, before);
+}
+
 /// A session of one turn at softmax, for whose candidate the tools answered that verdict.
 void writeSession(const fs::path &place, const task::Description &task, const Json &verdict) {
     fs::create_directories(place.parent_path());

@@ -40,7 +40,8 @@ Context smallContext() {
     return context;
 }
 
-std::unique_ptr<Policy> transformerOf(Script &script, bool freshStarts = false) {
+std::unique_ptr<Policy> transformerOf(Script &script,
+                                      FreshStarts freshStarts = FreshStarts::never) {
     TransformerOptions options;
     options.freshStarts = freshStarts;
     const auto open = [&script](bool fresh,
@@ -134,9 +135,9 @@ TEST(TransformerPolicy, ARightCandidateThatComesBackEndsIt) {
 }
 
 /// A session whose turns each hand in a candidate.
-class FreshStarts : public ::testing::Test {
+class FreshStart : public ::testing::Test {
   protected:
-    FreshStarts() {
+    FreshStart() {
         for (int i = 0; i < 12; ++i)
             script_.answers.push_back({verifyCall, Written::End::turn, 9, 5});
     }
@@ -165,8 +166,8 @@ class FreshStarts : public ::testing::Test {
     std::vector<session::Turn> turns_;
 };
 
-TEST_F(FreshStarts, FollowATurnThatBringsNothingBetter) {
-    const auto policy = transformerOf(script_, true);
+TEST_F(FreshStart, FollowATurnThatBringsNothingBetter) {
+    const auto policy = transformerOf(script_, FreshStarts::onFailure);
     turn(*policy, false);        // 1
     turn(*policy, true, 10e-6);  // 2: begins anew, is right
     turn(*policy, true, 8e-6);   // 3: goes on, is faster
@@ -183,16 +184,33 @@ TEST_F(FreshStarts, FollowATurnThatBringsNothingBetter) {
     EXPECT_EQ(conversationsOf(turns_), (std::vector<std::size_t>{0, 1, 4, 5, 7}));
 }
 
-TEST_F(FreshStarts, WithoutTimesARightTurnIsTheLastToBringSomething) {
-    const auto policy = transformerOf(script_, true);
+TEST_F(FreshStart, MayFollowEveryVerdict) {
+    const auto policy = transformerOf(script_, FreshStarts::always);
+    turn(*policy, true, 9e-6);
+    turn(*policy, true, 8e-6);
+    turns_.back().verdict.reset(); // it only looked
+    turns_.back().observations[0].ok = true;
+    turn(*policy, false);
+    turn(*policy, true, 7e-6);
+    EXPECT_EQ(fresh(), (std::vector{false, true, false, true}));
+}
+
+TEST_F(FreshStart, HasANameOfItsOwn) {
+    for (const auto starts : {FreshStarts::never, FreshStarts::onFailure, FreshStarts::always})
+        EXPECT_EQ(freshStartsFrom(nameOf(starts)).value(), starts);
+    EXPECT_FALSE(freshStartsFrom("sometimes"));
+}
+
+TEST_F(FreshStart, WithoutTimesARightTurnIsTheLastToBringSomething) {
+    const auto policy = transformerOf(script_, FreshStarts::onFailure);
     turn(*policy, true);
     turn(*policy, true);
     turn(*policy, true);
     EXPECT_EQ(fresh(), (std::vector{false, false, true}));
 }
 
-TEST_F(FreshStarts, ARefusedCallBringsNothingAndALookAroundHurtsNobody) {
-    const auto policy = transformerOf(script_, true);
+TEST_F(FreshStart, ARefusedCallBringsNothingAndALookAroundHurtsNobody) {
+    const auto policy = transformerOf(script_, FreshStarts::onFailure);
     turn(*policy, true, 1e-5);
     turns_.back().verdict.reset();
     turns_.back().observations[0].ok = true;
@@ -203,8 +221,8 @@ TEST_F(FreshStarts, ARefusedCallBringsNothingAndALookAroundHurtsNobody) {
     EXPECT_EQ(fresh(), (std::vector{false, false, true}));
 }
 
-TEST_F(FreshStarts, AResumedSessionGoesOnInTheConversationThatWas) {
-    const auto policy = transformerOf(script_, true);
+TEST_F(FreshStart, AResumedSessionGoesOnInTheConversationThatWas) {
+    const auto policy = transformerOf(script_, FreshStarts::onFailure);
     turn(*policy, false);
     turn(*policy, true, 1e-5);
     turn(*policy, true, 5e-6);
@@ -213,7 +231,7 @@ TEST_F(FreshStarts, AResumedSessionGoesOnInTheConversationThatWas) {
     ASSERT_TRUE(policy->next(turns_, {}));
     Script resumed;
     resumed.answers = script_.answers;
-    const auto next = transformerOf(resumed, true)->next(turns_, {}).value();
+    const auto next = transformerOf(resumed, FreshStarts::onFailure)->next(turns_, {}).value();
     EXPECT_FALSE(next.fresh);
     EXPECT_EQ(resumed.opened, (std::vector{true}));
     ASSERT_EQ(resumed.told.size(), 1u);
@@ -224,8 +242,8 @@ TEST_F(FreshStarts, AResumedSessionGoesOnInTheConversationThatWas) {
     EXPECT_EQ(resumed.seeds[0], script_.seeds[3]);
 }
 
-TEST_F(FreshStarts, TheEngineersTurnsAreTold) {
-    const auto policy = transformerOf(script_, true);
+TEST_F(FreshStart, TheEngineersTurnsAreTold) {
+    const auto policy = transformerOf(script_, FreshStarts::onFailure);
     turn(*policy, false);
     turns_.push_back(turnOf(2, {"look", {{"e", "Read", Json::object()}}, false, ""}, "text"));
     turns_.back().author = "engineer";
@@ -235,10 +253,10 @@ TEST_F(FreshStarts, TheEngineersTurnsAreTold) {
     EXPECT_EQ(conversationsOf(turns_), (std::vector<std::size_t>{0, 1}));
 }
 
-TEST_F(FreshStarts, WhereTheContextHasNoRoomThereIsAnotherConversation) {
+TEST_F(FreshStart, WhereTheContextHasNoRoomThereIsAnotherConversation) {
     script_.answers[1] = {"", Written::End::full};
     script_.answers[3] = script_.answers[4] = {"", Written::End::full};
-    const auto policy = transformerOf(script_, true);
+    const auto policy = transformerOf(script_, FreshStarts::onFailure);
     turn(*policy, true, 1e-5);
     turn(*policy, true, 5e-6);
     EXPECT_EQ(fresh(), (std::vector{false, true}));
