@@ -4,6 +4,7 @@
 
 #include "core/base/elapsed.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -146,9 +147,13 @@ Result<void> Stage::tell() {
     status.stageSteps = steps_;
     status.tokens = tokens_;
     status.seconds = seconds();
-    if (done_ > 0 && input_.last)
+    if (done_ > 0 && input_.last) {
         status.secondsLeft =
             seconds_ / static_cast<double>(done_) * static_cast<double>(steps_ - done_);
+        if (mostSeconds_ > 0)
+            status.secondsLeft =
+                std::min(status.secondsLeft, std::max(0.0, mostSeconds_ - seconds_));
+    }
     return input_.run->setStatus(status);
 }
 

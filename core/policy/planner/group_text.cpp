@@ -263,7 +263,7 @@ std::string operatorText(const Value &value) {
     return value.name.empty() ? value.op : value.name;
 }
 
-/// What a store writes: "softmax", "in0" of a copy, "sum over the row".
+/// What a store writes: "softmax", "in0" of a copy, "sum" of a result over the row.
 std::string storedText(const Program &program, int id) {
     const Value &value = program.values[id];
     if (!value.name.empty())
@@ -288,24 +288,22 @@ std::string describeGroup(const Program &program, const Group &group) {
     std::set<int> toldBuffers, toldValues;
     for (const Sweep &sweep : sweepsOf(program, group)) {
         std::vector<std::string> reads, ops;
-        const auto read = [&](int buffer) {
+        std::set<int> read;
+        const auto tellRead = [&](int buffer) {
             const BufferInfo &info = program.buffers[buffer];
-            const std::string text =
-                toldBuffers.insert(buffer).second ? shapeText(info) : info.name;
-            if (std::ranges::find(reads, text) == reads.end() &&
-                std::ranges::find(reads, info.name) == reads.end())
-                reads.push_back(text);
+            if (read.insert(buffer).second)
+                reads.push_back(toldBuffers.insert(buffer).second ? shapeText(info) : info.name);
         };
         if (parts.empty()) {
             for (const int buffer : operandsOf(program, group))
-                read(buffer);
+                tellRead(buffer);
             if (auto product = productText(program, group); !product.empty())
                 ops.push_back(std::move(product));
         }
         for (const int id : sweep.values) {
             const Value &value = program.values[id];
             if (value.kind == Kind::load)
-                read(value.buffer);
+                tellRead(value.buffer);
             else if (const auto text = operatorText(value);
                      !text.empty() && toldValues.insert(id).second)
                 ops.push_back(text);

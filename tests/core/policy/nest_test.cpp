@@ -430,6 +430,16 @@ TEST(Group, IsToldOneWayAlongItsRowsAfterTheOther) {
               "writes out0 [4, 8] = mul, out1 [4] = sum");
 }
 
+TEST(Group, TellsOnceOfABufferThatIsReadInTwoPlaces) {
+    UnitByHand u;
+    const Axis i = u.axis(7);
+    const int in = u.buffer("in0", {8}), out = u.buffer("out0", {7});
+    const int x = u.program.load(in, {{i}}), y = u.program.load(in, {{i}});
+    u.program.values[y].dims[0].offset = 1;
+    u.store(u.program.pointwise("sub", {y, x}, DType::float32), {{i}}, out);
+    EXPECT_EQ(describeGroup(u.program, u.group), "reads in0 [8]; sub; writes out0 [7] = sub");
+}
+
 TEST(Group, TellsOfResultsThatOneWayComputesTogether) {
     UnitByHand u;
     const Axis i = u.axis(4), j = u.axis(8);

@@ -101,6 +101,8 @@ class StagesTest(StageCase):
         again = self.train("short.toml", "short", "--replay", str(self.tries), "--resume")
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual(self.rows("short"), rows)
+        self.replayed("alone", ["single-turn-ppo"], ppo="seconds = 0.000001")
+        self.assertEqual(json.loads((self.folder / "alone/status.json").read_text())["seconds_left"], 0)
 
     def test_fine_tuning_takes_the_good_ones_alone(self):
         rows = self.replayed("rft", ["rft"])
