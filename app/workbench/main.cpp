@@ -180,8 +180,8 @@ int workbench(int &argc, char **argv) {
     if (parser.isSet(session) && !window.openSession(parser.value(session)))
         return refuse(QApplication::translate("main", "there is no session in %1")
                           .arg(parser.value(session)));
-    if (parser.isSet(metrics))
-        window.train().addFolder(parser.value(metrics));
+    for (const QString &folder : parser.values(metrics))
+        window.train().addFolder(folder);
     window.setPerspective(first);
     window.show();
     if (rendering)

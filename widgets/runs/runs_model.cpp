@@ -109,29 +109,33 @@ void RunsModel::refreshAges() {
 }
 
 /// A run is called as its path below the folder that was added, or by its own folder's name; names
-/// that are there twice are told apart by the folder above.
+/// that are there twice are told apart by as many folders above as that takes.
 void RunsModel::rename() {
-    QHash<QString, int> count;
     QStringList names;
     for (const Run &run : runs_) {
         const QString below = QDir(run.summary.root).relativeFilePath(run.summary.folder);
         const bool own = below == QLatin1String(".") || below.startsWith(QLatin1String(".."));
         names << (own ? QFileInfo(run.summary.folder).fileName() : below);
-        ++count[names.back()];
     }
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-        const QString &name = names[static_cast<qsizetype>(i)];
-        runs_[i].name = count[name] < 2 ? name
-                                        : QDir(QFileInfo(runs_[i].summary.root).path())
-                                              .relativeFilePath(runs_[i].summary.folder);
+    for (bool longer = true; longer;) {
+        longer = false;
+        QHash<QString, int> count;
+        for (const QString &name : names)
+            ++count[name];
+        for (std::size_t i = 0; i < runs_.size(); ++i) {
+            QString &name = names[static_cast<qsizetype>(i)];
+            const QString &folder = runs_[i].summary.folder;
+            if (count[name] < 2 || name == folder)
+                continue;
+            const auto parts = name.count(QLatin1Char('/')) + 2;
+            name = folder.count(QLatin1Char('/')) < parts
+                       ? folder
+                       : folder.section(QLatin1Char('/'), -parts);
+            longer = true;
+        }
     }
-    // Roots of one name in different places: only the whole path tells them apart.
-    QHash<QString, int> again;
-    for (const Run &run : runs_)
-        ++again[run.name];
-    for (Run &run : runs_)
-        if (again[run.name] > 1)
-            run.name = run.summary.folder;
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+        runs_[i].name = names[static_cast<qsizetype>(i)];
     if (!runs_.empty())
         emit dataChanged(index(0, nameColumn), index(rowCount() - 1, nameColumn));
 }

@@ -89,6 +89,7 @@ QWidget *TrainPage::makeLists() {
     runsView_->setAccessibleName(tr("Runs"));
     runsView_->setRootIsDecorated(false);
     runsView_->setUniformRowHeights(true);
+    runsView_->setTextElideMode(Qt::ElideMiddle); // names of runs begin alike, or end so
     runsView_->setSelectionMode(QAbstractItemView::ExtendedSelection);
     runsView_->setContextMenuPolicy(Qt::ActionsContextMenu);
     runsView_->addActions({add_, remove_, reload_, all_, none_});

@@ -65,7 +65,19 @@ void ModelsTest::runsModel() {
     RunSummary other;
     other.root = other.folder = QStringLiteral("/else/5");
     model.update(other);
-    QCOMPARE(model.find(other.folder)->name, QStringLiteral("5"));
+    QCOMPARE(model.find(other.folder)->name, QStringLiteral("else/5"));
+    QCOMPARE(model.find(QStringLiteral("/runs/5"))->name, QStringLiteral("runs/5"));
+    QCOMPARE(model.find(QStringLiteral("/runs/6"))->name, QStringLiteral("6"));
+    // By no more of their folders than that takes.
+    for (const char *folder : {"/of/one/policy/stages", "/of/another/policy/stages", "/stages"}) {
+        other.root = other.folder = QLatin1String(folder);
+        model.update(other);
+    }
+    QCOMPARE(model.find(QStringLiteral("/of/one/policy/stages"))->name,
+             QStringLiteral("one/policy/stages"));
+    QCOMPARE(model.find(QStringLiteral("/of/another/policy/stages"))->name,
+             QStringLiteral("another/policy/stages"));
+    QCOMPARE(model.find(QStringLiteral("/stages"))->name, QStringLiteral("/stages"));
     other.root = QStringLiteral("/else");
     other.folder = QStringLiteral("/else/6");
     model.update(other);
