@@ -144,7 +144,11 @@ class TransformerPolicy : public Policy {
             return unreadable(written.text, number,
                               "the turn was cut at its greatest length; write less at once");
         auto step = chat::stepOf(written.text, number);
-        return step ? std::move(*step) : unreadable(written.text, number, step.error().message);
+        if (!step)
+            return unreadable(written.text, number, step.error().message);
+        if (step->finished && step->reason.empty())
+            step->reason = "the model ended without a word";
+        return std::move(*step);
     }
 
     static Step unreadable(const std::string &text, int number, std::string why) {

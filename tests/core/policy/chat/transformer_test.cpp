@@ -265,6 +265,16 @@ TEST_F(FreshStart, WhereTheContextHasNoRoomThereIsAnotherConversation) {
     EXPECT_EQ(end.reason, "the model's context is full");
 }
 
+TEST(TransformerPolicy, AnEndWithoutAWordHasAReason) {
+    Script script;
+    script.answers = {{"<|im_end|>"}, {"It is as fast as it can be.<|im_end|>"}};
+    for (const auto *reason : {"the model ended without a word", "It is as fast as it can be."}) {
+        const auto end = transformerOf(script)->next({}, {}).value();
+        EXPECT_TRUE(end.finished);
+        EXPECT_EQ(end.reason, reason);
+    }
+}
+
 TEST(TransformerPolicy, WhatCannotBeReadIsRefusedWithTheReason) {
     Script script;
     script.answers = {{"<tool_call>nonsense</tool_call><|im_end|>"},
