@@ -96,7 +96,8 @@ void TransformerOptions::add(CLI::App &app) {
            [this](const std::string &name) { freshStarts = policy::freshStartsFrom(name).value(); },
            "After which turns the transformer begins anew from the task: on-failure, those that "
            "brought nothing better, always, all with a verdict, or never (default: on-failure)")
-        ->check(CLI::IsMember({"on-failure", "always", "never"}));
+        ->check(CLI::IsMember(std::vector<std::string>(policy::freshStartsNames.begin(),
+                                                       policy::freshStartsNames.end())));
 }
 
 agent::TransformerConfig TransformerOptions::config() const {

@@ -234,9 +234,11 @@ std::string thoughtOf(const std::vector<policy::SearchSpace::Part> &parts, const
         const std::string kind = step.value("kind", ""), entry = step.value("entry", "");
         if (kind == "gemm" || kind == "convolution")
             text += libraryText(step, plan, spelling);
-        for (std::size_t part = told; part < parts.size(); ++part)
-            if (isOf(entry, parts[part].name))
-                tell(part + 1);
+        const auto part =
+            std::find_if(parts.begin() + static_cast<std::ptrdiff_t>(told), parts.end(),
+                         [&](const auto &each) { return isOf(entry, each.name); });
+        if (part != parts.end())
+            tell(static_cast<std::size_t>(part - parts.begin()) + 1);
     }
     tell(parts.size());
     if (parts.size() > mostParts)

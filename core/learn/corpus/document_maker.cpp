@@ -38,10 +38,14 @@ double drawnShare(std::mt19937_64 &generator) {
 std::string drawnName(const policy::SearchSpace &space, std::size_t draws,
                       std::mt19937_64 &generator) {
     std::string best = space.random(generator);
-    for (std::size_t i = 1; i < draws; ++i)
-        if (auto name = space.random(generator);
-            space.expectedSeconds(name) < space.expectedSeconds(best))
+    double least = space.expectedSeconds(best);
+    for (std::size_t i = 1; i < draws; ++i) {
+        auto name = space.random(generator);
+        if (const double seconds = space.expectedSeconds(name); seconds < least) {
             best = std::move(name);
+            least = seconds;
+        }
+    }
     return best;
 }
 

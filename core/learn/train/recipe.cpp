@@ -3,7 +3,9 @@
 #include "core/learn/train/recipe.h"
 
 #include "core/base/toml_fields.h"
+#include "core/policy/transformer/transformer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -221,8 +223,8 @@ Result<void> checkRecipe(const TrainRecipe &recipe, const std::string &name) {
     CUDA_AGENT_TRY(oneOf("device", recipe.device, {"auto", "cpu", "cuda"}));
     CUDA_AGENT_TRY(oneOf("precision", recipe.precision, {"auto", "float32", "bfloat16"}));
     CUDA_AGENT_TRY(oneOf("reward", recipe.rollout.reward, {"milestone", "speedup"}));
-    CUDA_AGENT_TRY(
-        oneOf("fresh_starts", recipe.rollout.freshStarts, {"never", "on-failure", "always"}));
+    CUDA_AGENT_TRY(oneOf("fresh_starts", recipe.rollout.freshStarts,
+                         {policy::freshStartsNames.begin(), policy::freshStartsNames.end()}));
     CUDA_AGENT_TRY(oneOf("numerics", recipe.rollout.numerics, {"default", "tf32", "published"}));
     const std::vector<std::string> known{std::string(pretrainStage), std::string(singleTurnStage),
                                          std::string(rftStage), std::string(valueStage),
@@ -244,6 +246,10 @@ Result<void> checkRecipe(const TrainRecipe &recipe, const std::string &name) {
 }
 
 } // namespace
+
+bool ScoringOptions::behind(std::string_view stage) const {
+    return stages.empty() || std::ranges::find(stages, stage) != stages.end();
+}
 
 bool TrainRecipe::has(std::string_view stage) const {
     return std::ranges::find(stages, stage) != stages.end();

@@ -5,7 +5,6 @@
 #include "core/learn/model/config.h"
 #include "core/learn/ppo/ppo.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -135,9 +134,7 @@ struct ScoringOptions {
     /// Also before the first stage, as step 0: what a run begins with. Not where it is resumed.
     bool beforeTrain = false;
     std::vector<std::string> stages; ///< behind these; none: behind each
-    bool behind(std::string_view stage) const {
-        return stages.empty() || std::ranges::find(stages, stage) != stages.end();
-    }
+    bool behind(std::string_view stage) const;
 };
 
 /// A training run: a TOML file. Relative paths are seen from the file's folder.

@@ -15,7 +15,7 @@ std::string shapeText(const BufferInfo &buffer) {
 }
 
 /// "32 * 8"; "1" of none.
-std::string productOf(const Factors &factors) {
+std::string productText(const Factors &factors) {
     std::vector<std::string> parts;
     for (const std::int64_t factor : factors)
         if (factor != 1)
@@ -103,8 +103,8 @@ std::string strideText(const Program &program, const std::vector<Walked> &walked
             for (std::size_t k = i + 1; k < atoms.size(); ++k)
                 factors.push_back(program.axes.size(atoms[k]));
             factors.insert(factors.end(), dim.inner.begin(), dim.inner.end());
-            terms.push_back((dim.step < 0) == (stride < 0) ? productOf(factors)
-                                                           : "-" + productOf(factors));
+            terms.push_back((dim.step < 0) == (stride < 0) ? productText(factors)
+                                                           : "-" + productText(factors));
         }
     }
     return spelled(stride, fmt::format("{}", fmt::join(terms, " + ")));
@@ -125,7 +125,7 @@ std::string baseText(const Program &program, const std::vector<Walked> &walked, 
         const std::int64_t places = dim.step == 1 ? program.axes.size(dim.axes) : 1;
         const bool last = offset >= leastSpelled && offset == dim.size - places;
         const auto begin = last ? fmt::format("{} - {}", dim.size, places) : fmt::to_string(offset);
-        const std::string inner = productOf(dim.inner);
+        const std::string inner = productText(dim.inner);
         if (inner == "1")
             terms.push_back(begin);
         else if (offset == 1)
@@ -179,7 +179,7 @@ void addProduct(SizeTexts::Texts &texts, const Factors &factors) {
     std::int64_t number = 1;
     for (const std::int64_t factor : factors)
         number *= factor;
-    if (const auto words = productOf(factors);
+    if (const auto words = productText(factors);
         number >= leastSpelled && words.find(' ') != words.npos)
         texts.try_emplace(number, spelled(number, words));
 }
@@ -245,7 +245,7 @@ std::vector<Sweep> sweepsOf(const Program &program, const Group &group) {
 }
 
 /// Of the product that a group computes itself; empty where there is none.
-std::string productText(const Program &program, const Group &group) {
+std::string ownProductText(const Program &program, const Group &group) {
     if (productValue(program, group, group.product) < 0)
         return {};
     const Product &p = *program.library[group.product].product;
@@ -297,7 +297,7 @@ std::string describeGroup(const Program &program, const Group &group) {
         if (parts.empty()) {
             for (const int buffer : operandsOf(program, group))
                 tellRead(buffer);
-            if (auto product = productText(program, group); !product.empty())
+            if (auto product = ownProductText(program, group); !product.empty())
                 ops.push_back(std::move(product));
         }
         for (const int id : sweep.values) {

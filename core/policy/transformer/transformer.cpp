@@ -180,16 +180,15 @@ std::unique_ptr<Policy> makeTransformer(Context context, std::string source, Ope
 }
 
 std::string_view nameOf(FreshStarts starts) {
-    return starts == FreshStarts::never       ? "never"
-           : starts == FreshStarts::onFailure ? "on-failure"
-                                              : "always";
+    return freshStartsNames.at(static_cast<std::size_t>(starts));
 }
 
 Result<FreshStarts> freshStartsFrom(std::string_view name) {
-    for (const auto starts : {FreshStarts::never, FreshStarts::onFailure, FreshStarts::always})
-        if (name == nameOf(starts))
-            return starts;
-    return requestError("fresh starts are never, on-failure or always, not \"{}\"", name);
+    const auto found = std::ranges::find(freshStartsNames, name);
+    if (found == freshStartsNames.end())
+        return requestError("fresh starts must be one of {}, not \"{}\"",
+                            fmt::join(freshStartsNames, ", "), name);
+    return static_cast<FreshStarts>(found - freshStartsNames.begin());
 }
 
 std::vector<std::size_t> conversationsOf(const std::vector<session::Turn> &turns) {

@@ -4,6 +4,7 @@
 
 #include "core/policy/chat/chat.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 
@@ -48,7 +49,8 @@ enum class FreshStarts {
     /// Besides, one with any verdict: tries that know nothing of each other.
     always
 };
-/// "never", "on-failure", "always".
+/// In the enum's order.
+inline constexpr std::array<const char *, 3> freshStartsNames{"never", "on-failure", "always"};
 std::string_view nameOf(FreshStarts starts);
 /// By its name. Errors: request.
 Result<FreshStarts> freshStartsFrom(std::string_view name);

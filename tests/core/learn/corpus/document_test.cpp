@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/corpus/document.h"
 
+#include "shaped_task.h"
+
 #include <gtest/gtest.h>
 
 namespace cuda_agent::learn {
@@ -20,11 +22,8 @@ Json kernel(const std::string &entry) {
 std::string thought(const Parts &parts, const Json &steps) {
     const Json plan{{"buffers", {{{"name", "tmp0"}, {"shape", {154936, "8 * 3"}}}}},
                     {"steps", steps}};
-    task::Description task;
-    task::Node node;
-    node.outputs.push_back({DType::float32, {1024, 856, 181}, {}});
-    task.graph.nodes.push_back(std::move(node));
-    return thoughtOf(parts, plan, SizeSpelling(task, "f32[1024, 856, 181]", "0|row-t128"));
+    const SizeSpelling spelling(taskOf({{1024, 856, 181}}), "f32[1024, 856, 181]", "0|row-t128");
+    return thoughtOf(parts, plan, spelling);
 }
 
 TEST(Thought, GoesThroughThePlanStepByStep) {

@@ -3,21 +3,12 @@
 #include "core/learn/corpus/spelling.h"
 
 #include "core/plan/expression.h"
+#include "shaped_task.h"
 
 #include <gtest/gtest.h>
 
 namespace cuda_agent::learn {
 namespace {
-
-task::Description taskOf(const std::vector<std::vector<std::int64_t>> &shapes) {
-    task::Description task;
-    for (const auto &shape : shapes) {
-        task::Node node;
-        node.outputs.push_back({DType::float32, shape, {}});
-        task.graph.nodes.push_back(std::move(node));
-    }
-    return task;
-}
 
 /// Of a task with f32[1024, 856, 181] and a padded f32[320, 1, 514, 1069].
 std::string spelled(const std::string &kernels, Json plan = Json::object(),
