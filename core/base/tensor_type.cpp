@@ -3,8 +3,12 @@
 
 #include "core/base/tensor_type.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
+#include <limits>
+#include <numeric>
 
 namespace cuda_agent {
 
@@ -80,6 +84,30 @@ bool TensorType::contiguous() const {
         expected *= shape[i];
     }
     return true;
+}
+
+TensorType permuted(const TensorType &type, const std::vector<int> &order) {
+    if (order.empty())
+        return type;
+    TensorType result{type.dtype, {}, {}};
+    for (const int dimension : order) {
+        result.shape.push_back(type.shape.at(static_cast<std::size_t>(dimension)));
+        result.strides.push_back(type.strides.at(static_cast<std::size_t>(dimension)));
+    }
+    return result;
+}
+
+std::vector<int> memoryOrderOf(const TensorType &type) {
+    if (type.contiguous() || type.elements() == 0)
+        return {};
+    std::vector<int> order(type.shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    // The stride of a dimension of one element says nothing: such ones come first.
+    const auto stride = [&](int d) {
+        return type.shape[d] == 1 ? std::numeric_limits<std::int64_t>::max() : type.strides[d];
+    };
+    std::ranges::stable_sort(order, std::ranges::greater{}, stride);
+    return permuted(type, order).contiguous() ? order : std::vector<int>{};
 }
 
 TensorType contiguousType(DType dtype, Shape shape) {

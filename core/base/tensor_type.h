@@ -35,6 +35,12 @@ struct TensorType {
     bool operator==(const TensorType &) const = default;
 };
 
+/// With its dimensions in that order, a permutation of them; an empty one leaves them as they are.
+TensorType permuted(const TensorType &type, const std::vector<int> &order);
+/// The order, outermost first, in which a tensor's dimensions lie row-major and without gaps; empty
+/// where that is the order that they have, or where there is none.
+std::vector<int> memoryOrderOf(const TensorType &type);
+
 /// Row-major type of that shape.
 TensorType contiguousType(DType dtype, Shape shape);
 

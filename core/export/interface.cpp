@@ -223,6 +223,9 @@ Result<Interface> interfaceOf(const Source &source) {
     }
     for (const auto &[name, expression] : source.plan.symbols)
         result.names[name] = namer.name(name);
+    for (const auto &buffer : source.plan.buffers)
+        if (!buffer.order.empty())
+            result.ordered[buffer.name] = namer.name(result.names[buffer.name] + "_ordered");
 
     for (const auto &expression : source.plan.requires_)
         result.conditions.push_back({expression.text(), "the launch plan requires it"});

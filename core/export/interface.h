@@ -38,8 +38,10 @@ struct Interface {
     std::vector<OperatorArgument> arguments; ///< inputs by position, then parameters
     std::vector<const plan::Buffer *> outputs;
     std::map<std::string, std::string> names; ///< plan's buffer or symbol -> identifier
-    std::vector<Condition> conditions;        ///< the plan's `requires`, and which sizes may vary
-    std::vector<ForwardParameter> forward;    ///< of Model; empty: known by position only
+    /// Input buffer with an order of its own -> identifier of the tensor that has it.
+    std::map<std::string, std::string> ordered;
+    std::vector<Condition> conditions;     ///< the plan's `requires`, and which sizes may vary
+    std::vector<ForwardParameter> forward; ///< of Model; empty: known by position only
     bool differentiable = false;
 
     const OperatorArgument *argumentOf(const std::string &planBuffer) const;

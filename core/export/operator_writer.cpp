@@ -47,7 +47,11 @@ class OperatorWriter {
     std::string code(const plan::Expression &expression) const {
         return interface_.code(expression.text(), Language::cpp);
     }
-    const std::string &name(const std::string &buffer) const { return interface_.names.at(buffer); }
+    /// The tensor that the steps see as that buffer, which may be a value, too.
+    const std::string &name(const std::string &buffer) const {
+        const auto ordered = interface_.ordered.find(buffer);
+        return ordered != interface_.ordered.end() ? ordered->second : interface_.names.at(buffer);
+    }
     static bool isNumber(const plan::Expression &expression) {
         return std::all_of(expression.text().begin(), expression.text().end(),
                            [](char c) { return c >= '0' && c <= '9'; });
@@ -120,9 +124,16 @@ class OperatorWriter {
     }
 
     void buffers() {
-        for (const auto &argument : interface_.arguments)
-            if (argument.isTensor() && !argument.planName.empty())
+        for (const auto &argument : interface_.arguments) {
+            if (!argument.isTensor() || argument.planName.empty())
+                continue;
+            if (const auto &order = plan_.find(argument.planName)->order; !order.empty())
+                line("const at::Tensor {} = ready({}.permute({{{}}}), {});",
+                     name(argument.planName), argument.name, fmt::join(order, ", "),
+                     argument.alignment);
+            else
                 line("{} = ready({}, {});", argument.name, argument.name, argument.alignment);
+        }
         for (const auto &buffer : plan_.buffers) {
             const bool given =
                 buffer.role == plan::Role::input || buffer.role == plan::Role::parameter;

@@ -148,7 +148,7 @@ Result<void> LinkedCandidate::bind(int set, const CallBuffers &buffers) {
             found = memories.insert(found, view->memory);
         views.push_back({{"memory", found - memories.begin()},
                          {"offset", view->offset},
-                         {"type", toJson(view->type)}});
+                         {"type", toJson(permuted(view->type, slot.order))}});
     }
     for (std::size_t begin = 0; begin < memories.size(); begin += descriptorsPerMessage) {
         const std::size_t end = std::min(begin + descriptorsPerMessage, memories.size());

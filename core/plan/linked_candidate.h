@@ -16,8 +16,9 @@ namespace cuda_agent::plan {
 struct Slot {
     std::string name; ///< for messages
     Role role = Role::input;
-    int index = -1;  ///< input, output: position
-    std::string key; ///< parameter: its name in the task description
+    int index = -1;              ///< input, output: position
+    std::string key;             ///< parameter: its name in the task description
+    std::vector<int> order = {}; ///< of its dimensions for the candidate; empty: as they are
 };
 
 struct LinkOptions {

@@ -20,7 +20,8 @@ namespace cuda_agent::plan {
 enum class Role { input, parameter, output, scratch };
 
 /// A named piece of device memory, contiguous row-major. Inputs that arrive with other strides are
-/// copied first (the copy is part of the timed call).
+/// copied first (the copy is part of the timed call), so a plan for a transposed input says by its
+/// `order` how it lies.
 struct Buffer {
     std::string name;
     Role role = Role::scratch;
@@ -30,6 +31,9 @@ struct Buffer {
     std::vector<Expression> shape; ///< output and scratch; inputs and parameters take the task's
     /// Bytes the kernels rely on; a worse-placed input is copied first.
     std::uint32_t alignment = 16;
+    /// Input: the task's dimensions in the order that they have for the steps, outermost first;
+    /// empty: as the task has them. Expressions and `shape` speak of the task's dimensions.
+    std::vector<int> order;
     bool declaresDtype = false; ///< input, parameter: `dtype` was given and must be the task's
     bool declaresShape = false; ///< input, parameter: `shape` was given and must be the task's
 };
@@ -110,7 +114,7 @@ Json toJson(const Plan &plan);
 /// A plan with all sizes known.
 struct ResolvedBuffer {
     const Buffer *buffer = nullptr;
-    TensorType type;
+    TensorType type; ///< as the steps see it: in the buffer's order
 };
 struct ResolvedKernel {
     std::uint32_t grid[3], block[3];

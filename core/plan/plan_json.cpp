@@ -72,6 +72,8 @@ Json toJson(const Buffer &buffer) {
         for (const auto &extent : buffer.shape)
             json["shape"].push_back(toJson(extent));
     }
+    if (!buffer.order.empty())
+        json["order"] = buffer.order;
     if (buffer.alignment != Buffer{}.alignment)
         json["alignment"] = buffer.alignment;
     return json;

@@ -3,6 +3,8 @@
 #include "core/plan/plan_parse.h"
 #include "core/plan/json_fields.h"
 
+#include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace cuda_agent::plan {
@@ -36,10 +38,25 @@ Result<Role> roleFromName(const std::string &name, const std::string &path) {
                         name.substr(0, 60));
 }
 
+/// Each of 0, 1, ... once; whether the task's input has so many dimensions is not known here.
+Result<std::vector<int>> parseOrder(const JsonFields &fields, Role role) {
+    const std::string path = fields.path("order");
+    if (role != Role::input)
+        return requestError("{}: only inputs have an order", path);
+    CUDA_AGENT_ASSIGN(order, fields.integers("order", 0, 15, 16));
+    std::vector<std::int64_t> each(order.size());
+    std::iota(each.begin(), each.end(), 0);
+    if (order.empty() || !std::ranges::is_permutation(order, each))
+        return requestError("{}: must name each dimension of the input once, counted from 0, such "
+                            "as [0, 2, 1]",
+                            path);
+    return std::vector<int>(order.begin(), order.end());
+}
+
 Result<Buffer> parseBuffer(const Json &json, const std::string &path) {
-    CUDA_AGENT_ASSIGN(
-        fields, JsonFields::open(json, path,
-                                 {"name", "role", "index", "key", "dtype", "shape", "alignment"}));
+    CUDA_AGENT_ASSIGN(fields, JsonFields::open(json, path,
+                                               {"name", "role", "index", "key", "dtype", "shape",
+                                                "order", "alignment"}));
     Buffer buffer;
     CUDA_AGENT_ASSIGN(name, fields.identifier("name"));
     buffer.name = name;
@@ -79,6 +96,10 @@ Result<Buffer> parseBuffer(const Json &json, const std::string &path) {
         CUDA_AGENT_ASSIGN(shape, fields.expressions("shape", 0, 16));
         buffer.shape = std::move(shape);
         buffer.declaresShape = !typeIsOurs;
+    }
+    if (fields.has("order")) {
+        CUDA_AGENT_ASSIGN(order, parseOrder(fields, role));
+        buffer.order = std::move(order);
     }
     CUDA_AGENT_ASSIGN(alignment, fields.integer("alignment", 1, 256, 16));
     if ((alignment & (alignment - 1)) != 0)

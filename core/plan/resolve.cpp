@@ -83,7 +83,10 @@ Result<TensorType> resolveBuffer(const Buffer &buffer, const std::string &path,
                 return requestError("{}.shape: the plan is for {}, the task's '{}' is {}", path,
                                     shapeText(shape), buffer.name, shapeText(type.shape));
         }
-        return type;
+        if (!buffer.order.empty() && buffer.order.size() != type.shape.size())
+            return requestError("{}.order: names {} dimension(s), the task's '{}' has {}", path,
+                                buffer.order.size(), buffer.name, type.shape.size());
+        return permuted(type, buffer.order);
     }
     if (buffer.role == Role::scratch) {
         CUDA_AGENT_ASSIGN(shape, evaluateShape(buffer, path, values));

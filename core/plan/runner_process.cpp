@@ -39,7 +39,7 @@ void addLibraries(Program &program) {
 std::vector<Slot> slotsOf(const Plan &plan) {
     std::vector<Slot> slots;
     for (const auto &buffer : plan.buffers)
-        slots.push_back({buffer.name, buffer.role, buffer.index, buffer.key});
+        slots.push_back({buffer.name, buffer.role, buffer.index, buffer.key, buffer.order});
     return slots;
 }
 

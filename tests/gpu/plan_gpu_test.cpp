@@ -37,6 +37,9 @@ TEST_F(GpuRunner, PassesScalarsOfAllKinds) {
 TEST_F(GpuRunner, CopiesMisplacedViews) {
     misplacedViews();
 }
+TEST_F(GpuRunner, ReadsInputsInTheirOrder) {
+    orderedInput();
+}
 TEST_F(GpuRunner, TimesCalls) {
     timingIsSane();
 }

@@ -49,6 +49,12 @@ std::string typeText(const TensorType &type) {
     return fmt::format("{}[{}]", shortName(type.dtype), fmt::join(type.shape, ", "));
 }
 
+/// How a tensor lies where its dimensions lie in another order than they stand.
+std::string orderText(const TensorType &type) {
+    const auto order = memoryOrderOf(type);
+    return order.empty() ? "" : fmt::format(", order [{}]", fmt::join(order, ", "));
+}
+
 /// "000077_kronecker_product" is "kronecker_product": the number says nothing of what to do.
 std::string_view plainName(std::string_view name) {
     const auto digits = name.find_first_not_of("0123456789");
@@ -150,7 +156,8 @@ std::string buffersText(const task::Description &task,
         const auto &name = names.at(node.name);
         text +=
             node.origin == task::Origin::input
-                ? fmt::format("{}: input {}\n", name, typeText(node.outputs[0]))
+                ? fmt::format("{}: input {}{}\n", name, typeText(node.outputs[0]),
+                              orderText(node.outputs[0]))
                 : fmt::format("{}: parameter {} {}\n", name, node.key, typeText(node.outputs[0]));
     }
     for (std::size_t i = 0; i < task.outputs.size(); ++i)

@@ -20,6 +20,8 @@ Json bufferJson(const BufferInfo &buffer) {
     case BufferRole::input:
         json["role"] = "input";
         json["index"] = buffer.index;
+        if (!buffer.order.empty())
+            json["order"] = buffer.order;
         return json;
     case BufferRole::parameter:
         json["role"] = "parameter";

@@ -133,10 +133,11 @@ class ColumnWriter : public VectorWriter {
         for (const int load : loads) {
             const std::int64_t along = n_.accesses.at(load).strides[rowDims_.back()];
             // What windows one below the other have in common is read once by itself, as the
-            // compiler sees. Where a position is picked, each may have its own.
+            // compiler sees. Where a position is picked, or a border asked for, each may have its
+            // own.
             const bool own =
                 s_.rowsEach > 1 && (n_.accesses.at(load).strides[loopOfRowsInHand()] != 0 ||
-                                    p_.values[load].picks() > 0);
+                                    !p_.values[load].args.empty());
             if (!own && (along == 1 || (along != 0 && s_.vector == 1) || s_.rowsEach > 1))
                 wanted.push_back(load);
         }

@@ -174,6 +174,7 @@ class Fusion {
             }
             placeStore(store);
         }
+        turnLoads();
         return finish();
     }
 
@@ -363,7 +364,8 @@ class Fusion {
 
     /// Whether what the group reads has its neighbours elsewhere than what would be stored.
     bool reorders(const Group &group, const Store &store) {
-        if (group.reduces.empty() || program_.bytesOf(store.buffer) < options_.leastReordered)
+        const std::vector<int> &walked = group.scans.empty() ? group.reduces : group.scans;
+        if (walked.empty() || program_.bytesOf(store.buffer) < options_.leastReordered)
             return false;
         Axes stored;
         for (const Axes &dimension : store.dims) {
@@ -372,11 +374,115 @@ class Fusion {
         }
         std::set<Axis> all = group.rows;
         all.insert(group.reduced.begin(), group.reduced.end());
-        const Axes read = memoryOrder(program_, all, reachableFrom(program_, group.reduces), {});
+        return runElsewhere(stored,
+                            memoryOrder(program_, all, reachableFrom(program_, walked), {}));
+    }
+
+    /// Whether what goes through memory in the one order has its neighbours far apart in the other.
+    bool runElsewhere(const Axes &one, const Axes &other) const {
         constexpr std::int64_t run = 8; // shorter ones hardly matter
-        return !stored.empty() && !read.empty() && stored.back() != read.back() &&
-               std::find(stored.begin(), stored.end(), read.back()) != stored.end() &&
-               program_.axes.size(read.back()) >= run && program_.axes.size(stored.back()) >= run;
+        return !one.empty() && !other.empty() && one.back() != other.back() &&
+               std::find(one.begin(), one.end(), other.back()) != one.end() &&
+               program_.axes.size(other.back()) >= run && program_.axes.size(one.back()) >= run;
+    }
+
+    /// Loads that a group computes with, those of what other groups hand over left out.
+    std::vector<int> loadsOf(int group) {
+        std::vector<int> loads;
+        std::set<int> seen;
+        const std::function<void(int)> visit = [&](int id) {
+            if (!seen.insert(id).second || (walks(id) && groupOfReduce_.at(id) != group))
+                return;
+            if (program_.values[id].kind == Kind::load)
+                loads.push_back(id);
+            for (const int arg : program_.values[id].args)
+                visit(arg);
+        };
+        std::ranges::for_each(groups_[group].roots(), visit);
+        return loads;
+    }
+
+    /// What a group goes through: axes of a plain load or a store, outermost first, and bytes.
+    struct Walk {
+        int load = -1; ///< -1: a store, which cannot be turned
+        Axes order;
+        std::int64_t bytes = 0;
+    };
+    std::vector<Walk> walksOf(int group) {
+        std::vector<Walk> result;
+        const auto add = [&](int load, int buffer, const auto &dims, const auto &axesOfDim) {
+            Walk walk{load, {}, program_.bytesOf(buffer)};
+            for (const auto &dimension : dims) {
+                const Axes atoms = program_.axes.atoms(axesOfDim(dimension));
+                walk.order.insert(walk.order.end(), atoms.begin(), atoms.end());
+            }
+            if (walk.bytes >= options_.leastReordered)
+                result.push_back(std::move(walk));
+        };
+        for (const int id : loadsOf(group)) {
+            const Value &load = program_.values[id];
+            if (load.args.empty() && load.extents.empty() && load.strides.empty())
+                add(id, load.buffer, load.dims,
+                    [](const LoadDim &dimension) { return dimension.axes; });
+        }
+        for (const Store &store : groups_[group].stores)
+            add(-1, store.buffer, store.dims, [](const Axes &dimension) { return dimension; });
+        return result;
+    }
+
+    /// What a group that walks along rows reads in another order than the rest is first copied in
+    /// that order, by a kernel which changes it in tiles.
+    void turnLoads() {
+        const auto count = static_cast<int>(groups_.size());
+        for (int g = 0; g < count; ++g) {
+            if (groups_[g].reduces.empty() && groups_[g].scans.empty())
+                continue;
+            // The order for which least has to be turned; of equal ones that in which a reduction
+            // has its rows one after the other, and a scan side by side.
+            const std::vector<Walk> walks = walksOf(g);
+            const Walk *best = nullptr;
+            std::pair<std::int64_t, bool> least;
+            for (const Walk &candidate : walks) {
+                std::int64_t bytes = 0;
+                for (const Walk &walk : walks)
+                    if (runElsewhere(walk.order, candidate.order))
+                        bytes += walk.load < 0 ? 2 * walk.bytes : walk.bytes;
+                const bool along =
+                    !candidate.order.empty() && groups_[g].reduced.contains(candidate.order.back());
+                const std::pair cost{bytes, along != groups_[g].scans.empty()};
+                if (best == nullptr || cost < least) {
+                    best = &candidate;
+                    least = cost;
+                }
+            }
+            for (const Walk &walk : walks)
+                if (walk.load >= 0 && runElsewhere(walk.order, best->order))
+                    turned_[{g, walk.load}] = turnedLoad(g, walk.load, best->order);
+        }
+    }
+
+    /// A load of a copy that a group of its own makes of what `id` reads, in that order.
+    int turnedLoad(int reader, int id, const Axes &order) {
+        std::vector<Axes> dims;
+        std::set<Axis> rest = axesOf(id);
+        for (const Axis atom : order) {
+            if (rest.erase(atom) > 0)
+                dims.push_back({atom});
+        }
+        for (const Axis atom : rest) // what the order says nothing of lies outside
+            dims.insert(dims.begin(), {atom});
+        const auto key = std::pair{id, dims};
+        if (!copies_.contains(key)) {
+            const int buffer = program_.addScratch(program_.values[id].dtype, dims);
+            const int copy = makeGroup(axesOf(id), {});
+            groups_[copy].stores.push_back({id, dims, buffer});
+            groupsWriting_[buffer].insert(copy);
+            join(copy, directUnits(id));
+            copies_[key] = {copy, program_.load(buffer, dims)};
+        }
+        const auto [copy, load] = copies_.at(key);
+        join(reader, {copy});
+        return load;
     }
 
     void placeStore(const Store &store) {
@@ -456,6 +562,8 @@ class Fusion {
         auto &done = rewritten_[group];
         if (const auto known = done.find(id); known != done.end())
             return known->second;
+        if (const auto turned = turned_.find({group, id}); turned != turned_.end())
+            return done[id] = turned->second;
         const Value value = program_.values[id];
         int result = id;
         if (walks(id) && groupOfReduce_.at(id) != group) {
@@ -556,6 +664,11 @@ class Fusion {
     std::map<int, std::set<int>> unitsCache_;
     std::map<int, std::set<Axis>> axesCache_;
     std::map<std::pair<int, int>, int> crossings_;
+    std::map<std::pair<int, int>, int> turned_; ///< group, load -> the load that takes its place
+    struct Copy {
+        int group = -1, load = -1;
+    };
+    std::map<std::pair<int, std::vector<Axes>>, Copy> copies_;
     std::vector<std::map<int, int>> rewritten_;
 };
 

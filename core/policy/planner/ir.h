@@ -78,6 +78,8 @@ struct BufferInfo {
     DType dtype = DType::float32;
     Shape shape;
     std::vector<std::string> expressions; ///< plan expressions of the sizes
+    /// input: which of the task's dimensions each of `shape` is; empty: they stand as there.
+    std::vector<int> order = {};
 };
 
 /// A tensor while lowering: a value and how its axes make dimensions.

@@ -401,8 +401,8 @@ std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {
             return;
         // What is read only within borders, or here and there, is read element by element.
         const bool picks = s_.form != Schedule::Form::tile && g_.scans.empty();
-        if (p_.values[id].kind == Kind::load &&
-            (s_.vector == 1 || p_.values[id].args.empty() || (picks && readsInRuns(p_, n_, id))))
+        if (p_.values[id].kind == Kind::load && (s_.vector == 1 || p_.values[id].args.empty() ||
+                                                 (picks && readsInRuns(p_, g_, n_, id))))
             loads.push_back(id);
         for (const int arg : p_.values[id].args)
             visit(arg);

@@ -140,7 +140,7 @@ Result<View> Lowering::view(const Json &argument, const char *name) {
     if (const auto *source = task::nodeOf(argument)) {
         // Every use of a tensor of the task starts with axes of its own.
         if (const auto buffer = placeholders_.find(*source); buffer != placeholders_.end())
-            return loadBuffer(buffer->second);
+            return loadPlaceholder(buffer->second);
         const View *found = known(argument);
         if (found == nullptr)
             return failedError("reads '{}', which is no tensor", *source);
@@ -162,6 +162,10 @@ const task::Node *Lowering::producer(const task::Node &node, std::size_t positio
     return source ? task_.graph.find(*source) : nullptr;
 }
 
+bool Lowering::isResult(const task::Node &node) const {
+    return std::ranges::find(task_.graph.outputs, node.name) != task_.graph.outputs.end();
+}
+
 Result<void> Lowering::placeholder(const task::Node &node, int tensorIndex) {
     if (node.outputs.empty()) {
         known_[node.name] = {constant(numberOf(node.scalar, 0), node.scalar.is_number_integer()
@@ -170,22 +174,34 @@ Result<void> Lowering::placeholder(const task::Node &node, int tensorIndex) {
         return {};
     }
     BufferInfo buffer;
-    buffer.dtype = node.outputs[0].dtype;
-    buffer.shape = node.outputs[0].shape;
     const bool input = node.origin == task::Origin::input;
+    buffer.order = input ? memoryOrderOf(node.outputs[0]) : std::vector<int>{};
+    buffer.dtype = node.outputs[0].dtype;
+    buffer.shape = permuted(node.outputs[0], buffer.order).shape;
     buffer.role = input ? BufferRole::input : BufferRole::parameter;
     buffer.index = input ? tensorIndex : -1;
     buffer.key = input ? "" : node.key;
     buffer.name = input ? fmt::format("in{}", tensorIndex) : "p_" + nameFrom(node.key);
     for (std::size_t d = 0; d < buffer.shape.size(); ++d)
-        buffer.expressions.push_back(input ? fmt::format("{}.shape[{}]", buffer.name, d)
-                                           : std::to_string(buffer.shape[d]));
+        buffer.expressions.push_back(
+            input ? fmt::format("{}.shape[{}]", buffer.name,
+                                buffer.order.empty() ? static_cast<int>(d) : buffer.order[d])
+                  : std::to_string(buffer.shape[d]));
     for (const BufferInfo &other : program.buffers) {
         if (other.name == buffer.name)
             buffer.name += "_";
     }
     placeholders_[node.name] = program.addBuffer(std::move(buffer));
     return {};
+}
+
+View Lowering::loadPlaceholder(int buffer) {
+    const View lying = loadBuffer(buffer);
+    const std::vector<int> &order = program.buffers[buffer].order;
+    View result = lying;
+    for (std::size_t d = 0; d < order.size(); ++d)
+        result.dims[static_cast<std::size_t>(order[d])] = lying.dims[d];
+    return result;
 }
 
 Result<std::vector<View>> Lowering::shaped(const task::Node &node, std::vector<View> views) {
@@ -296,7 +312,7 @@ Result<Program> Lowering::run() {
         const std::string &name = task_.graph.outputs[i];
         View result;
         if (const auto buffer = placeholders_.find(name); buffer != placeholders_.end())
-            result = loadBuffer(buffer->second);
+            result = loadPlaceholder(buffer->second);
         else
             result = known_.at(name).at(0);
         const TensorType &type = task_.outputs.at(i).type;

@@ -62,6 +62,8 @@ class Lowering {
     /// The node of the graph whose result an argument is, or nullptr.
     const task::Node *producer(const task::Node &node, std::size_t position,
                                const char *name) const;
+    /// Whether it is an output of the task.
+    bool isResult(const task::Node &node) const;
     static double number(const task::Node &node, std::size_t position, const char *name,
                          double fallback);
     static bool flag(const task::Node &node, std::size_t position, const char *name, bool fallback);
@@ -108,6 +110,8 @@ class Lowering {
     /// Elements at positions along one dimension that depend on those of all others: the positions
     /// have the result's shape, and no dimension of them but that one is longer than the view's.
     View pickAlong(const View &view, int dim, const View &positions);
+    /// The same value computed in 32 bits where it is known to fit them.
+    int narrowed(int value);
     /// A position that lies within a dimension of that size, whatever `value` is.
     int within(int value, std::int64_t size, bool fromEnd);
     /// The running sum, product or extreme along a dimension; for `op` see Kind::scan.
@@ -127,6 +131,9 @@ class Lowering {
     void nameResult(int value, const std::string &node);
     /// Writes it to a scratch buffer and reads it back under fresh axes.
     View materialise(const View &view);
+    /// The same in the order of its dimensions, for those who read one element here and one there:
+    /// materialised where it is computed from large inputs that lie in another order.
+    View turned(const View &view);
     /// Whether a reduction, scan or order is among what a view is computed from.
     bool reduces(const View &view) const;
     /// A buffer that holds exactly this view: an existing one, or a scratch buffer written now.
@@ -149,6 +156,8 @@ class Lowering {
     /// The scratch buffer that holds exactly this view, or -1.
     int wholeScratch(const View &view) const;
     Result<void> placeholder(const task::Node &node, int tensorIndex);
+    /// The task's tensor that a buffer holds, its dimensions as the task has them.
+    View loadPlaceholder(int buffer);
     /// Results that do not depend on their operands (x ** 0) still have the node's shapes.
     Result<std::vector<View>> shaped(const task::Node &node, std::vector<View> views);
     /// What an axis becomes when a computation is written down again.
@@ -204,6 +213,9 @@ void addNormalisationOperators(OperatorTable &table);
 void addLibraryOperators(OperatorTable &table);
 void addRecurrenceOperators(OperatorTable &table);
 const OperatorTable &operatorTable();
+
+/// x to the power of a number, in multiplications where these are few.
+View power(Lowering &l, const View &x, double exponent, DType type);
 
 /// An index as positions; failed for element types other than int64 and int32.
 Result<View> positionsOf(Lowering &l, const View &index);

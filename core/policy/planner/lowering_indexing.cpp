@@ -8,20 +8,6 @@
 
 namespace cuda_agent::policy {
 
-int Lowering::within(int value, std::int64_t size, bool fromEnd) {
-    const DType type = program.values[value].dtype;
-    const auto number = [&](std::int64_t n) {
-        return program.constant(static_cast<double>(n), type);
-    };
-    if (fromEnd) {
-        const int negative = program.pointwise("lt", {value, number(0)}, DType::boolean);
-        const int turned = program.pointwise("add", {value, number(size)}, type);
-        value = program.pointwise("where", {negative, turned, value}, type);
-    }
-    const int least = program.pointwise("imaximum", {value, number(0)}, type);
-    return program.pointwise("iminimum", {least, number(size - 1)}, type);
-}
-
 void Lowering::pickTargets(const Axes &dimension, int position, Targets &fresh) {
     const Axes atoms = program.axes.atoms(dimension);
     const DType type = program.values[position].dtype;
@@ -82,7 +68,15 @@ int Lowering::movedIndex(const Value &index, const Targets &fresh) {
 
 View Lowering::pick(const View &view, const std::vector<int> &dims,
                     const std::vector<View> &positions, std::size_t at, bool fromEnd) {
-    View source = view;
+    // Worth it where most of the elements are read.
+    std::int64_t have = 1, picked = 1;
+    for (const int d : dims)
+        have *= shapeOf(view)[d];
+    for (const View &place : positions) {
+        for (const std::int64_t size : shapeOf(place))
+            picked *= size;
+    }
+    View source = 2 * picked >= have ? turned(view) : view;
     for (;;) {
         std::set<Axis> others;
         for (std::size_t d = 0; d < source.dims.size(); ++d) {

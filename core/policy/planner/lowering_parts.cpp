@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/lowering.h"
 
-// Operators that put tensors together or take them apart. What is put together is written part by
-// part to one buffer; each part fuses with what computes it.
+#include <algorithm>
+
+// Operators that put tensors together or take them apart. What reads them computes each element
+// from the part that it lies in, under a condition. Parts that results of rows go into are written
+// one by one to a buffer, each by the kernel that computes it.
 
 namespace cuda_agent::policy {
 
@@ -12,6 +15,49 @@ namespace {
 using Views = std::vector<View>;
 using task::Node;
 
+/// x as part of a larger tensor that begins before[d] elements earlier in dimension d; `otherwise`
+/// is what lies outside of it.
+View partOf(Lowering &l, const View &x, const Shape &shape, const std::vector<std::int64_t> &before,
+            const View &otherwise, DType type) {
+    const Shape have = l.shapeOf(x);
+    std::vector<Window> windows;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        if (have[d] != shape[d])
+            windows.push_back({static_cast<int>(d), shape[d], 1, 1, 1, before[d]});
+    }
+    int inside = -1;
+    View moved = l.windows(l.turned(x), windows, &inside);
+    moved.dims.resize(shape.size()); // the one place within each window
+    if (inside < 0)
+        return l.cast(moved, type);
+    Value &load = l.program.values[moved.value];
+    if (load.kind == Kind::load && load.bordered() && load.args.end()[-2] == inside &&
+        load.dtype == type && l.program.values[otherwise.value].kind == Kind::constant) {
+        load.args.back() = otherwise.value; // the load says itself what is elsewhere
+        return moved;
+    }
+    View here{inside, moved.dims};
+    // Along the other dimensions the condition is the same everywhere.
+    const std::set<Axis> axes = l.program.axesOf(inside);
+    for (Axes &dimension : here.dims)
+        if (std::ranges::none_of(l.program.axes.atoms(dimension),
+                                 [&](Axis atom) { return axes.contains(atom); }))
+            dimension.clear();
+    return l.apply("where", {here, l.cast(moved, type), otherwise}, type);
+}
+
+/// Whether parts of that dimension lie in runs of some length.
+bool inRuns(const Shape &part, std::size_t dim) {
+    constexpr std::int64_t run = 32;
+    std::int64_t length = 1;
+    for (std::size_t d = dim; d < part.size(); ++d)
+        length *= part[d];
+    return length >= run;
+}
+
+/// Written part by part where a kernel computes whole rows of one, where there is nothing else to
+/// do with them than to copy runs of memory, and where there are so many that each element would
+/// ask for long which one is its own.
 Result<Views> cat(Lowering &l, const Node &node) {
     const Json *list = Lowering::find(node, 0, "tensors");
     if (list == nullptr || !list->is_array())
@@ -29,17 +75,32 @@ Result<Views> cat(Lowering &l, const Node &node) {
         if (std::find(shape.begin(), shape.end(), 0) == shape.end())
             parts.push_back(part);
     }
-    const int buffer = l.bufferOfParts(type.shape, type.dtype);
+    constexpr std::size_t mostConditions = 4;
     std::vector<std::int64_t> offsets(type.shape.size(), 0);
-    for (const View &part : parts) {
-        l.storePart(part, buffer, offsets);
-        offsets[dim] += l.shapeOf(part)[dim];
+    const bool copied = l.isResult(node) && std::ranges::all_of(parts, [&](const View &part) {
+                            return inRuns(l.shapeOf(part), dim);
+                        });
+    if (copied || parts.size() > mostConditions ||
+        std::ranges::any_of(parts, [&](const View &part) { return l.reduces(part); })) {
+        const int buffer = l.bufferOfParts(type.shape, type.dtype);
+        for (const View &part : parts) {
+            l.storePart(part, buffer, offsets);
+            offsets[dim] += l.shapeOf(part)[dim];
+        }
+        return Views{l.loadBuffer(buffer)};
     }
-    return Views{l.loadBuffer(buffer)};
+    offsets[dim] = type.shape[dim];
+    View result;
+    for (std::size_t i = parts.size(); i-- > 0;) {
+        offsets[dim] -= l.shapeOf(parts[i])[dim];
+        const View rest = result.value < 0 ? l.constant(0, type.dtype) : result;
+        result = partOf(l, parts[i], type.shape, offsets, rest, type.dtype);
+    }
+    return Views{result};
 }
 
-/// The border consists of two slabs a dimension: within the input's range in dimensions before it,
-/// whole in those after it.
+/// Of results of rows, which are written to a buffer, the border consists of two slabs a dimension:
+/// within the input's range in dimensions before it, whole in those after it.
 Result<Views> constantPad(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
     const std::vector<std::int64_t> pad = Lowering::integers(node, 1, "pad");
@@ -54,6 +115,8 @@ Result<Views> constantPad(Lowering &l, const Node &node) {
         const std::int64_t cut = std::max<std::int64_t>(-pad[i], 0);
         x = l.slice(x, static_cast<int>(d), cut, 1, type.shape[d] - before[d] - after[d]);
     }
+    if (!l.reduces(x))
+        return Views{partOf(l, x, type.shape, before, l.constant(value, type.dtype), type.dtype)};
     const Shape inner = l.shapeOf(x);
     const int buffer = l.bufferOfParts(type.shape, type.dtype);
     const auto slab = [&](std::size_t d, std::int64_t start, std::int64_t extent) {
@@ -140,21 +203,23 @@ Result<Views> sliceScatter(Lowering &l, const Node &node) {
     const View position = positionIn(l, x, dim);
     const View moved = start == 0 ? position : l.apply("sub", {position, number(start)}, whole);
     const View place = step == 1 ? moved : l.apply("idiv", {moved, number(step)}, whole);
-    const View last = number(start + step * (count - 1));
-    View hit = l.apply("and",
-                       {l.apply("ge", {position, number(start)}, DType::boolean),
-                        l.apply("le", {position, last}, DType::boolean)},
-                       DType::boolean);
-    if (step != 1) {
-        const View rest = l.apply("imod", {moved, number(step)}, whole);
-        hit =
-            l.apply("and", {hit, l.apply("eq", {rest, number(0)}, DType::boolean)}, DType::boolean);
-    }
+    const std::int64_t last = start + step * (count - 1);
+    std::optional<View> hit;
+    const auto demand = [&](const std::string &op, const View &left, std::int64_t bound) {
+        const View holds = l.apply(op, {left, number(bound)}, DType::boolean);
+        hit = hit ? l.apply("and", {*hit, holds}, DType::boolean) : holds;
+    };
+    if (start > 0)
+        demand("ge", position, start);
+    if (last < extent - 1)
+        demand("le", position, last);
+    if (step != 1)
+        demand("eq", l.apply("imod", {moved, number(step)}, whole), 0);
     if (l.shapeOf(source)[dim] > 1) {
         const View along{place.value, {place.dims[0]}};
         source = l.pick(source, {dim}, {along}, static_cast<std::size_t>(dim), false);
     }
-    return Views{l.apply("where", {hit, l.cast(source, type.dtype), x}, type.dtype)};
+    return Views{l.apply("where", {hit.value(), l.cast(source, type.dtype), x}, type.dtype)};
 }
 
 /// The two dimensions of a diagonal, how far to the right it starts, and down.

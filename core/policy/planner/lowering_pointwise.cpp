@@ -9,6 +9,28 @@
 
 namespace cuda_agent::policy {
 
+View power(Lowering &l, const View &x, double exponent, DType type) {
+    const double whole = std::fabs(exponent);
+    if (exponent == 0)
+        return l.constant(1, type);
+    if (exponent == 0.5)
+        return l.apply("sqrt", {x}, type);
+    if (exponent == -0.5)
+        return l.apply("rsqrt", {x}, type);
+    if (whole == std::floor(whole) && whole <= 4) {
+        View result = x;
+        if (whole == 4) {
+            const View square = l.apply("mul", {x, x}, type);
+            result = l.apply("mul", {square, square}, type);
+        } else {
+            for (int i = 1; i < static_cast<int>(whole); ++i)
+                result = l.apply("mul", {result, x}, type);
+        }
+        return exponent > 0 ? result : l.apply("reciprocal", {result}, type);
+    }
+    return l.apply("pow", {x, l.constant(exponent, type)}, type);
+}
+
 namespace {
 
 using Views = std::vector<View>;
@@ -195,28 +217,6 @@ Operator clamp(const char *low, const char *high) {
         }
         return Views{result};
     };
-}
-
-View power(Lowering &l, const View &x, double exponent, DType type) {
-    const double whole = std::fabs(exponent);
-    if (exponent == 0)
-        return l.constant(1, type);
-    if (exponent == 0.5)
-        return l.apply("sqrt", {x}, type);
-    if (exponent == -0.5)
-        return l.apply("rsqrt", {x}, type);
-    if (whole == std::floor(whole) && whole <= 4) {
-        View result = x;
-        if (whole == 4) {
-            const View square = l.apply("mul", {x, x}, type);
-            result = l.apply("mul", {square, square}, type);
-        } else {
-            for (int i = 1; i < static_cast<int>(whole); ++i)
-                result = l.apply("mul", {result, x}, type);
-        }
-        return exponent > 0 ? result : l.apply("reciprocal", {result}, type);
-    }
-    return l.apply("pow", {x, l.constant(exponent, type)}, type);
 }
 
 Result<Views> pow(Lowering &l, const Node &node) {

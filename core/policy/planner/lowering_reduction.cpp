@@ -150,8 +150,7 @@ Result<Views> vectorNorm(Lowering &l, const Node &node) {
         const View nonzero = l.apply("ne", {wide, l.constant(0, type)}, DType::boolean);
         return Views{l.reduce("sum", l.cast(nonzero, type), dims, keep, type)};
     }
-    const View powered = l.apply("pow", {size, l.constant(order, type)}, type);
-    const View total = l.reduce("sum", powered, dims, keep, type);
+    const View total = l.reduce("sum", power(l, size, order, type), dims, keep, type);
     return Views{l.apply("pow", {total, l.constant(1 / order, type)}, type)};
 }
 

@@ -71,7 +71,9 @@ void Lowering::requireSizesOf(const task::Node &node) {
     for (const BufferInfo &buffer : program.buffers) {
         if (buffer.role != BufferRole::input)
             continue;
-        const Shape &shape = buffer.shape;
+        Shape shape = buffer.shape;
+        for (std::size_t d = 0; d < buffer.order.size(); ++d)
+            shape[static_cast<std::size_t>(buffer.order[d])] = buffer.shape[d];
         for (std::size_t first = 0; first < shape.size(); ++first) {
             std::int64_t size = 1;
             for (std::size_t last = first; last < shape.size(); ++last) {

@@ -167,6 +167,20 @@ View Lowering::materialise(const View &view) {
     return loadBuffer(buffer);
 }
 
+View Lowering::turned(const View &view) {
+    constexpr std::int64_t large = 4 << 20; // bytes
+    const std::vector<int> all = reachableFrom(program, {view.value});
+    return std::ranges::any_of(all,
+                               [&](int id) {
+                                   const Value &value = program.values[id];
+                                   return value.kind == Kind::load &&
+                                          !program.buffers[value.buffer].order.empty() &&
+                                          program.bytesOf(value.buffer) >= large;
+                               })
+               ? materialise(view)
+               : view;
+}
+
 namespace {
 
 /// Whether a view is one buffer as it lies in memory.
@@ -484,8 +498,21 @@ View Lowering::slice(const View &view, int dim, std::int64_t offset, std::int64_
         return view;
     require(view.dims[dim]); // it is in the strides of the dimensions outside
     View source = view;
-    if (program.axes.atoms(source.dims[dim]).size() != 1)
+    if (program.axes.atoms(source.dims[dim]).size() != 1) {
+        // A repeated dimension has no stride of its own: each element is read where it lies.
+        if (size > 1 && !program.axes.atoms(source.dims[dim]).empty() && !reduces(source)) {
+            View place = index({program.axes.add(size)});
+            const auto number = [&](std::int64_t n) {
+                return constant(static_cast<double>(n), DType::int64);
+            };
+            if (step != 1)
+                place = apply("mul", {place, number(step)}, DType::int64);
+            if (offset != 0)
+                place = apply("add", {place, number(offset)}, DType::int64);
+            return pick(source, {dim}, {place}, static_cast<std::size_t>(dim), false);
+        }
         source = materialise(source);
+    }
     for (int attempt = 0; attempt < 2; ++attempt) {
         const Axes atoms = program.axes.atoms(source.dims[dim]);
         Targets fresh;

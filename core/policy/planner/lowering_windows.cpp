@@ -48,10 +48,12 @@ View Lowering::windows(const View &view, const std::vector<Window> &list, int *i
                                   window.dilation * (window.size - 1) - window.padding;
         if (window.padding <= 0 && last < extent)
             continue;
-        const int position = program.pointwise(
-            "add",
-            {times(axes.back().first, window.stride), times(axes.back().second, window.dilation)},
-            DType::int32);
+        const int place = times(axes.back().first, window.stride);
+        const int position =
+            axes.back().second.empty()
+                ? place
+                : program.pointwise("add", {place, times(axes.back().second, window.dilation)},
+                                    DType::int32);
         if (window.padding > 0)
             demand("ge", position, window.padding);
         if (last >= extent)

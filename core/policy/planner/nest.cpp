@@ -77,9 +77,10 @@ bool Nest::variesByElement(const Access &access) const {
     return false;
 }
 
-bool readsInRuns(const Program &program, const Nest &nest, int load) {
+bool readsInRuns(const Program &program, const Group &group, const Nest &nest, int load) {
     const Value &value = program.values[load];
-    if (value.bordered())
+    if (value.bordered() &&
+        (group.hasReductions() || program.values[value.args.back()].kind != Kind::constant))
         return false;
     const std::vector<int> picks = reachableFrom(program, value.args);
     return std::all_of(picks.begin(), picks.end(), [&](int id) {

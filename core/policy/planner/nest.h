@@ -58,9 +58,10 @@ struct Nest {
     std::set<Axis> baked;
 };
 
-/// Whether neighbours along the innermost loop may be read at once: the load has no border, and the
-/// positions that it picks are the same for them.
-bool readsInRuns(const Program &program, const Nest &nest, int load);
+/// Whether neighbours along the innermost loop may be read at once: the positions that the load
+/// picks are the same for them, and whether they lie within its border, where it has one. Rows that
+/// are walked along have none.
+bool readsInRuns(const Program &program, const Group &group, const Nest &nest, int load);
 
 /// Atoms of a value that reads a whole product, element by element: of its batch, rows and columns,
 /// each from outermost to innermost. Nothing when it reads it in another way.

@@ -254,6 +254,25 @@ __device__ __forceinline__ T scanBlock(T own, T none, T *exchange, T &total) {
 
 )cuda";
 
+constexpr const char *scanWarp =
+    R"cuda(// What the lanes before this one have together; `total` is of all.
+template <class Combination, class T>
+__device__ __forceinline__ T scanWarp(T own, T none, T &total) {
+    const int lane = (int)threadIdx.x % 32;
+    T upTo = own;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const T other = __shfl_up_sync(0xffffffffu, upTo, step);
+        if (lane >= step)
+            upTo = Combination::of(other, upTo);
+    }
+    total = __shfl_sync(0xffffffffu, upTo, 31);
+    const T before = __shfl_up_sync(0xffffffffu, upTo, 1);
+    return lane == 0 ? none : before;
+}
+
+)cuda";
+
 } // namespace
 
 std::string preludeText(const std::set<std::string> &helpers, const std::set<DType> &types) {
@@ -303,6 +322,8 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
     }
     if (has("scanBlock"))
         text += scanBlock;
+    if (has("scanWarp"))
+        text += scanWarp;
     return text + orderPrelude(helpers) + productPrelude(helpers) + recurrencePrelude(helpers);
 }
 

@@ -6,9 +6,9 @@ namespace cuda_agent::policy {
 
 namespace {
 
-/// Running sums, products and extremes along rows. Row form: a block takes a row in tiles, whose
-/// elements are combined thread by thread, warp by warp, and carried on. The other forms: a thread
-/// walks along a row, or along a strip of neighbouring ones.
+/// Running sums, products and extremes along rows. Row form: a block, or a warp, takes a row in
+/// tiles, whose elements are combined thread by thread, warp by warp, and carried on. The other
+/// forms: a thread walks along a row, or along a strip of neighbouring ones.
 class ScanWriter : public StripWriter {
   public:
     using StripWriter::StripWriter;
@@ -24,7 +24,9 @@ class ScanWriter : public StripWriter {
         Launch launch;
         launch.block[0] = s_.threads;
         if (s_.form == Schedule::Form::row) {
-            launch.grid[0] = n_.rowsExpression();
+            launch.grid[0] = perWarp()
+                                 ? fmt::format("cdiv({}, {})", n_.rowsExpression(), s_.threads / 32)
+                                 : n_.rowsExpression();
             writeBlockRows();
         } else {
             launch.grid[0] = fmt::format("cdiv({}, {})", workExpression(), s_.threads);
@@ -103,29 +105,41 @@ class ScanWriter : public StripWriter {
         rowPointers(g_.roots(), stores);
     }
 
-    // --- a block to a row ------------------------------------------------------------------------
+    // --- a block or a warp to a row
+    // ------------------------------------------------------------------------
 
     std::int64_t lastStride(const Access &access) const {
         return access.strides[elementDims_.back()];
     }
 
+    bool perWarp() const { return s_.team < s_.threads; }
+
     void writeBlockRows() {
         declareParameters();
-        out_.helpers.insert("scanBlock");
-        line("const int lane = (int)threadIdx.x;");
-        if (!rowDims_.empty()) {
+        out_.helpers.insert(perWarp() ? "scanWarp" : "scanBlock");
+        line(fmt::format("const int lane = (int)threadIdx.x{};", perWarp() ? " % 32" : ""));
+        if (perWarp()) {
+            line(fmt::format("const long long row = (long long)blockIdx.x * {} + threadIdx.x / 32;",
+                             s_.threads / 32));
+            line(fmt::format("if (row >= {})", sizeParameter(n_.rowsExpression(), "rows")));
+            line("    return;");
+        } else if (!rowDims_.empty()) {
             line("const long long row = blockIdx.x;");
-            rowCoordinates("row", "long long");
         }
+        if (!rowDims_.empty())
+            rowCoordinates("row", "long long");
         declarePointers();
         hoist(g_.roots());
         const int warps = s_.threads / 32;
-        const std::int64_t tile = static_cast<std::int64_t>(s_.threads) * s_.vector * s_.unroll;
+        const std::int64_t tile = static_cast<std::int64_t>(s_.team) * s_.vector * s_.unroll;
         for (std::size_t k = 0; k < g_.scans.size(); ++k) {
-            line(fmt::format("__shared__ {} exchange{}[2][{}];", typeOf(g_.scans[k]), k, warps));
+            if (!perWarp())
+                line(
+                    fmt::format("__shared__ {} exchange{}[2][{}];", typeOf(g_.scans[k]), k, warps));
             line(fmt::format("{} carry{} = {};", typeOf(g_.scans[k]), k, identity(g_.scans[k])));
         }
-        line("int turn = 0;");
+        if (!perWarp())
+            line("int turn = 0;");
         open(
             fmt::format("for ({0} tile = 0; tile < {1}; tile += {2})", indexType_, length(), tile));
         for (std::size_t k = 0; k < g_.scans.size(); ++k)
@@ -152,7 +166,8 @@ class ScanWriter : public StripWriter {
         forVectors([&] {
             for (std::size_t k = 0; k < g_.scans.size(); ++k)
                 scanTile(k, warps);
-            line("turn ^= 1;");
+            if (!perWarp())
+                line("turn ^= 1;");
             storeVectors();
         });
         close();
@@ -162,7 +177,7 @@ class ScanWriter : public StripWriter {
     void forVectors(const std::function<void()> &body) {
         line("#pragma unroll");
         open(fmt::format("for (int u = 0; u < {}; ++u)", s_.unroll));
-        line(fmt::format("const {} i = tile + (u * {} + lane) * {};", indexType_, s_.threads,
+        line(fmt::format("const {} i = tile + (u * {} + lane) * {};", indexType_, s_.team,
                          s_.vector));
         line(backwards() ? fmt::format("const {} m = {} - {} - i;", indexType_, length(), s_.vector)
                          : fmt::format("const {} m = i;", indexType_));
@@ -221,12 +236,14 @@ class ScanWriter : public StripWriter {
         }
         const std::string type = typeOf(scan);
         line(fmt::format("{} total{};", type, k));
-        line(fmt::format(
-            "const {0} before{1} = {2}; // of the elements ahead of this thread's", type, k,
-            combined(scan, fmt::format("carry{}", k),
-                     fmt::format("scanBlock<{}, {}>({}[{}], {}, exchange{}[turn], total{})", warps,
-                                 combination(scan), x, backwards() ? 0 : last,
-                                 typed(scan, identity(scan)), k, k))));
+        const std::string own =
+            fmt::format("{}[{}], {}", x, backwards() ? 0 : last, typed(scan, identity(scan)));
+        const std::string ahead =
+            perWarp() ? fmt::format("scanWarp<{}>({}, total{})", combination(scan), own, k)
+                      : fmt::format("scanBlock<{}, {}>({}, exchange{}[turn], total{})", warps,
+                                    combination(scan), own, k, k);
+        line(fmt::format("const {} before{} = {}; // of the elements ahead of this thread's", type,
+                         k, combined(scan, fmt::format("carry{}", k), ahead)));
         line(fmt::format("carry{0} = {1};", k,
                          combined(scan, fmt::format("carry{}", k), fmt::format("total{}", k))));
     }
@@ -304,11 +321,67 @@ class ScanWriter : public StripWriter {
             for (std::size_t k = 0; k < g_.scans.size(); ++k)
                 line(fmt::format("state{}{} = {};", k, rowSubscript(), identity(g_.scans[k])));
         });
-        open(fmt::format("for ({0} i = 0; i < {1}; ++i)", indexType_, length()));
+        if (s_.unroll == 1) {
+            open(fmt::format("for ({0} i = 0; i < {1}; ++i)", indexType_, length()));
+            walkOn();
+            close();
+            return;
+        }
+        open(fmt::format("for ({0} start = 0; start < {1}; start += {2})", indexType_, length(),
+                         s_.unroll));
+        push();
+        loadAhead();
+        forPlaces([&] { walkOn(); });
+        pop();
+        close();
+    }
+
+    /// The next `unroll` places along the row, those behind its end left out.
+    void forPlaces(const std::function<void()> &body) {
+        line("#pragma unroll");
+        open(fmt::format("for (int j = 0; j < {}; ++j)", s_.unroll));
+        line(fmt::format("const {} i = start + j;", indexType_));
+        const bool whole = length() % s_.unroll == 0;
+        if (!whole)
+            open(fmt::format("if (i < {})", length()));
+        body();
+        if (!whole)
+            close();
+        close();
+    }
+
+    void placeOfThread() {
         line(fmt::format("const {} at = {};", indexType_,
                          backwards() ? fmt::format("{} - i", length() - 1) : "i"));
         push();
         place("at");
+    }
+
+    /// Reads what the next places take, all of it in flight at once.
+    void loadAhead() {
+        std::vector<int> loads = elementLoads(g_.roots());
+        std::erase_if(loads, [&](int id) { return !p_.values[id].args.empty(); });
+        std::map<int, std::string> names;
+        for (const int id : loads) {
+            names[id] = nameFor(id, true);
+            line(fmt::format("{} {}[{}];", scalarType(p_.values[id].dtype), names[id], s_.unroll));
+        }
+        if (loads.empty())
+            return;
+        forPlaces([&] {
+            placeOfThread();
+            for (const int id : loads)
+                line(fmt::format("{}[j] = {};", names[id],
+                                 loadText(id, elementOffset(n_.accesses.at(id)))));
+            pop();
+        });
+        for (const int id : loads)
+            remember(id, names[id] + "[j]");
+    }
+
+    /// One place of the row, `i` from where the walk begins.
+    void walkOn() {
+        placeOfThread();
         forRowsInHand([&] {
             for (std::size_t k = 0; k < g_.scans.size(); ++k) {
                 const int scan = g_.scans[k];
@@ -324,7 +397,6 @@ class ScanWriter : public StripWriter {
             }
         });
         pop();
-        close();
     }
 
     void stripCoordinates() {

@@ -30,7 +30,7 @@ std::string Schedule::text() const {
     else if (form == Form::row || form == Form::column)
         result += fmt::format("-v{}-u{}", vector, unroll);
     else
-        result += fmt::format("-c{}", chunk);
+        result += fmt::format("-c{}", chunk) + (unroll > 1 ? fmt::format("-u{}", unroll) : "");
     if (parts != 1)
         result += fmt::format("-p{}", parts);
     result += staged ? "-staged" : "";

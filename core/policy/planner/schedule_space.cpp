@@ -237,12 +237,14 @@ bool inScanOrder(const Program &program, const ScheduledGroup &group) {
 }
 
 void scanOptions(const Facts &f, bool cpu, std::vector<Option> &out) {
-    const auto loop = [&](Form form, int threads, int chunk, std::string reason) {
+    const auto loop = [&](Form form, int threads, int chunk, std::string reason, int unroll = 1,
+                          double traffic = 1) {
         Schedule s;
         s.form = form;
         s.threads = s.team = threads;
         s.chunk = chunk;
-        out.push_back(option(s, 1, std::move(reason)));
+        s.unroll = unroll;
+        out.push_back(option(s, traffic, std::move(reason)));
     };
     const bool column = f.nest.column();
     if (cpu) {
@@ -255,9 +257,32 @@ void scanOptions(const Facts &f, bool cpu, std::vector<Option> &out) {
         return;
     }
     if (column) {
-        for (const int threads : {128, 256, 64})
-            loop(Form::loopRow, threads, 2048, "a thread walks along each column");
+        for (const auto &[threads, unroll] :
+             {std::pair{128, 8}, {256, 8}, {64, 8}, {128, 16}, {128, 4}, {256, 4}, {128, 1}}) {
+            if (unroll <= f.elements)
+                loop(Form::loopRow, threads, 2048,
+                     fmt::format("a thread walks along each column, {} elements in flight", unroll),
+                     unroll,
+                     unroll == 1  ? 1.5
+                     : unroll < 8 ? 1.1
+                                  : 1);
+        }
         return;
+    }
+    // Short rows have a warp each, so that nothing waits for others; long ones fill a block.
+    constexpr std::int64_t shortRow = 4096, mostEach = 16;
+    const bool few = f.rows < static_cast<std::int64_t>(f.processors) * 16;
+    std::vector<Option> warps;
+    for (const auto &[threads, vector] : {std::pair{256, std::min(f.vector, 4)},
+                                          {128, 1},
+                                          {128, std::min(f.vector, 4)},
+                                          {256, 1}}) {
+        const auto unroll = static_cast<int>(
+            std::min(mostEach / vector, ceilDivide(f.elements, std::int64_t{32} * vector)));
+        if (f.elements <= shortRow)
+            offer(warps, option(rowSchedule(threads, 32, vector, unroll), 1,
+                                fmt::format("a warp carries each row on, {} elements a lane",
+                                            unroll * vector)));
     }
     const int vector = std::min(f.vector > 1 ? f.vector : 4, 4);
     for (const auto &[threads, unroll] : {std::pair{256, 2},
@@ -270,10 +295,12 @@ void scanOptions(const Facts &f, bool cpu, std::vector<Option> &out) {
                                           {1024, 2}}) {
         if (!out.empty() && static_cast<std::int64_t>(threads) * vector * unroll > f.elements)
             continue;
-        out.push_back(option(rowSchedule(threads, threads, vector, unroll), 1,
+        const bool idles = !few && threads * vector * unroll > 2 * f.elements;
+        out.push_back(option(rowSchedule(threads, threads, vector, unroll), idles ? 1.5 : 1,
                              fmt::format("a block carries each row on in tiles of {} elements",
                                          threads * vector * unroll)));
     }
+    out.insert(few ? out.end() : out.begin(), warps.begin(), warps.end());
 }
 
 // --- CPU -------------------------------------------------------------------------------------
@@ -373,7 +400,7 @@ int widestVector(const Program &program, const ScheduledGroup &group) {
     };
     for (const auto &[id, access] : nest.accesses) {
         const Value &value = program.values[id];
-        if (value.kind != Kind::load || !readsInRuns(program, nest, id))
+        if (value.kind != Kind::load || !readsInRuns(program, *group.group, nest, id))
             continue;
         Access moved = access; // a picked position moves it by a multiple of the stride
         const auto strides = program.stridesOf(value);

@@ -27,7 +27,19 @@ void VectorWriter::loadVector(int load, const std::string &to) {
     const std::string each = rowSubscript();
     for (auto i = at.find(each); !each.empty() && i != at.npos; i = at.find(each))
         at.replace(i, each.size(), "[0]");
-    line(fmt::format("loadVector({}, {} + {});", to, pointer(access, p_.values[load].buffer), at));
+    const std::string call =
+        fmt::format("loadVector({}, {} + {});", to, pointer(access, p_.values[load].buffer), at);
+    const Value &value = p_.values[load];
+    const std::string inside = value.bordered() ? valueOf(value.args.end()[-2]) : "true";
+    if (inside == "true")
+        return line(call);
+    open(fmt::format("if ({})", inside));
+    line(call);
+    otherwise();
+    line("#pragma unroll");
+    line(fmt::format("for (int e = 0; e < {}; ++e)", width()));
+    line(fmt::format("    {}[e] = {};", to, valueOf(value.args.back())));
+    close();
 }
 
 void VectorWriter::gatherVectors(const std::vector<int> &stores) {

@@ -22,6 +22,24 @@ TEST(TensorType, SpansStridesAndKnowsContiguity) {
     EXPECT_EQ(contiguousType(DType::int64, {5, 0}).spanBytes(), 0u);
 }
 
+TEST(TensorType, KnowsInWhichOrderItLies) {
+    using Order = std::vector<int>;
+    const auto lying = [](Shape shape, Shape strides) {
+        return memoryOrderOf({DType::float32, std::move(shape), std::move(strides)});
+    };
+    EXPECT_EQ(lying({4, 3}, {3, 1}), Order{});
+    EXPECT_EQ(lying({4, 3}, {1, 4}), (Order{1, 0}));
+    EXPECT_EQ(lying({2, 5, 3, 4}, {60, 1, 20, 5}), (Order{0, 2, 3, 1})) << "channels last";
+    EXPECT_EQ(lying({4, 3}, {6, 2}), Order{}) << "with gaps";
+    EXPECT_EQ(lying({4, 3}, {0, 1}), Order{}) << "expanded";
+    EXPECT_EQ(lying({4, 1, 3}, {1, 77, 4}), (Order{1, 2, 0}))
+        << "the stride of one element says nothing";
+    EXPECT_EQ(lying({0, 3}, {1, 4}), Order{});
+    const TensorType transposed{DType::float32, {4, 3}, {1, 4}};
+    EXPECT_EQ(permuted(transposed, {1, 0}), contiguousType(DType::float32, {3, 4}));
+    EXPECT_EQ(permuted(transposed, {}), transposed);
+}
+
 TEST(TensorType, RoundTripsThroughJson) {
     TensorType type{DType::bfloat16, {2, 1, 5}, {0, 7, 1}};
     EXPECT_EQ(tensorTypeFromJson(toJson(type), "t").value(), type);

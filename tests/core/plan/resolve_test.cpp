@@ -50,6 +50,21 @@ TEST(Resolve, StridesOfInputsDoNotMatter) {
     EXPECT_EQ(resolveProblem(examplePlan(), signature), "");
 }
 
+TEST(Resolve, AnInputHasItsOwnOrderForTheSteps) {
+    auto json = examplePlan();
+    json["buffers"][0]["order"] = {1, 0};
+    const auto plan = planFromJson(json);
+    ASSERT_TRUE(plan) << plan.error().message;
+    const auto resolved = resolve(*plan, exampleSignature());
+    ASSERT_TRUE(resolved) << resolved.error().message;
+    EXPECT_EQ(resolved->buffers[0].type.shape, (Shape{64, 20}));
+    EXPECT_EQ(resolved->buffers[2].type.shape, (Shape{20, 64})) << "sizes are the task's";
+    EXPECT_EQ(toJson(*plan)["buffers"][0]["order"], (Json{1, 0}));
+    json["buffers"][0]["order"] = {1, 0, 2};
+    EXPECT_EQ(resolveProblem(json, exampleSignature()),
+              "buffers[0].order: names 3 dimension(s), the task's 'in0' has 2");
+}
+
 struct BadSize {
     const char *label;
     const char *pointer;

@@ -191,6 +191,41 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
         }
     }
 
+    /// An input whose order the plan names is read where it lies, and copied where it lies
+    /// otherwise.
+    void orderedInput() {
+        constexpr std::size_t rows = 6, columns = 10, count = rows * columns;
+        Json plan = pointwisePlan();
+        plan["buffers"][0]["order"] = {1, 0};
+        plan["buffers"][1]["shape"] = {rows, columns};
+        compileCandidate(plan, R"cu(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = 2.0f * in[i % 10 * 6 + i / 10];
+}
+)cu");
+        signature_ = pointwiseSignature(count);
+        signature_.inputs[0] = TensorType{DType::float32, {rows, columns}, {1, rows}};
+        signature_.outputs[0] = contiguousType(DType::float32, {rows, columns});
+        ASSERT_TRUE(start()) << this->problem_.message;
+        for (const bool transposed : {true, false}) {
+            const auto lying = ramp(count);
+            CallBuffers buffers;
+            buffers.inputs = {lend(lying,
+                                   transposed ? signature_.inputs[0]
+                                              : contiguousType(DType::float32, {rows, columns}),
+                                   0)};
+            buffers.outputs = {lend(std::vector<float>(count), signature_.outputs[0], 0)};
+            ASSERT_EQ(callOnce(buffers), "");
+            const auto out = contents(buffers.outputs[0], count);
+            for (std::size_t i = 0; i < count; ++i) {
+                const std::size_t from = transposed ? i % columns * rows + i / columns : i;
+                ASSERT_EQ(out[i], 2 * lying[from]) << transposed << " " << i;
+            }
+        }
+    }
+
     struct GemmCase {
         bool transposeA = false, transposeB = false, bias = false;
         std::int64_t batch = 1;

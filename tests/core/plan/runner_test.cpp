@@ -34,6 +34,9 @@ TEST_F(Runner, PassesScalarsOfAllKinds) {
 TEST_F(Runner, CopiesMisplacedViews) {
     misplacedViews();
 }
+TEST_F(Runner, ReadsInputsInTheirOrder) {
+    orderedInput();
+}
 TEST_F(Runner, TimesCalls) {
     timingIsSane();
 }

@@ -155,7 +155,7 @@ TEST(LoweringIndexing, RowsOfATableAreReadInVectorsAndElementsOfARowAreNot) {
             if (value.kind == Kind::load && value.picks() > 0)
                 load = id;
         }
-        return readsInRuns(fused.program, groups.at(0).nest, load);
+        return readsInRuns(fused.program, *groups.at(0).group, groups.at(0).nest, load);
     };
     EXPECT_TRUE(widest(true));
     EXPECT_FALSE(widest(false));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/core/policy/planner_graphs.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 // Views and parts: which elements of the inputs an output holds. Inputs hold their own positions,
@@ -51,6 +52,20 @@ TEST(LoweringViews, TransposedIsReadInPlace) {
     const auto task = g.returning({g.op("permute.default", f32({3, 2}), x, Json{1, 0})});
     EXPECT_EQ(textOf(lowered(task)), "out0[i, j] = in0[j, i]\n");
     EXPECT_EQ(picked(task), (Numbers{0, 3, 1, 4, 2, 5}));
+}
+
+TEST(LoweringViews, AnInputIsReadInTheOrderInWhichItLies) {
+    GraphWriter g;
+    const Json x = g.input(TensorType{DType::float32, {2, 3}, {1, 2}}), y = g.input(f32({2, 3}));
+    const auto task = g.returning({g.op("add.Tensor", f32({2, 3}), x, y)});
+    const Program program = lowered(task);
+    EXPECT_EQ(textOf(program), "out0[i, j] = add(in0[j, i], in1[i, j])\n");
+    EXPECT_EQ(program.buffers[0].order, (std::vector<int>{1, 0}));
+    EXPECT_EQ(program.buffers[0].shape, (Shape{3, 2}));
+    EXPECT_EQ(program.buffers[0].expressions,
+              (std::vector<std::string>{"in0.shape[1]", "in0.shape[0]"}))
+        << "sizes are the task's";
+    EXPECT_TRUE(program.buffers[1].order.empty());
 }
 
 TEST(LoweringViews, StridesThatNameElementsAsTheyLieAreAShape) {
@@ -125,6 +140,11 @@ TEST(LoweringViews, ExpandedAndRepeatedDimensionsAreNotReadAlong) {
     const auto repeated = g.returning({g.op("repeat.default", f32({2, 6}), x, Json{2, 2})});
     EXPECT_EQ(textOf(lowered(repeated)), "out0[i, (j k)] = in0[0, k]\n");
     EXPECT_EQ(picked(repeated), (Numbers{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}));
+    // A part of what is repeated is read where it lies, too.
+    const Json r = g.op("repeat.default", f32({1, 6}), x, Json{1, 2});
+    const auto part = g.returning({g.op("slice.Tensor", f32({1, 4}), r, 1, 1, 5)});
+    EXPECT_EQ(lowered(part).stores.size(), 1u);
+    EXPECT_EQ(picked(part), (Numbers{1, 2, 0, 1}));
 }
 
 TEST(LoweringViews, SlicesReadFromAnOffsetWithAStep) {
@@ -294,13 +314,41 @@ TEST(LoweringViews, ReshapesOfBothOperandsMeetInTheirParts) {
 
 TEST(LoweringParts, CatWritesEachPartFromItsOffset) {
     GraphWriter g;
+    const Json x = g.input(f32({2, 3, 32})), y = g.input(f32({2, 1, 32}));
+    const Json z = g.input(f32({2, 2, 32}));
+    const Json e = g.op("neg.default", f32({2, 3, 32}), x);
+    const auto task =
+        g.returning({g.op("cat.default", f32({2, 6, 32}), Json::array({e, y, z}), -2)});
+    EXPECT_EQ(textOf(lowered(task)), "out0[i, j, k] = neg(in0[i, j, k])\n"
+                                     "out0[i, 3, j] = in1[i, 0, j]\n"
+                                     "out0[i, j+4, k] = in2[i, j, k]\n");
+    const Numbers out = picked(task);
+    EXPECT_EQ((Numbers{out[0], out[33], out[96], out[128], out[192], out[383]}),
+              (Numbers{0, -33, 0, 0, -96, 127}));
+}
+
+TEST(LoweringParts, CatIsComputedWhereItIsRead) {
+    GraphWriter g;
     const Json x = g.input(f32({2, 3})), y = g.input(f32({2, 1})), z = g.input(f32({2, 2}));
     const Json e = g.op("neg.default", f32({2, 3}), x);
-    const auto task = g.returning({g.op("cat.default", f32({2, 6}), Json::array({e, y, z}), -1)});
-    EXPECT_EQ(textOf(lowered(task)), "out0[i, j] = neg(in0[i, j])\n"
-                                     "out0[i, 3] = in1[i, 0]\n"
-                                     "out0[i, j+4] = in2[i, j]\n");
-    EXPECT_EQ(picked(task), (Numbers{0, -1, -2, 0, 0, 1, -3, -4, -5, 1, 2, 3}));
+    const Json all = g.op("cat.default", f32({2, 6}), Json::array({e, y, z}), 1);
+    const auto task = g.returning({g.op("mul.Tensor", f32({2, 6}), all, 2.0)});
+    const Program program = lowered(task);
+    EXPECT_EQ(program.stores.size(), 1u) << textOf(program);
+    EXPECT_EQ(picked(task), (Numbers{0, -2, -4, 0, 0, 2, -6, -8, -10, 2, 4, 6}));
+}
+
+TEST(LoweringParts, ResultsOfRowsAreWrittenAsParts) {
+    GraphWriter g;
+    const Json x = g.input(f32({2, 3})), y = g.input(f32({2, 1}));
+    const Json sum = g.op("sum.dim_IntList", f32({2, 1}), x, Json{1}, true);
+    const Json all = g.op("cat.default", f32({2, 2}), Json::array({sum, y}), 1);
+    const auto task = g.returning({g.op("mul.Tensor", f32({2, 2}), all, 2.0)});
+    EXPECT_EQ(lowered(task).stores.size(), 3u);
+    EXPECT_EQ(picked(task), (Numbers{6, 0, 24, 2}));
+    const auto padded =
+        g.returning({g.op("constant_pad_nd.default", f32({2, 3}), sum, Json{1, 1}, 9.0)});
+    EXPECT_EQ(picked(padded), (Numbers{9, 3, 9, 9, 12, 9}));
 }
 
 TEST(LoweringParts, CatAlongTheFirstDimensionAndOfEmptyLists) {
@@ -340,22 +388,25 @@ TEST(LoweringParts, TheSameTensorTwiceIsWrittenTwice) {
 
 TEST(LoweringParts, StackIsCatOfTensorsWithADimensionMore) {
     // torch.stack([x, y], 1) becomes cat of unsqueezed tensors.
-    GraphWriter g;
-    const Json x = g.input(f32({2, 3})), y = g.input(f32({2, 3}));
-    const Json a = g.op("unsqueeze.default", f32({2, 1, 3}), x, 1);
-    const Json b = g.op("unsqueeze.default", f32({2, 1, 3}), y, 1);
-    const Json n = g.op("neg.default", f32({2, 1, 3}), b);
-    const auto task = g.returning({g.op("cat.default", f32({2, 2, 3}), Json::array({a, n}), 1)});
-    EXPECT_EQ(textOf(lowered(task)), "out0[i, 0, j] = in0[i, j]\n"
-                                     "out0[i, 1, j] = neg(in1[i, j])\n");
-    EXPECT_EQ(picked(task), (Numbers{0, 1, 2, 0, -1, -2, 3, 4, 5, -3, -4, -5}));
+    const auto stacked = [](std::int64_t length) {
+        GraphWriter g;
+        const TensorType type = f32({2, 1, length});
+        const Json x = g.input(f32({2, length})), y = g.input(f32({2, length}));
+        const Json a = g.op("unsqueeze.default", type, x, 1);
+        const Json n = g.op("neg.default", type, g.op("unsqueeze.default", type, y, 1));
+        return g.returning({g.op("cat.default", f32({2, 2, length}), Json::array({a, n}), 1)});
+    };
+    EXPECT_EQ(textOf(lowered(stacked(64))), "out0[i, 0, j] = in0[i, j]\n"
+                                            "out0[i, 1, j] = neg(in1[i, j])\n");
+    EXPECT_EQ(lowered(stacked(3)).stores.size(), 1u) << "short runs are written side by side";
+    EXPECT_EQ(picked(stacked(3)), (Numbers{0, 1, 2, 0, -1, -2, 3, 4, 5, -3, -4, -5}));
 }
 
 TEST(LoweringParts, PartsOfOtherTypesAreCast) {
     GraphWriter g;
-    const Json x = g.input(f32({2})), y = g.input(i64({2}));
-    const auto task = g.returning({g.op("cat.default", f32({4}), Json::array({x, y}), 0)});
-    EXPECT_EQ(textOf(lowered(task)), "out0[i] = in0[i]\nout0[i+2] = float32(in1[i])\n");
+    const Json x = g.input(f32({40})), y = g.input(i64({40}));
+    const auto task = g.returning({g.op("cat.default", f32({80}), Json::array({x, y}), 0)});
+    EXPECT_EQ(textOf(lowered(task)), "out0[i] = in0[i]\nout0[i+40] = float32(in1[i])\n");
 }
 
 TEST(LoweringParts, PadFillsTheBorderAroundTheInput) {
@@ -367,6 +418,18 @@ TEST(LoweringParts, PadFillsTheBorderAroundTheInput) {
     EXPECT_EQ(picked(task), (Numbers{9, 9, 9, 9, 9, //
                                      9, 0, 1, 9, 9, //
                                      9, 2, 3, 9, 9}));
+}
+
+TEST(LoweringParts, WhatIsPaddedIsReadOnlyWithinItsBorder) {
+    GraphWriter g;
+    const Json x = g.input(f32({2, 2}));
+    const Json e = g.op("exp.default", f32({2, 2}), x);
+    const Json padded = g.op("constant_pad_nd.default", f32({2, 4}), e, Json{1, 1}, 5.0);
+    const auto task = g.returning({g.op("neg.default", f32({2, 4}), padded)});
+    const Program program = lowered(task);
+    EXPECT_EQ(program.stores.size(), 1u) << textOf(program);
+    const Numbers out = picked(task);
+    EXPECT_EQ(out, (Numbers{-5, -1, -std::exp(1.0), -5, -5, -std::exp(2.0), -std::exp(3.0), -5}));
 }
 
 TEST(LoweringParts, NegativePadCuts) {

@@ -300,5 +300,57 @@ TEST(ScheduleSpace, SchedulesAreReadAsTheyAreWritten) {
     EXPECT_FALSE(Schedule::fromText("tile-t256-z3"));
 }
 
+/// x.cumsum(-1) of rows of that length; `columns`: of columns.
+task::Description scanOf(std::int64_t rows, std::int64_t length, bool columns = false) {
+    GraphWriter g;
+    const TensorType type = columns ? f32({length, rows}) : f32({rows, length});
+    return g.returning({g.op("cumsum.default", type, g.input(type), columns ? 0 : 1)});
+}
+
+TEST(ScheduleSpace, ShortRowsOfAScanHaveAWarpEach) {
+    const auto space = spaceOf(scanOf(100000, 250), device::Kind::cuda);
+    const std::string first = kernelsOf(space, space.allSingleChanges().at(0));
+    EXPECT_NE(first.find("scanWarp<Sum>"), first.npos) << first;
+    EXPECT_EQ(first.find("__syncthreads"), first.npos) << first;
+    const auto few = spaceOf(scanOf(64, 1000), device::Kind::cuda);
+    EXPECT_NE(kernelsOf(few, few.allSingleChanges().at(0)).find("scanBlock"), std::string::npos);
+}
+
+TEST(ScheduleSpace, ColumnsOfAScanAreReadAhead) {
+    const auto space = spaceOf(scanOf(100000, 250, true), device::Kind::cuda);
+    const std::string first = kernelsOf(space, space.allSingleChanges().at(0));
+    EXPECT_NE(first.find("float in0_x[8];"), first.npos) << first;
+    EXPECT_NE(first.find("if (i < 250)"), first.npos) << first;
+}
+
+TEST(ScheduleSpace, WhatLiesAcrossIsTurnedFirst) {
+    // Of two tensors of 10 MB the one lies as it stands, the other across: rows are summed.
+    GraphWriter g;
+    const Shape shape{1600, 1600};
+    const Json x = g.input(f32(shape)), y = g.input(TensorType{DType::float32, shape, {1, 1600}});
+    const Json product = g.op("mul.Tensor", f32(shape), x, y);
+    const auto space = spaceOf(
+        g.returning({g.op("sum.dim_IntList", f32({1600}), product, Json{1})}), device::Kind::cuda);
+    const std::string first = kernelsOf(space, space.allSingleChanges().at(0));
+    EXPECT_NE(first.find("map0("), first.npos) << first;
+    EXPECT_NE(first.find("reduce1("), first.npos) << first;
+}
+
+TEST(ScheduleSpace, PositionsOfPlacesAreShortAndNeedNoBorder) {
+    // Nearest neighbours: x[:, (arange(8.0) * 0.5).long()]
+    GraphWriter g;
+    const Json x = g.input(f32({4096, 4}));
+    const Json places = g.op("arange.start_step", f32({8}), 0, 8);
+    const Json scaled = g.op("mul.Tensor", f32({8}), places, 0.5);
+    const Json half = g.op("_to_copy.default", i64({8}), scaled);
+    const Json picked = g.op("index.Tensor", f32({4096, 8}), x, Json{nullptr, half});
+    const auto space =
+        spaceOf(g.returning({g.op("exp.default", f32({4096, 8}), picked)}), device::Kind::cuda);
+    const std::string first = kernelsOf(space, space.allSingleChanges().at(0));
+    const std::string kernel = first.substr(first.find("extern \"C\""));
+    EXPECT_EQ(kernel.find("LL"), kernel.npos) << kernel;
+    EXPECT_EQ(kernel.find(" ? "), kernel.npos) << kernel;
+}
+
 } // namespace
 } // namespace cuda_agent::policy::graphs
