@@ -34,16 +34,22 @@ double drawnShare(std::mt19937_64 &generator) {
     return static_cast<double>(generator() >> 11) * 0x1p-53;
 }
 
-/// Of `draws` candidates the one that the planner expects to be the fastest.
+/// Of `draws` candidates the one that the planner expects to be the fastest; of equal ones that
+/// which it would try first.
 std::string drawnName(const policy::SearchSpace &space, std::size_t draws,
                       std::mt19937_64 &generator) {
+    const auto rank = [&](const std::string &name) {
+        return std::pair{space.expectedSeconds(name), space.laterChoices(name)};
+    };
     std::string best = space.random(generator);
-    double least = space.expectedSeconds(best);
+    if (draws <= 1)
+        return best;
+    auto least = rank(best);
     for (std::size_t i = 1; i < draws; ++i) {
         auto name = space.random(generator);
-        if (const double seconds = space.expectedSeconds(name); seconds < least) {
+        if (auto other = rank(name); other < least) {
             best = std::move(name);
-            least = seconds;
+            least = other;
         }
     }
     return best;

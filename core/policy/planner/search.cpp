@@ -324,6 +324,11 @@ double SearchSpace::expectedSeconds(const std::string &name) const {
     return choice ? seconds(*choice) : 0;
 }
 
+std::size_t SearchSpace::laterChoices(const std::string &name) const {
+    const auto choice = parse(name);
+    return choice ? std::reduce(choice->options.begin(), choice->options.end()) : 0;
+}
+
 double SearchSpace::expectedBytes(const std::string &name) const {
     const auto choice = parse(name);
     if (!choice)

@@ -73,6 +73,9 @@ class SearchSpace {
                                  const std::vector<std::string> &notes) const;
     double expectedSeconds(const std::string &name) const;
     double expectedBytes(const std::string &name) const;
+    /// How far from the first choice: groups list their schedules with the most promising one in
+    /// front, also where they expect the same of all.
+    std::size_t laterChoices(const std::string &name) const;
     /// "one read: the row stays in registers", of the heaviest group.
     std::string reason(const std::string &name) const;
     int kernels(const std::string &name) const;

@@ -8,7 +8,9 @@ void VectorWriter::loadVectors(const std::vector<int> &roots) {
     for (const int load : elementLoads(roots)) {
         const Run run = runOf(n_.accesses.at(load));
         if (run == Run::one) {
-            valueOf(load);
+            // Where positions or borders are asked for, each row in hand may have its own.
+            if (p_.values[load].args.empty() || (s_.rowsEach == 1 && readsInRuns(p_, g_, n_, load)))
+                valueOf(load);
         } else if (run == Run::beside && width() > 1) {
             const std::string name = nameFor(load, true);
             line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, width()));
