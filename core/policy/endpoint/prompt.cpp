@@ -12,7 +12,11 @@ namespace cuda_agent::policy {
 namespace {
 
 std::string typeText(const TensorType &type) {
-    return fmt::format("{} [{}]", nameOf(type.dtype), fmt::join(type.shape, ", "));
+    const auto order = memoryOrderOf(type);
+    return fmt::format("{} [{}]{}", nameOf(type.dtype), fmt::join(type.shape, ", "),
+                       order.empty() ? ""
+                                     : fmt::format(", which lies in memory in the order [{}]",
+                                                   fmt::join(order, ", ")));
 }
 
 void addPorts(std::string &text, const char *what, const std::vector<task::Port> &ports) {

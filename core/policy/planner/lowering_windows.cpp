@@ -12,7 +12,7 @@ namespace cuda_agent::policy {
 View Lowering::windows(const View &view, const std::vector<Window> &list, int *inside) {
     View source = view;
     for (const Window &window : list) {
-        if (program.axes.atoms(source.dims[window.dim]).size() > 1) {
+        if (window.size > 1 && program.axes.atoms(source.dims[window.dim]).size() > 1) {
             source = materialise(source);
             break;
         }
@@ -66,6 +66,15 @@ View Lowering::windows(const View &view, const std::vector<Window> &list, int *i
             const Axes old = program.axes.atoms(source.dims[list[w].dim]);
             if (old.empty())
                 continue;
+            if (old.size() > 1) { // no stride of its own: each element is read where it lies
+                const int position = program.pointwise(
+                    "sub", {times(axes[w].first, list[w].stride), number(list[w].padding)},
+                    DType::int32);
+                pickTargets(source.dims[list[w].dim], position, fresh);
+                for (const Axis atom : old)
+                    fresh[atom].inside = *inside;
+                continue;
+            }
             Target &target = fresh[old[0]];
             target.axes = axes[w].first;
             target.offset = -list[w].padding;

@@ -158,6 +158,18 @@ TEST(Extension, DeclaredShapesAreConditions) {
                          "if not (x.shape[1] == 40):"));
 }
 
+TEST(Extension, AnInputIsReadInThePlansOrder) {
+    auto source = mixedSource();
+    source.plan.buffers[0].order = {1, 0};
+    const auto extension = makeExtension(source).value();
+    const std::string &code = extension.files.at("csrc/operator.cpp");
+    EXPECT_TRUE(contains(code, "const at::Tensor x_ordered = ready(x.permute({1, 0}), 16);"))
+        << code;
+    EXPECT_TRUE(contains(code, "x_ordered.const_data_ptr()")) << code;
+    EXPECT_FALSE(contains(code, " x.const_data_ptr()")) << code;
+    EXPECT_TRUE(contains(code, "x.size(1)")) << "sizes are the argument's";
+}
+
 TEST(Extension, ClustersAndMuchSharedMemoryAreAskedFor) {
     auto source = mixedSource(device::Kind::cuda);
     auto &kernel = std::get<plan::KernelStep>(source.plan.steps[1]);

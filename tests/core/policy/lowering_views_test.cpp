@@ -432,6 +432,18 @@ TEST(LoweringParts, WhatIsPaddedIsReadOnlyWithinItsBorder) {
     EXPECT_EQ(out, (Numbers{-5, -1, -std::exp(1.0), -5, -5, -std::exp(2.0), -std::exp(3.0), -5}));
 }
 
+TEST(LoweringParts, WhatHasNoStrideOfItsOwnIsPaddedWhereItLies) {
+    // The columns of x one after the other, padded: [2, 3] -> [3, 2] -> [6] -> [9].
+    GraphWriter g;
+    const Json x = g.input(f32({2, 3}));
+    const Json turned = g.op("permute.default", f32({3, 2}), x, Json{1, 0});
+    const Json row = g.op("view.default", f32({6}), turned, Json{6});
+    const auto task =
+        g.returning({g.op("constant_pad_nd.default", f32({9}), row, Json{1, 2}, 7.0)});
+    EXPECT_EQ(lowered(task).stores.size(), 1u) << textOf(lowered(task));
+    EXPECT_EQ(picked(task), (Numbers{7, 0, 3, 1, 4, 2, 5, 7, 7}));
+}
+
 TEST(LoweringParts, NegativePadCuts) {
     GraphWriter g;
     const Json x = g.input(f32({2, 4}));
