@@ -55,6 +55,8 @@ std::string partText(const policy::SearchSpace::Part &part, const SizeSpelling &
         text += shortened(part.loops) + "; ";
     if (!part.accesses.empty())
         text += shortened(part.accesses) + "; ";
+    if (!part.positions.empty())
+        text += shortened(spelling.sizes(part.positions)) + "; ";
     return text + fmt::format("{}; {}.\n", part.schedule, part.reason);
 }
 

@@ -256,9 +256,11 @@ std::string ownProductText(const Program &program, const Group &group) {
                        p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k);
 }
 
-/// Of an operator of the task or a part of one; empty of what is none.
+/// Of an operator of the task or a part of one; empty of what is none, and of what positions and
+/// borders are computed by, which describePositions() tells.
 std::string operatorText(const Value &value) {
-    if (value.kind != Kind::pointwise || value.op == "cast")
+    if (value.kind != Kind::pointwise || value.op == "cast" ||
+        (value.name.empty() && !isFloating(value.dtype)))
         return {};
     return value.name.empty() ? value.op : value.name;
 }

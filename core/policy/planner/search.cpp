@@ -3,6 +3,7 @@
 #include "core/policy/planner/search.h"
 #include "core/policy/planner/attention.h"
 #include "core/policy/planner/lowering.h"
+#include "core/policy/planner/position_text.h"
 #include "core/policy/planner/products.h"
 #include "core/policy/planner/recurrence.h"
 
@@ -382,6 +383,7 @@ std::vector<SearchSpace::Part> SearchSpace::parts(const std::string &name) const
         result.push_back({group.name, describeGroup(variant.fused.program, *group.group),
                           describeLoops(variant.fused.program, group),
                           describeAccesses(variant.fused.program, group),
+                          describePositions(variant.fused.program, group),
                           sizeTextsOf(variant.fused.program, group), option.schedule.text(),
                           option.reason});
     }

@@ -58,13 +58,14 @@ class SearchSpace {
     std::string random(std::mt19937_64 &generator) const;
     /// What one kernel, or several that belong together, of a candidate does and how.
     struct Part {
-        std::string name;     ///< "reduce0", as the kernels' names begin
-        std::string work;     ///< as describeGroup() says it
-        std::string loops;    ///< as describeLoops() says them
-        std::string accesses; ///< as describeAccesses() says them
-        SizeTexts sizes;      ///< see sizeTextsOf()
-        std::string schedule; ///< "row-t256-v4-u2-p0"
-        std::string reason;   ///< "one read: the row stays in registers"
+        std::string name;      ///< "reduce0", as the kernels' names begin
+        std::string work;      ///< as describeGroup() says it
+        std::string loops;     ///< as describeLoops() says them
+        std::string accesses;  ///< as describeAccesses() says them
+        std::string positions; ///< as describePositions() says them
+        SizeTexts sizes;       ///< see sizeTextsOf()
+        std::string schedule;  ///< "row-t256-v4-u2-p0"
+        std::string reason;    ///< "one read: the row stays in registers"
     };
     /// In the order in which they run; empty for a name that is none here.
     std::vector<Part> parts(const std::string &name) const;

@@ -79,11 +79,20 @@ class TransformerPolicy : public Policy {
         mine_ = number;
         cut_ = written.end == Written::End::length;
         auto step = stepOf(written, number);
+        // Where it has done nothing yet there is nothing to end: the next turn begins anew.
+        if (!whole && step.finished && written.end == Written::End::turn && !worked(turns))
+            step = unreadable(written.text, number, "the turn holds no call; nothing was done yet");
         step.fresh = fresh;
         return step;
     }
 
   private:
+    /// Whether the conversation has a turn of the policy's.
+    bool worked(const std::vector<session::Turn> &turns) const {
+        return std::any_of(turns.begin() + static_cast<std::ptrdiff_t>(first_), turns.end(),
+                           [](const session::Turn &turn) { return turn.author == "policy"; });
+    }
+
     /// Opens the conversation that the next turn is of.
     Result<void> begin(const std::vector<session::Turn> &turns, bool fresh,
                        const std::stop_token &stop) {

@@ -12,7 +12,7 @@ namespace {
 using Parts = std::vector<policy::SearchSpace::Part>;
 
 policy::SearchSpace::Part part(const std::string &name) {
-    return {name, "writes out0", "rows 4", "out0: 1", {}, "row-t128", "one pass"};
+    return {name, "writes out0", "rows 4", "out0: 1", "", {}, "row-t128", "one pass"};
 }
 
 Json kernel(const std::string &entry) {

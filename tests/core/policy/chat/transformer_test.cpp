@@ -265,6 +265,21 @@ TEST_F(FreshStart, WhereTheContextHasNoRoomThereIsAnotherConversation) {
     EXPECT_EQ(end.reason, "the model's context is full");
 }
 
+TEST_F(FreshStart, AnEndBeforeAnythingWasDoneIsATurnThatBroughtNothing) {
+    script_.answers[0] = {"<|im_end|>"};
+    script_.answers[2] = {"It is as fast as it can be.<|im_end|>"};
+    const auto policy = transformerOf(script_, FreshStarts::onFailure);
+    const auto empty = policy->next(turns_, {}).value();
+    EXPECT_FALSE(empty.finished);
+    ASSERT_EQ(empty.calls.size(), 1u);
+    EXPECT_NE(empty.calls[0].arguments.dump().find("no call"), std::string::npos);
+    turns_.push_back(turnOf(1, empty, "refused"));
+    turns_.back().observations[0].ok = false;
+    turn(*policy, true, 1e-5);
+    EXPECT_TRUE(turns_.back().fresh);
+    EXPECT_TRUE(policy->next(turns_, {}).value().finished) << "there is something to end";
+}
+
 TEST(TransformerPolicy, AnEndWithoutAWordHasAReason) {
     Script script;
     script.answers = {{"<|im_end|>"}, {"It is as fast as it can be.<|im_end|>"}};
