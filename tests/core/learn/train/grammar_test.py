@@ -16,6 +16,7 @@ longest_turn = 40
 temperature = 0.9
 grammar = {grammar}
 seconds = 200
+fresh_starts = "never"
 """
 PPO = """
 [agentic-ppo]
