@@ -332,7 +332,7 @@ Result<Program> Lowering::run() {
         const int id = program.addBuffer(std::move(buffer));
         program.stores.push_back({result.value, result.dims, id});
     }
-    if (algebra_)
+    if (options_.algebra)
         applyAlgebra(*this);
     program.simplify();
     // Joined axes may have gained an expression that an input supplies.
@@ -348,12 +348,11 @@ Result<Program> Lowering::run() {
     return std::move(program);
 }
 
-Result<Program> lower(const task::Description &task, bool tf32Gemm, bool tf32Convolution,
-                      bool algebra, bool channelsLast, bool ownConvolutions) {
+Result<Program> lower(const task::Description &task, const LoweringOptions &options) {
     if (task.graph.nodes.empty())
         return failedError("the planner cannot do this task: it has no operator graph ({})",
                            task.graphProblem.empty() ? "export gave none" : task.graphProblem);
-    return Lowering(task, tf32Gemm, tf32Convolution, algebra, channelsLast, ownConvolutions).run();
+    return Lowering(task, options).run();
 }
 
 } // namespace cuda_agent::policy

@@ -10,15 +10,23 @@
 
 namespace cuda_agent::policy {
 
-/// Translates a task's graph. `tf32` lets GEMM and convolution steps use TF32. `algebra` allows
-/// rewriting what is the same in exact arithmetic (algebra.cpp); Program::notes says what was done.
-/// `channelsLast`: convolution steps run in that layout, between kernels that change to and from
-/// it. `ownConvolutions`: convolutions are products over windows for kernels of the planner's own
-/// alone, where they can be: transposed ones, and those whose input such kernels read with its
-/// channels last. Errors: failed, naming every operator that the planner cannot do.
-Result<Program> lower(const task::Description &task, bool tf32GemmAllowed,
-                      bool tf32ConvolutionAllowed, bool algebra = false, bool channelsLast = false,
-                      bool ownConvolutions = false);
+struct LoweringOptions {
+    bool tf32Gemm = false, tf32Convolution = false; ///< those steps may use TF32
+    /// What is the same in exact arithmetic may be written otherwise (algebra.cpp); Program::notes
+    /// says what was.
+    bool algebra = false;
+    /// Convolution steps run in that layout, between kernels that change to and from it.
+    bool channelsLast = false;
+    /// Convolutions are products over windows for kernels of the planner's own alone, where they
+    /// can be: transposed ones, and those whose input such kernels read with its channels last.
+    bool ownConvolutions = false;
+    /// What is joined, padded or repeated is computed where it is read, under a condition; else it
+    /// is written part by part, in loops without conditions, which a CPU's vectors want.
+    bool inPlace = true;
+};
+
+/// Translates a task's graph. Errors: failed, naming every operator that the planner cannot do.
+Result<Program> lower(const task::Description &task, const LoweringOptions &options);
 
 /// Windows along a dimension: `outputs` of them, one every `stride`, each of `size` elements that
 /// are `dilation` apart; the first starts `padding` before the dimension does.
@@ -38,18 +46,13 @@ struct LinearStep {
 /// The state of a translation and the vocabulary that operators are written in.
 class Lowering {
   public:
-    Lowering(const task::Description &task, bool tf32Gemm, bool tf32Convolution, bool algebra,
-             bool channelsLast, bool ownConvolutions)
-        : task_(task), tf32Gemm_(tf32Gemm), tf32Convolution_(tf32Convolution), algebra_(algebra),
-          channelsLast_(channelsLast), ownConvolutions_(ownConvolutions) {}
+    Lowering(const task::Description &task, const LoweringOptions &options)
+        : task_(task), options_(options) {}
     Result<Program> run();
 
     Program program;
     std::map<int, LinearStep> linear; ///< by the buffer that the step writes
-    bool tf32Gemm() const { return tf32Gemm_; }
-    bool tf32Convolution() const { return tf32Convolution_; }
-    bool channelsLast() const { return channelsLast_; }
-    bool ownConvolutions() const { return ownConvolutions_; }
+    const LoweringOptions &options() const { return options_; }
 
     // Arguments of a node; the position counts args, the name is looked up in kwargs too.
     static const Json *find(const task::Node &node, std::size_t position, const char *name);
@@ -188,7 +191,7 @@ class Lowering {
     View refreshed(const View &view);
 
     const task::Description &task_;
-    bool tf32Gemm_, tf32Convolution_, algebra_, channelsLast_, ownConvolutions_;
+    LoweringOptions options_;
     std::map<std::string, std::vector<View>> known_;
     /// Nodes without elements, of which there is nothing to know, and their operators.
     std::map<std::string, std::string> empty_;

@@ -154,9 +154,9 @@ std::optional<View> turned(Lowering &l, const LinearStep &map, std::int64_t grou
               {"weight", l.program.buffers[rows].name},
               {"output", l.program.buffers[output].name},
               {"stride", map.stride}};
-    if (l.tf32Convolution() && type == DType::float32)
+    if (l.options().tf32Convolution && type == DType::float32)
         step["compute"] = "tf32";
-    const Product product = shaped.of(rows, input, type, l.tf32Convolution());
+    const Product product = shaped.of(rows, input, type, l.options().tf32Convolution);
     const double operations = 2.0 * static_cast<double>(product.batch * product.m) *
                               static_cast<double>(product.n * product.k);
     l.program.library.push_back({std::move(step), {input, rows}, output, operations, product});
@@ -180,15 +180,15 @@ std::optional<View> turned(Lowering &l, const LinearStep &map, std::int64_t grou
 
 View convolutionStep(Lowering &l, LinearStep map, std::int64_t groups, const Shape &out,
                      DType type) {
-    if (map.transposed && l.ownConvolutions()) {
+    if (map.transposed && l.options().ownConvolutions) {
         if (const auto result = turned(l, map, groups, out, type))
             return *result;
     }
     const Shape in = l.shapeOf(map.x), filter = l.shapeOf(map.weight);
-    const bool inner = !map.transposed && l.ownConvolutions() && channelsInner(in, groups, type) &&
-                       in.size() - 2 <= mostPlaces;
+    const bool inner = !map.transposed && l.options().ownConvolutions &&
+                       channelsInner(in, groups, type) && in.size() - 2 <= mostPlaces;
     const auto placed = [&](View view) { // as the step wants it
-        return l.channelsLast() || inner ? withChannelsLast(std::move(view)) : view;
+        return l.options().channelsLast || inner ? withChannelsLast(std::move(view)) : view;
     };
     const int input = l.bufferOf(placed(map.x));
     const int filters = l.bufferOf(placed(map.weight));
@@ -198,7 +198,7 @@ View convolutionStep(Lowering &l, LinearStep map, std::int64_t groups, const Sha
     // The batch is the input's, so that the plan serves other batch sizes too.
     if (!map.x.dims[0].empty())
         dims[0] = {l.program.axes.add(out[0], l.program.axes.expression(map.x.dims[0]))};
-    const bool product = !map.transposed && !l.channelsLast();
+    const bool product = !map.transposed && !l.options().channelsLast;
     if (product && groups > 1) { // each group is a product of its own
         dims[1].clear();
         for (const std::int64_t extent : {groups, out[1] / groups}) {
@@ -206,7 +206,8 @@ View convolutionStep(Lowering &l, LinearStep map, std::int64_t groups, const Sha
                 dims[1].push_back(l.program.axes.add(extent));
         }
     }
-    const std::vector<Axes> lying = l.channelsLast() ? withChannelsLast(View{-1, dims}).dims : dims;
+    const std::vector<Axes> lying =
+        l.options().channelsLast ? withChannelsLast(View{-1, dims}).dims : dims;
     const int output = l.program.addScratch(type, lying);
     Json step{{"kind", "convolution"},
               {"input", l.program.buffers[input].name},
@@ -220,9 +221,9 @@ View convolutionStep(Lowering &l, LinearStep map, std::int64_t groups, const Sha
         step["transposed"] = true;
         step["output_padding"] = map.outputPadding;
     }
-    if (l.tf32Convolution() && type == DType::float32)
+    if (l.options().tf32Convolution && type == DType::float32)
         step["compute"] = "tf32";
-    if (l.channelsLast())
+    if (l.options().channelsLast)
         step["layout"] = "channels_last";
     double operations = 2 * static_cast<double>(filter[1]);
     for (std::size_t d = 2; d < filter.size(); ++d)
@@ -236,7 +237,7 @@ View convolutionStep(Lowering &l, LinearStep map, std::int64_t groups, const Sha
             shaped.add(in[d + 2], out[d + 2], filter[d + 2], map.stride[d], map.padding[d],
                        map.dilation[d]);
         if (shaped.possible)
-            matrices = shaped.of(filters, input, type, l.tf32Convolution());
+            matrices = shaped.of(filters, input, type, l.options().tf32Convolution);
     }
     l.program.library.push_back({std::move(step), {input, filters}, output, operations, matrices});
     l.program.library.back().own = inner;

@@ -231,7 +231,7 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, DType result, dou
     return made;
 }
 Result<View> multiply(Lowering &l, const View &a, const View &b, DType type, double alpha = 1) {
-    return multiply(l, a, b, type, type, alpha, l.tf32Gemm());
+    return multiply(l, a, b, type, type, alpha, l.options().tf32Gemm);
 }
 
 Result<Views> product(Lowering &l, const Node &node) {
@@ -310,7 +310,7 @@ Operator attention(std::size_t mask, int causal) {
         // Fused kernels keep the scores wide, so that the softmax sees no rounding.
         CUDA_AGENT_ASSIGN(scores, multiply(l, l.reshape(q, {batch, qs[2], qs[3]}),
                                            l.reshape(k, {batch, qs[3], ks[2]}), type, wide, scale,
-                                           l.tf32Gemm()));
+                                           l.options().tf32Gemm));
         View x = l.reshape(scores, {qs[0], qs[1], qs[2], ks[2]});
         if (mask > 0 && l.given(node, mask, "attn_bias")) {
             CUDA_AGENT_ASSIGN(bias, l.view(node, mask, "attn_bias"));
@@ -393,7 +393,8 @@ Result<View> pointwiseConvolution(Lowering &l, const View &x, const View &weight
         places *= in[d];
     const View flat = l.reshape(x, {in[0], in[1], places});
     const View filters{weight.value, {flat.dims[0], weight.dims[0], weight.dims[1]}};
-    CUDA_AGENT_ASSIGN(result, multiply(l, filters, flat, type, type, 1, l.tf32Convolution()));
+    CUDA_AGENT_ASSIGN(result,
+                      multiply(l, filters, flat, type, type, 1, l.options().tf32Convolution));
     return l.reshape(result, node.outputs.at(0).shape);
 }
 

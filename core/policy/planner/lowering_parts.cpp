@@ -80,7 +80,7 @@ Result<Views> cat(Lowering &l, const Node &node) {
     const bool copied = l.isResult(node) && std::ranges::all_of(parts, [&](const View &part) {
                             return inRuns(l.shapeOf(part), dim);
                         });
-    if (copied || parts.size() > mostConditions ||
+    if (copied || !l.options().inPlace || parts.size() > mostConditions ||
         std::ranges::any_of(parts, [&](const View &part) { return l.reduces(part); })) {
         const int buffer = l.bufferOfParts(type.shape, type.dtype);
         for (const View &part : parts) {
@@ -115,7 +115,7 @@ Result<Views> constantPad(Lowering &l, const Node &node) {
         const std::int64_t cut = std::max<std::int64_t>(-pad[i], 0);
         x = l.slice(x, static_cast<int>(d), cut, 1, type.shape[d] - before[d] - after[d]);
     }
-    if (!l.reduces(x))
+    if (l.options().inPlace && !l.reduces(x))
         return Views{partOf(l, x, type.shape, before, l.constant(value, type.dtype), type.dtype)};
     const Shape inner = l.shapeOf(x);
     const int buffer = l.bufferOfParts(type.shape, type.dtype);

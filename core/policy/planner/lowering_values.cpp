@@ -500,7 +500,8 @@ View Lowering::slice(const View &view, int dim, std::int64_t offset, std::int64_
     View source = view;
     if (program.axes.atoms(source.dims[dim]).size() != 1) {
         // A repeated dimension has no stride of its own: each element is read where it lies.
-        if (size > 1 && !program.axes.atoms(source.dims[dim]).empty() && !reduces(source)) {
+        if (options_.inPlace && size > 1 && !program.axes.atoms(source.dims[dim]).empty() &&
+            !reduces(source)) {
             View place = index({program.axes.add(size)});
             const auto number = [&](std::int64_t n) {
                 return constant(static_cast<double>(n), DType::int64);

@@ -102,10 +102,17 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
         bool exact = false;
     };
     std::vector<Lowered> programs;
-    CUDA_AGENT_ASSIGN(rewritten, lower(task, tf32, cuda, true));
+    const LoweringOptions usual{
+        .tf32Gemm = tf32, .tf32Convolution = cuda, .algebra = true, .inPlace = cuda};
+    const auto with = [](LoweringOptions options, bool LoweringOptions::*option,
+                         bool value = true) {
+        options.*option = value;
+        return options;
+    };
+    CUDA_AGENT_ASSIGN(rewritten, lower(task, usual));
     programs.push_back({std::move(rewritten)});
     if (!programs[0].program.notes.empty()) { // as it stands, should the other fail the judge
-        CUDA_AGENT_ASSIGN(plain, lower(task, tf32, cuda, false));
+        CUDA_AGENT_ASSIGN(plain, lower(task, with(usual, &LoweringOptions::algebra, false)));
         programs.push_back({std::move(plain)});
     }
     // cuDNN is several times faster in one layout or the other, mostly this one.
@@ -115,21 +122,23 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
     };
     const bool convolutions = cuda && any(isConvolution);
     if (convolutions) {
-        CUDA_AGENT_ASSIGN(last, lower(task, tf32, cuda, true, true));
+        CUDA_AGENT_ASSIGN(last, lower(task, with(usual, &LoweringOptions::channelsLast)));
         programs.push_back({std::move(last)});
-        CUDA_AGENT_ASSIGN(own, lower(task, tf32, cuda, true, false, true));
+        CUDA_AGENT_ASSIGN(own, lower(task, with(usual, &LoweringOptions::ownConvolutions)));
         programs.push_back({std::move(own)});
     }
     // PyTorch does not take TF32 everywhere it may, and what it computes sets the allowance.
     if (any(roundsProducts)) {
+        const LoweringOptions full{.algebra = true, .inPlace = cuda};
         for (const bool channelsLast : {false, true}) {
             if (channelsLast && !convolutions)
                 continue;
-            CUDA_AGENT_ASSIGN(exact, lower(task, false, false, true, channelsLast));
+            CUDA_AGENT_ASSIGN(
+                exact, lower(task, with(full, &LoweringOptions::channelsLast, channelsLast)));
             programs.push_back({std::move(exact), true});
         }
         if (convolutions) {
-            CUDA_AGENT_ASSIGN(own, lower(task, false, false, true, false, true));
+            CUDA_AGENT_ASSIGN(own, lower(task, with(full, &LoweringOptions::ownConvolutions)));
             programs.push_back({std::move(own), true});
         }
     }

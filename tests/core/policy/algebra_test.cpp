@@ -13,7 +13,7 @@ namespace cuda_agent::policy::graphs {
 namespace {
 
 Program rewritten(const task::Description &task) {
-    auto program = lower(task, false, false, true);
+    auto program = lower(task, {.algebra = true});
     EXPECT_TRUE(program) << program.error().message;
     return program ? std::move(*program) : Program{};
 }

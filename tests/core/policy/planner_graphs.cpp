@@ -81,13 +81,13 @@ Numbers scattered(std::size_t count) {
 }
 
 Program lowered(const task::Description &task) {
-    auto program = lower(task, false, false);
+    auto program = lower(task, {});
     EXPECT_TRUE(program) << program.error().message;
     return program ? std::move(*program) : Program{};
 }
 
 std::string problemOf(const task::Description &task) {
-    const auto program = lower(task, false, false);
+    const auto program = lower(task, {});
     EXPECT_FALSE(program) << program->text();
     return program ? std::string() : program.error().message;
 }
