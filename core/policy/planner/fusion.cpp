@@ -217,14 +217,9 @@ class Fusion {
         const std::vector<int> &walked = group.scans.empty() ? group.reduces : group.scans;
         if (walked.empty() || program_.bytesOf(store.buffer) < options_.leastReordered)
             return false;
-        Axes stored;
-        for (const Axes &dimension : store.dims) {
-            const Axes atoms = program_.axes.atoms(dimension);
-            stored.insert(stored.end(), atoms.begin(), atoms.end());
-        }
         std::set<Axis> all = group.rows;
         all.insert(group.reduced.begin(), group.reduced.end());
-        return runElsewhere(stored,
+        return runElsewhere(walkedAxes(program_, store),
                             memoryOrder(program_, all, reachableFrom(program_, walked), {}));
     }
 
@@ -236,22 +231,6 @@ class Fusion {
                program_.axes.size(other.back()) >= run && program_.axes.size(one.back()) >= run;
     }
 
-    /// Loads that a group computes with, those of what other groups hand over left out.
-    std::vector<int> loadsOf(int group) {
-        std::vector<int> loads;
-        std::set<int> seen;
-        const std::function<void(int)> visit = [&](int id) {
-            if (!seen.insert(id).second || (walks(id) && groupOfReduce_.at(id) != group))
-                return;
-            if (program_.values[id].kind == Kind::load)
-                loads.push_back(id);
-            for (const int arg : program_.values[id].args)
-                visit(arg);
-        };
-        std::ranges::for_each(groups_[group].roots(), visit);
-        return loads;
-    }
-
     /// What a group goes through: axes of a plain load or a store, outermost first, and bytes.
     struct Walk {
         int load = -1; ///< -1: a store, which cannot be turned
@@ -260,23 +239,24 @@ class Fusion {
     };
     std::vector<Walk> walksOf(int group) {
         std::vector<Walk> result;
-        const auto add = [&](int load, int buffer, const auto &dims, const auto &axesOfDim) {
-            Walk walk{load, {}, program_.bytesOf(buffer)};
-            for (const auto &dimension : dims) {
-                const Axes atoms = program_.axes.atoms(axesOfDim(dimension));
-                walk.order.insert(walk.order.end(), atoms.begin(), atoms.end());
-            }
-            if (walk.bytes >= options_.leastReordered)
-                result.push_back(std::move(walk));
+        const auto add = [&](int load, int buffer, Axes order) {
+            if (const std::int64_t bytes = program_.bytesOf(buffer);
+                bytes >= options_.leastReordered)
+                result.push_back({load, std::move(order), bytes});
         };
-        for (const int id : loadsOf(group)) {
+        std::set<int> others; // which hand over what is computed of them
+        for (const auto &[id, maker] : groupOfReduce_) {
+            if (maker != group)
+                others.insert(id);
+        }
+        for (const int id : reachableFrom(program_, groups_[group].roots(), others)) {
             const Value &load = program_.values[id];
-            if (load.args.empty() && load.extents.empty() && load.strides.empty())
-                add(id, load.buffer, load.dims,
-                    [](const LoadDim &dimension) { return dimension.axes; });
+            if (load.kind == Kind::load && load.args.empty() && load.extents.empty() &&
+                load.strides.empty())
+                add(id, load.buffer, walkedAxes(program_, load));
         }
         for (const Store &store : groups_[group].stores)
-            add(-1, store.buffer, store.dims, [](const Axes &dimension) { return dimension; });
+            add(-1, store.buffer, walkedAxes(program_, store));
         return result;
     }
 
@@ -323,12 +303,9 @@ class Fusion {
             dims.insert(dims.begin(), {atom});
         const auto key = std::pair{id, dims};
         if (!copies_.contains(key)) {
-            const int buffer = program_.addScratch(program_.values[id].dtype, dims);
             const int copy = makeGroup(axesOf(id), {});
-            groups_[copy].stores.push_back({id, dims, buffer});
-            groupsWriting_[buffer].insert(copy);
             join(copy, directUnits(id));
-            copies_[key] = {copy, program_.load(buffer, dims)};
+            copies_[key] = {copy, readBack(copy, id, dims)};
         }
         const auto [copy, load] = copies_.at(key);
         join(reader, {copy});
@@ -376,6 +353,14 @@ class Fusion {
 
     // --- what crosses between groups ---------------------------------------------------------
 
+    /// Lets `group` store a value to new scratch memory of these dimensions; a load of it.
+    int readBack(int group, int value, const std::vector<Axes> &dims) {
+        const int buffer = program_.addScratch(program_.values[value].dtype, dims);
+        groups_[group].stores.push_back({value, dims, buffer});
+        groupsWriting_[buffer].insert(group);
+        return program_.load(buffer, dims);
+    }
+
     /// The value as a load from scratch memory that `group` fills.
     int crossing(int group, int value) {
         const auto key = std::pair{group, value};
@@ -388,10 +373,7 @@ class Fusion {
         std::vector<Axes> dims;
         for (const Axis atom : order)
             dims.push_back({atom});
-        const int buffer = program_.addScratch(program_.values[value].dtype, dims);
-        groups_[group].stores.push_back({value, dims, buffer});
-        groupsWriting_[buffer].insert(group);
-        return crossings_[key] = program_.load(buffer, dims);
+        return crossings_[key] = readBack(group, value, dims);
     }
 
     /// The group that could hand this value over ready-made, or -1.

@@ -108,6 +108,20 @@ bool areMaxAndSumOfExp(const Program &program, int first, int second) {
     return shifted.op == "sub" && shifted.args[0] == largest.args[0] && shifted.args[1] == first;
 }
 
+Axes walkedAxes(const Program &program, const Value &load) {
+    Axes all;
+    for (const LoadDim &dimension : load.dims)
+        all.insert(all.end(), dimension.axes.begin(), dimension.axes.end());
+    return program.axes.atoms(all);
+}
+
+Axes walkedAxes(const Program &program, const Store &store) {
+    Axes all;
+    for (const Axes &dimension : store.dims)
+        all.insert(all.end(), dimension.begin(), dimension.end());
+    return program.axes.atoms(all);
+}
+
 Axes memoryOrder(const Program &program, const std::set<Axis> &wanted,
                  const std::vector<int> &values, const std::vector<Store> &stores) {
     // Candidates: the axes of each access, outermost first; the one that moves most bytes leads.
@@ -115,7 +129,7 @@ Axes memoryOrder(const Program &program, const std::set<Axis> &wanted,
     const auto consider = [&](const Axes &axes, int buffer, bool store) {
         Axes list;
         std::int64_t bytes = static_cast<std::int64_t>(sizeOf(program.buffers[buffer].dtype));
-        for (const Axis atom : program.axes.atoms(axes)) {
+        for (const Axis atom : axes) {
             if (wanted.contains(atom)) {
                 list.push_back(atom);
                 bytes *= program.axes.size(atom);
@@ -125,19 +139,11 @@ Axes memoryOrder(const Program &program, const std::set<Axis> &wanted,
     };
     for (const int id : values) {
         const Value &value = program.values[id];
-        if (value.kind != Kind::load)
-            continue;
-        Axes all;
-        for (const LoadDim &dimension : value.dims)
-            all.insert(all.end(), dimension.axes.begin(), dimension.axes.end());
-        consider(all, value.buffer, false);
+        if (value.kind == Kind::load)
+            consider(walkedAxes(program, value), value.buffer, false);
     }
-    for (const Store &store : stores) {
-        Axes all;
-        for (const Axes &dimension : store.dims)
-            all.insert(all.end(), dimension.begin(), dimension.end());
-        consider(all, store.buffer, true);
-    }
+    for (const Store &store : stores)
+        consider(walkedAxes(program, store), store.buffer, true);
     std::stable_sort(accesses.begin(), accesses.end(),
                      [](const auto &a, const auto &b) { return a.first > b.first; });
     Axes order;

@@ -39,6 +39,9 @@ bool areMoments(const Program &program, int first, int second);
 /// True when `first` is the maximum and `second` the sum of exponentials relative to it.
 bool areMaxAndSumOfExp(const Program &program, int first, int second);
 
+/// The atoms that a load, or a store, goes through, outermost first.
+Axes walkedAxes(const Program &program, const Value &load);
+Axes walkedAxes(const Program &program, const Store &store);
 /// The axes of the given set in the memory order of the largest thing that is read or written.
 Axes memoryOrder(const Program &program, const std::set<Axis> &axes, const std::vector<int> &values,
                  const std::vector<Store> &stores);

@@ -10,6 +10,10 @@
 
 namespace cuda_agent::policy {
 
+/// Bytes of a tensor from which on it is worth a kernel of its own to change the order in which it
+/// lies.
+inline constexpr std::int64_t leastTurned = 4 << 20;
+
 struct LoweringOptions {
     bool tf32Gemm = false, tf32Convolution = false; ///< those steps may use TF32
     /// What is the same in exact arithmetic may be written otherwise (algebra.cpp); Program::notes

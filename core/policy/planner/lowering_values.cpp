@@ -168,14 +168,13 @@ View Lowering::materialise(const View &view) {
 }
 
 View Lowering::turned(const View &view) {
-    constexpr std::int64_t large = 4 << 20; // bytes
     const std::vector<int> all = reachableFrom(program, {view.value});
     return std::ranges::any_of(all,
                                [&](int id) {
                                    const Value &value = program.values[id];
                                    return value.kind == Kind::load &&
                                           !program.buffers[value.buffer].order.empty() &&
-                                          program.bytesOf(value.buffer) >= large;
+                                          program.bytesOf(value.buffer) >= leastTurned;
                                })
                ? materialise(view)
                : view;

@@ -223,12 +223,11 @@ struct SumOfExp {
 )cuda"},
 };
 
-constexpr const char *scanBlock =
-    R"cuda(// What the threads before this one have together; `total` is of all. One exchange is used at most
-// every second time, so that one barrier will do.
-template <int warps, class Combination, class T>
-__device__ __forceinline__ T scanBlock(T own, T none, T *exchange, T &total) {
-    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+constexpr const char *upToLane =
+    R"cuda(// What the lanes of a warp have together up to this one.
+template <class Combination, class T>
+__device__ __forceinline__ T upToLane(T own) {
+    const int lane = (int)threadIdx.x % 32;
     T upTo = own;
 #pragma unroll
     for (int step = 1; step < 32; step *= 2) {
@@ -236,6 +235,18 @@ __device__ __forceinline__ T scanBlock(T own, T none, T *exchange, T &total) {
         if (lane >= step)
             upTo = Combination::of(other, upTo);
     }
+    return upTo;
+}
+
+)cuda";
+
+constexpr const char *scanBlock =
+    R"cuda(// What the threads before this one have together; `total` is of all. One exchange is used at most
+// every second time, so that one barrier will do.
+template <int warps, class Combination, class T>
+__device__ __forceinline__ T scanBlock(T own, T none, T *exchange, T &total) {
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    const T upTo = upToLane<Combination>(own);
     if (lane == 31)
         exchange[warp] = upTo;
     __syncthreads();
@@ -259,13 +270,7 @@ constexpr const char *scanWarp =
 template <class Combination, class T>
 __device__ __forceinline__ T scanWarp(T own, T none, T &total) {
     const int lane = (int)threadIdx.x % 32;
-    T upTo = own;
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-        const T other = __shfl_up_sync(0xffffffffu, upTo, step);
-        if (lane >= step)
-            upTo = Combination::of(other, upTo);
-    }
+    const T upTo = upToLane<Combination>(own);
     total = __shfl_sync(0xffffffffu, upTo, 31);
     const T before = __shfl_up_sync(0xffffffffu, upTo, 1);
     return lane == 0 ? none : before;
@@ -320,6 +325,8 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
         if (has(name.c_str()))
             text += combination;
     }
+    if (has("scanBlock") || has("scanWarp"))
+        text += upToLane;
     if (has("scanBlock"))
         text += scanBlock;
     if (has("scanWarp"))

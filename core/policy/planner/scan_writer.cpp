@@ -105,8 +105,7 @@ class ScanWriter : public StripWriter {
         rowPointers(g_.roots(), stores);
     }
 
-    // --- a block or a warp to a row
-    // ------------------------------------------------------------------------
+    // --- a block or a warp to a row --------------------------------------------------------------
 
     std::int64_t lastStride(const Access &access) const {
         return access.strides[elementDims_.back()];

@@ -18,7 +18,7 @@ namespace {
 constexpr double launchSeconds = 2.5e-6;
 constexpr std::size_t mostOptionsOnCpu = 3;
 /// Below this a kernel of its own costs more than scattered writes.
-constexpr std::int64_t leastReordered = 4 << 20, never = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 /// Of the bandwidth, where cuDNN changes the layout before and after its kernels.
 constexpr double reorderingShare = 0.7;
 
@@ -166,7 +166,7 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
     }
     for (const auto &[form, longest] : forms) {
         const Fused fused =
-            withoutCopies(fuse(form->program, {longest, cuda ? leastReordered : never}));
+            withoutCopies(fuse(form->program, {longest, cuda ? leastTurned : never}));
         space.add(fused, device, form->exact, seen);
         std::vector<Fused> starts{fused};
         if (const auto attentions = attentionsOf(fused); !attentions.empty()) {
