@@ -55,18 +55,7 @@ class RowWriter : public VectorWriter {
         openVector(roots, stores);
         loadVectors(roots);
         gatherVectors(stores);
-        if (s_.vector > 1) {
-            line("#pragma unroll");
-            open(fmt::format("for (int e = 0; e < {}; ++e)", s_.vector));
-            inVector_ = true;
-        }
-        push();
-        body();
-        pop();
-        if (s_.vector > 1) {
-            close();
-            inVector_ = false;
-        }
+        eachElement(body);
         storeVectors(s_.streaming ? "storeVectorStreaming" : "storeVector");
         closeVector();
     }
@@ -90,6 +79,22 @@ class RowWriter : public VectorWriter {
         if (openLength())
             return true;
         return s_.staged ? s_.parts * tile() != n_.elements() : n_.elements() % tile() != 0;
+    }
+
+    /// Once for each element of the vector; what it declares is of that element alone.
+    void eachElement(const std::function<void()> &body) {
+        if (s_.vector > 1) {
+            line("#pragma unroll");
+            open(fmt::format("for (int e = 0; e < {}; ++e)", s_.vector));
+            inVector_ = true;
+        }
+        push();
+        body();
+        pop();
+        if (s_.vector > 1) {
+            close();
+            inVector_ = false;
+        }
     }
 
     void openVector(const std::vector<int> &roots, const std::vector<int> &stores) {
@@ -167,12 +172,10 @@ class RowWriter : public VectorWriter {
                 loadVector(load, names[load] + j);
             } else if (s_.vector > 1) {
                 withPicks(p_.values[load], ""); // the same for the vector, so known before
-                line("#pragma unroll");
-                line(fmt::format("for (int e = 0; e < {}; ++e)", s_.vector));
-                inVector_ = true;
-                line(fmt::format("    {}{}[e] = {};", names[load], j,
-                                 loadText(load, elementOffset(access))));
-                inVector_ = false;
+                eachElement([&] {
+                    line(fmt::format("{}{}[e] = {};", names[load], j,
+                                     loadText(load, elementOffset(access))));
+                });
             } else {
                 line(fmt::format("{}{} = {};", names[load], j,
                                  loadText(load, elementOffset(access))));

@@ -38,9 +38,10 @@ void VectorWriter::loadVector(int load, const std::string &to) {
     open(fmt::format("if ({})", inside));
     line(call);
     otherwise();
+    const std::string border = valueOf(value.args.back());
     line("#pragma unroll");
     line(fmt::format("for (int e = 0; e < {}; ++e)", width()));
-    line(fmt::format("    {}[e] = {};", to, valueOf(value.args.back())));
+    line(fmt::format("    {}[e] = {};", to, border));
     close();
 }
 
