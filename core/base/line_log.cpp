@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 
 Result<LineLog> LineLog::open(const fs::path &file,
                               const std::function<Result<void>(const Json &)> &each) {
-    LineLog log(file,
-                UniqueFd(::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)));
+    LineLog log(file, FileLock(UniqueFd(
+                          ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644))));
     if (!log.file_)
         return machineError("cannot write {}: {}", file.string(), std::strerror(errno));
     if (::flock(log.file_.get(), LOCK_EX | LOCK_NB) != 0)

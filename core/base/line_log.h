@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/file_lock.h"
 #include "core/base/json.h"
-#include "core/base/unique_fd.h"
 
 #include <functional>
 
@@ -26,11 +26,11 @@ class LineLog {
     Result<void> append(const std::vector<Json> &lines);
 
   private:
-    LineLog(std::filesystem::path file, UniqueFd fd)
-        : path_(std::move(file)), file_(std::move(fd)) {}
+    LineLog(std::filesystem::path path, FileLock file)
+        : path_(std::move(path)), file_(std::move(file)) {}
 
     std::filesystem::path path_;
-    UniqueFd file_;
+    FileLock file_;
 };
 
 } // namespace cuda_agent

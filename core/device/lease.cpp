@@ -22,8 +22,8 @@ constexpr int openingAtOnce = 3;
 
 constexpr std::chrono::milliseconds stepPause{1}; ///< between two looks whether a step may be
 
-Result<UniqueFd> openLock(const std::filesystem::path &file) {
-    UniqueFd lock(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+Result<FileLock> openLock(const std::filesystem::path &file) {
+    FileLock lock(UniqueFd(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)));
     if (!lock)
         return machineError("cannot open {}: {}; set CUDA_AGENT_CACHE to a writable folder",
                             file.string(), std::strerror(errno));
@@ -31,7 +31,7 @@ Result<UniqueFd> openLock(const std::filesystem::path &file) {
 }
 
 /// False where somebody else has it. Errors: machine.
-Result<bool> tryLock(const UniqueFd &lock, int operation) {
+Result<bool> tryLock(const FileLock &lock, int operation) {
     if (flock(lock.get(), operation | LOCK_NB) == 0)
         return true;
     if (errno != EWOULDBLOCK && errno != EINTR)
@@ -55,26 +55,26 @@ Result<void> poll(const Try &attempt, const std::stop_token &stop,
 
 /// The device's lock, and the claims to it: held together by all who have it alone or wait to.
 struct Locks {
-    UniqueFd device;
-    UniqueFd claim;
+    FileLock device;
+    FileLock claim;
 };
 
 std::filesystem::path lockFile(const Info &info) {
     return cacheDir() / fmt::format("lease-{}{}", nameOf(info.kind), info.index);
 }
 
-Result<UniqueFd> openClaim(const Info &info) {
+Result<FileLock> openClaim(const Info &info) {
     return openLock(lockFile(info).string() + "-claims");
 }
 
 /// The lock of those who work on the device in steps: whoever has it alone takes that, too, after
 /// the device's.
-Result<UniqueFd> openSteps(const Info &info) {
+Result<FileLock> openSteps(const Info &info) {
     return openLock(lockFile(info).string() + "-steps");
 }
 
 /// At this moment. One who asks may be taken for a claim by another who does: both ask again.
-Result<bool> isClaimed(const UniqueFd &claim) {
+Result<bool> isClaimed(const FileLock &claim) {
     CUDA_AGENT_ASSIGN(mine, tryLock(claim, LOCK_EX));
     if (mine)
         flock(claim.get(), LOCK_UN);
@@ -132,12 +132,12 @@ Result<bool> Lease::awaited(const Info &info) {
 Result<OpeningTurn> OpeningTurn::take(std::stop_token stop) {
     std::error_code error;
     std::filesystem::create_directories(cacheDir(), error);
-    std::vector<UniqueFd> places;
+    std::vector<FileLock> places;
     for (int place = 0; place < openingAtOnce; ++place) {
         CUDA_AGENT_ASSIGN(lock, openLock(cacheDir() / fmt::format("opening-{}", place)));
         places.push_back(std::move(lock));
     }
-    UniqueFd *taken = nullptr;
+    FileLock *taken = nullptr;
     const auto attempt = [&]() -> Result<bool> {
         for (auto &place : places) {
             CUDA_AGENT_ASSIGN(mine, tryLock(place, LOCK_EX));

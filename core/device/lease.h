@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/file_lock.h"
 #include "core/base/result.h"
-#include "core/base/unique_fd.h"
 #include "core/device/device.h"
 
 #include <chrono>
@@ -32,11 +32,11 @@ class Lease {
     static Result<bool> awaited(const Info &info);
 
   private:
-    Lease(UniqueFd lock, UniqueFd claim, UniqueFd steps)
+    Lease(FileLock lock, FileLock claim, FileLock steps)
         : lock_(std::move(lock)), claim_(std::move(claim)), steps_(std::move(steps)) {}
-    UniqueFd lock_;  ///< on the device: exclusive, or shared
-    UniqueFd claim_; ///< of who has the device alone, or waits to; empty for who shares it
-    UniqueFd steps_; ///< likewise: keeps those out who work in steps (Steps)
+    FileLock lock_;  ///< on the device: exclusive, or shared
+    FileLock claim_; ///< of who has the device alone, or waits to; empty for who shares it
+    FileLock steps_; ///< likewise: keeps those out who work in steps (Steps)
 };
 
 /// A share that one thread takes and leaves several times in the course of its work. Left when it
@@ -78,7 +78,7 @@ class Steps {
   private:
     Info info_;
     std::stop_token stop_;
-    UniqueFd device_, steps_; ///< files, open from the first step on
+    FileLock device_, steps_; ///< files, open from the first step on
     bool held_ = false;       ///< `steps_`
 };
 
@@ -91,8 +91,8 @@ class OpeningTurn {
     static Result<OpeningTurn> take(std::stop_token stop = {});
 
   private:
-    explicit OpeningTurn(UniqueFd lock) : lock_(std::move(lock)) {}
-    UniqueFd lock_;
+    explicit OpeningTurn(FileLock lock) : lock_(std::move(lock)) {}
+    FileLock lock_;
 };
 
 } // namespace cuda_agent::device

@@ -3,9 +3,9 @@
 #include "core/modules/precompiled.h"
 
 #include "core/base/descriptor_io.h"
+#include "core/base/file_lock.h"
 #include "core/base/hash.h"
 #include "core/base/paths.h"
-#include "core/base/unique_fd.h"
 #include "core/toolchain/nvrtc_worker/precompiled.h"
 
 #include <algorithm>
@@ -113,7 +113,7 @@ Result<std::optional<fs::path>> precompiledHeaders(const Tools &tools, const std
     // Beside the folder: "asked" after the first time, "failed" where g++ could not; its lock is
     // held by who makes it.
     const auto asked = folder.string() + ".asked";
-    const UniqueFd lock(open(asked.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    const FileLock lock(UniqueFd(open(asked.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)));
     if (!lock)
         return machineError("cannot write to {}: {}; set CUDA_AGENT_CACHE to a writable folder",
                             all.string(), std::strerror(errno));

@@ -144,7 +144,7 @@ Result<Log> Log::lock(const fs::path &folder) {
     Log log;
     log.folder_ = folder;
     const fs::path path = folder / "lock";
-    log.lock_ = UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    log.lock_ = FileLock(UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)));
     if (!log.lock_)
         return machineError("cannot open {}: {}", path.string(), reason(errno));
     if (::flock(log.lock_.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/unique_fd.h"
+#include "core/base/file_lock.h"
 #include "core/session/event.h"
 
 #include <filesystem>
@@ -49,7 +49,7 @@ class Log {
 
     std::filesystem::path folder_;
     UniqueFd file_;
-    UniqueFd lock_;
+    FileLock lock_;
     std::int64_t next_ = 0;
     std::int64_t goodBytes_ = 0; ///< the file's size after its last whole line
     std::function<void(const Event &)> listener_;

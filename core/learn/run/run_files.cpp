@@ -3,8 +3,8 @@
 #include "core/learn/run/run_files.h"
 
 #include "core/base/descriptor_io.h"
+#include "core/base/file_lock.h"
 #include "core/base/hash.h"
-#include "core/base/unique_fd.h"
 #include "core/base/untrusted_json.h"
 
 #include <array>
@@ -369,14 +369,9 @@ Result<RunRequest> askRun(const fs::path &folder, RunOrder order) {
 }
 
 bool isHeld(const fs::path &folder) {
-    const UniqueFd lock(::open((folder / "lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!lock)
-        return false;
-    if (::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) {
-        ::flock(lock.get(), LOCK_UN);
-        return false;
-    }
-    return errno == EWOULDBLOCK;
+    const FileLock lock(
+        UniqueFd(::open((folder / "lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)));
+    return lock && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 } // namespace cuda_agent::learn

@@ -77,7 +77,7 @@ Result<RunWriter> RunWriter::lock(const fs::path &folder) {
     RunWriter writer;
     writer.folder_ = folder;
     const fs::path path = folder / "lock";
-    writer.lock_ = UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    writer.lock_ = FileLock(UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)));
     if (!writer.lock_)
         return machineError("cannot open {}: {}", path.string(), std::strerror(errno));
     for (int i = 0; ::flock(writer.lock_.get(), LOCK_EX | LOCK_NB) != 0; ++i) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/file_lock.h"
 #include "core/learn/run/event_writer.h"
 #include "core/learn/run/run_files.h"
 
@@ -73,7 +74,7 @@ class RunWriter {
     Result<void> writeStatus();
 
     std::filesystem::path folder_;
-    UniqueFd lock_;
+    FileLock lock_;
     UniqueFd metrics_;
     std::optional<EventFileWriter> events_;
     RunInfo info_;
