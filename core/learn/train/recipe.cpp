@@ -122,6 +122,7 @@ Result<void> readStages(TomlFields &top, TrainRecipe &recipe) {
         fields.take("most_refused", recipe.rft.mostRefused, 0, 1e6);
         fields.take("most_idle_turns", recipe.rft.mostIdleTurns, 0, 1e6);
         fields.take("most_of_a_task", recipe.rft.mostOfATask, 0, 1e6);
+        fields.take("most_passes", recipe.rft.mostPasses, 0, 1e6);
     }));
     CUDA_AGENT_TRY(top.section(
         "value-pretrain", [&](TomlFields &fields) { takeUpdates(fields, recipe.valuePretrain); }));

@@ -110,6 +110,9 @@ struct RftOptions {
     std::int64_t mostRefused = 0;   ///< its calls that could not be done, unreadable turns too
     std::int64_t mostIdleTurns = 1; ///< its turns behind the best one: loops that led nowhere
     std::int64_t mostOfATask = 0;   ///< the best so many, then the fastest; 0: all
+    /// Times that the updates come to each trajectory that is kept; fewer are made where these are
+    /// few, which the policy would learn by heart. 0: all `steps`.
+    std::int64_t mostPasses = 5;
     std::int64_t checkpointEvery = 25;
 };
 

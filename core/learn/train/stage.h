@@ -69,7 +69,7 @@ class Stage {
 
     const StageInput &input_;
     const std::string name_;
-    const std::int64_t steps_;
+    std::int64_t steps_;      ///< fewer where a stage finds that it needs no more
     std::int64_t done_ = 0;   ///< steps of the stage
     std::int64_t tokens_ = 0; ///< that the run has trained on
 

@@ -53,6 +53,8 @@ class CollectThenLearn : public Stage {
                             double tokens) = 0;
     virtual void finish(const Experience &, Metrics &) {} ///< after the groups
     virtual std::string_view prefix() const = 0;          ///< of metrics: "train", "critic"
+    /// Times that updates come to a trajectory; 0: no limit.
+    virtual std::int64_t mostPasses() const { return 0; }
     /// Of trajectories of which none is kept, in brackets behind a blank.
     virtual std::string whyNot(const std::vector<Trajectory> &) const { return {}; }
 
@@ -95,6 +97,12 @@ class CollectThenLearn : public Stage {
         share_ = static_cast<double>(good.size()) / static_cast<double>(all.size());
         for (const auto i : good)
             learned_.push_back(std::move(all[i]));
+        if (mostPasses() > 0) {
+            const auto size = static_cast<std::int64_t>(learned_.size());
+            const auto each = std::min(batch_, size);
+            updates_ = std::min(updates_, (mostPasses() * size + each - 1) / each);
+            steps_ = rounds_ + updates_;
+        }
         return {};
     }
 
@@ -102,6 +110,8 @@ class CollectThenLearn : public Stage {
         const auto begin = Clock::now();
         if (learned_.empty())
             CUDA_AGENT_TRY(gather(stop));
+        if (done_ >= steps_) // it goes on behind the last one
+            return {};
         const auto at = done_ - rounds_;
         const auto size = static_cast<std::int64_t>(learned_.size());
         Rounds rounds(size, input_.recipe.seed);
@@ -148,7 +158,9 @@ class CollectThenLearn : public Stage {
         return restoreOptimiser(checkpoint.folder / "optimiser.safetensors", optimiser_);
     }
 
-    const std::int64_t rounds_, batch_, updates_, microTokens_;
+    const std::int64_t rounds_, batch_;
+    std::int64_t updates_; ///< fewer where `mostPasses` through what is kept are
+    const std::int64_t microTokens_;
     const Tries tries_;
     const OptimiserOptions rates_;
     const Transformer &learner_;
@@ -175,6 +187,7 @@ class Rft : public CollectThenLearn {
             told.push_back(fmt::format("{} {}", count, reason));
         return fmt::format(" ({})", fmt::join(told, ", "));
     }
+    std::int64_t mostPasses() const override { return input_.recipe.rft.mostPasses; }
     at::Tensor loss(const Experience &experience, const std::vector<std::size_t> &group,
                     double tokens) override {
         const auto batch = experience.batch(group);

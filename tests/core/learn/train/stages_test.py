@@ -113,6 +113,20 @@ class StagesTest(StageCase):
         self.assertGreater(self.odds(self.last("rft") / "actor"),
                            self.odds(self.base) + 1)
 
+    def test_fine_tuning_does_not_learn_a_few_by_heart(self):
+        recipe = self.folder / self.recipe("few.toml", ["rft"])
+        recipe.write_text(recipe.read_text().replace("steps = 12\nbatch = 4", "steps = 12\nbatch = 4\nmost_passes = 2"))
+        done = self.train("few.toml", "few", "--replay", str(self.tries))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = self.rows("few")
+        self.assertEqual(len(rows), 2 + 6, "twelve that are kept, twice, four in each update")
+        self.assertLess(rows[-1]["metrics"]["train/lr"], 0.2 * rows[2]["metrics"]["train/lr"])
+        status = json.loads((self.folder / "few/status.json").read_text())
+        self.assertEqual((status["state"], status["stage_step"], status["stage_steps"]), ("done", 8, 8))
+        again = self.train("few.toml", "few", "--replay", str(self.tries), "--resume")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(self.rows("few"), rows)
+
     def test_fine_tuning_on_nothing_is_an_error(self):
         recipe = self.folder / self.recipe("none.toml", ["rft"])
         recipe.write_text(recipe.read_text().replace("rounds = 2\nsteps = 12", "rounds = 2\nleast_reward = 3\nsteps = 12"))
