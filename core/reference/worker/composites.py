@@ -42,6 +42,16 @@ def left_alone():
             module._collect_all_valid_cia_ops = collect
 
 
+def known():
+    """Has them listed for processes that are forked off, each of which would list them else."""
+    try:
+        from torch.export import decomp_utils
+
+        composites(decomp_utils._collect_all_valid_cia_ops)
+    except (ImportError, AttributeError):
+        pass  # a PyTorch of other insides
+
+
 def composites(collect):
     """All composite operators, listed again when a library has registered more. A set of its own
     for each caller: some take from it."""
