@@ -3,6 +3,7 @@
 #include "core/session/log.h"
 
 #include "core/base/descriptor_io.h"
+#include "core/base/folder_lock.h"
 #include "core/base/hash.h"
 #include "core/session/line.h"
 
@@ -10,7 +11,6 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -143,24 +143,8 @@ bool isBlobName(std::string_view name) {
 Result<Log> Log::lock(const fs::path &folder) {
     Log log;
     log.folder_ = folder;
-    const fs::path path = folder / "lock";
-    log.lock_ = FileLock(UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)));
-    if (!log.lock_)
-        return machineError("cannot open {}: {}", path.string(), reason(errno));
-    if (::flock(log.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK)
-            return machineError("cannot lock {}: {}", path.string(), reason(errno));
-        char owner[32] = {};
-        const ssize_t got = ::pread(log.lock_.get(), owner, sizeof owner - 1, 0);
-        const std::string pid(owner, got > 0 ? static_cast<std::size_t>(got) : 0);
-        return requestError("{} is being written by another program{}; wait for it or stop it",
-                            folder.string(),
-                            pid.empty() ? "" : " (process " + pid.substr(0, pid.find('\n')) + ")");
-    }
-    // Only a hint for the message above, so a full disk does not matter here.
-    const std::string pid = std::to_string(::getpid()) + "\n";
-    if (::ftruncate(log.lock_.get(), 0) == 0)
-        std::ignore = ::pwrite(log.lock_.get(), pid.data(), pid.size(), 0);
+    CUDA_AGENT_ASSIGN(lock, lockFolder(folder, "program"));
+    log.lock_ = std::move(lock);
     return log;
 }
 

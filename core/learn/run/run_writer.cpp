@@ -3,6 +3,7 @@
 #include "core/learn/run/run_writer.h"
 
 #include "core/base/descriptor_io.h"
+#include "core/base/folder_lock.h"
 #include "core/base/hash.h"
 #include "core/base/untrusted_json.h"
 
@@ -12,7 +13,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,7 +26,8 @@ constexpr auto statusPeriod = std::chrono::seconds(1);
 constexpr auto lookPeriod = std::chrono::milliseconds(250);
 constexpr std::size_t longestName = 200;
 constexpr std::size_t longestMetrics = std::size_t{8} << 30;
-constexpr int lockTries = 20; ///< a reader that looks at the lock holds it for a moment
+/// A reader that looks at the lock holds it for a moment.
+constexpr auto lockPatience = std::chrono::milliseconds(200);
 
 double now() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
@@ -76,28 +77,8 @@ RunWriter::~RunWriter() {
 Result<RunWriter> RunWriter::lock(const fs::path &folder) {
     RunWriter writer;
     writer.folder_ = folder;
-    const fs::path path = folder / "lock";
-    writer.lock_ = FileLock(UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)));
-    if (!writer.lock_)
-        return machineError("cannot open {}: {}", path.string(), std::strerror(errno));
-    for (int i = 0; ::flock(writer.lock_.get(), LOCK_EX | LOCK_NB) != 0; ++i) {
-        if (errno != EWOULDBLOCK)
-            return machineError("cannot lock {}: {}", path.string(), std::strerror(errno));
-        if (i < lockTries) {
-            ::usleep(10'000);
-            continue;
-        }
-        char owner[64] = {};
-        const ssize_t got = ::pread(writer.lock_.get(), owner, sizeof owner - 1, 0);
-        const std::string pid(owner, got > 0 ? static_cast<std::size_t>(got) : 0);
-        return requestError("{} is being written by another trainer{}; wait for it or stop it",
-                            folder.string(),
-                            pid.empty() ? "" : " (process " + pid.substr(0, pid.find('\n')) + ")");
-    }
-    // Only a hint for the message above, so a full disk does not matter here.
-    const std::string pid = std::to_string(::getpid()) + "\n";
-    if (::ftruncate(writer.lock_.get(), 0) == 0)
-        std::ignore = ::pwrite(writer.lock_.get(), pid.data(), pid.size(), 0);
+    CUDA_AGENT_ASSIGN(lock, lockFolder(folder, "trainer", lockPatience));
+    writer.lock_ = std::move(lock);
     return writer;
 }
 
