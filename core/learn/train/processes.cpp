@@ -66,6 +66,11 @@ Processes::~Processes() {
             group_->store->wait(others, farewell);
     } catch (const std::exception &) { // the connection is gone: nobody is to be waited for
     }
+    try {
+        if (group_->nccl)
+            group_->nccl->shutdown();  // as its destructor does, which warns that nobody else has
+    } catch (const std::exception &) { // a process that is gone took its communicator along
+    }
 }
 
 int Processes::localRank() {
