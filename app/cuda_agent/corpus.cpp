@@ -144,6 +144,12 @@ Run addCorpus(CLI::App &app) {
                    "a model copies names instead of knowing them; none with --judge")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
+    app.add_option(
+           "--resized", corpus.resizedShare,
+           "Share of tasks whose batch is cut to a part of it, as of tasks that have to fit "
+           "a machine, so that not all sizes are round ones; none with --judge")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
     app.add_option("--longest", corpus.mostBytes,
                    "Bytes of a document at most; longer candidates are left out")
         ->check(CLI::Range(1000, 1'000'000))

@@ -54,18 +54,10 @@ std::string_view batchSize(std::string_view code) {
 /// Cuts the batch so that the task takes about `most` of memory in place of `bytes`. Not all of it
 /// may follow the batch, so it may be more.
 void cut(std::string &code, std::uint64_t &bytes, std::uint64_t most) {
-    const auto text = batchSize(code);
-    std::uint64_t batch = 0;
-    std::from_chars(text.data(), text.data() + text.size(), batch);
-    if (bytes <= most || batch <= 1)
-        return;
-    const double share = static_cast<double>(most) / static_cast<double>(bytes);
-    const auto smaller =
-        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(batch) * share));
-    bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * static_cast<double>(smaller) /
-                                       static_cast<double>(batch));
-    code.replace(static_cast<std::size_t>(text.data() - code.data()), text.size(),
-                 std::to_string(smaller));
+    if (bytes > most)
+        bytes = static_cast<std::uint64_t>(
+            static_cast<double>(bytes) *
+            cutBatch(code, static_cast<double>(most) / static_cast<double>(bytes)));
 }
 
 } // namespace
@@ -79,6 +71,19 @@ fs::path setOf(const fs::path &path) {
     std::error_code error;
     const auto set = path / "set.jsonl.gz";
     return fs::is_regular_file(set, error) ? set : path;
+}
+
+double cutBatch(std::string &code, double share) {
+    const auto text = batchSize(code);
+    std::uint64_t batch = 0;
+    std::from_chars(text.data(), text.data() + text.size(), batch);
+    if (batch <= 1)
+        return 1;
+    const auto smaller =
+        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(batch) * share));
+    code.replace(static_cast<std::size_t>(text.data() - code.data()), text.size(),
+                 std::to_string(smaller));
+    return static_cast<double>(smaller) / static_cast<double>(batch);
 }
 
 Result<TaskSet> readTaskSet(const fs::path &place, std::uint64_t mostBytes) {

@@ -24,6 +24,10 @@ struct TaskSet {
 /// that is no plain file name).
 Result<TaskSet> readTaskSet(const std::filesystem::path &place, std::uint64_t mostBytes = 0);
 
+/// Cuts the module-level constant `batch_size` of a task's code to about `share` of it, at least 1.
+/// Returns what share of it is left: 1 where there is none to cut.
+double cutBatch(std::string &code, double share);
+
 /// Writes those of `tasks` that are not there yet below the cache folder, in a folder of the set's
 /// own content. Errors: machine.
 Result<void> writeTasks(const TaskSet &set, const std::vector<SuiteTask> &tasks);

@@ -37,6 +37,11 @@ struct CorpusOptions {
     double brokenShare = 0.15; ///< of documents that a mutation is made in
     /// Of tasks, without `judge`: parameters have drawn names (withDrawnNames()).
     double renamedShare = 0.5;
+    /// Of tasks, without `judge`: `batch_size` is cut to a part of it, a sixteenth at least, as of
+    /// tasks that have to fit a machine (bench::Selection::mostBytes). Who reads round sizes alone
+    /// takes any number of elements for one of whole vectors. Which and how far the task's name
+    /// alone decides, so that its description serves other seeds.
+    double resizedShare = 0.5;
     std::size_t mostBytes = 12000; ///< of a document; longer candidates are drawn again
     /// Whether turns are played before the judge, on a device of the target's kind that is there;
     /// what the target says else comes from that device.

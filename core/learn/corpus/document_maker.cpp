@@ -10,6 +10,7 @@
 #include "core/plan/make_program.h"
 
 #include <array>
+#include <cmath>
 #include <set>
 
 namespace cuda_agent::learn {
@@ -32,6 +33,14 @@ std::mt19937_64 generatorOf(std::uint64_t seed, const std::string &task) {
 /// Evenly from 0 to 1.
 double drawnShare(std::mt19937_64 &generator) {
     return static_cast<double>(generator() >> 11) * 0x1p-53;
+}
+
+/// CorpusOptions::resizedShare.
+void resize(std::string &code, const std::string &task, double share) {
+    auto generator = generatorOf(0, task + " resized");
+    constexpr double least = 1.0 / 16;
+    if (drawnShare(generator) < share)
+        bench::cutBatch(code, std::pow(least, drawnShare(generator)));
 }
 
 /// Of `draws` candidates the one that the planner expects to be the fastest; of equal ones that
@@ -111,6 +120,8 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
     if (!options_.judge && !means_.tries.empty())
         return goOn(task, stop);
     std::string code = means_.set.sources.at(task.file);
+    if (!options_.judge)
+        resize(code, task.id, options_.resizedShare);
     policy::Context context = contextOf();
     auto description = means_.descriptions.of(task.id, code, stop);
     if (!description) {

@@ -345,6 +345,11 @@ std::string SizeSpelling::told(std::string_view text, std::size_t at, std::int64
         return loopText(sizes, number, true);
     case '<':
     case '=':
+        if (const auto compared = line.ends_with(">= ") ? wordBefore(line, line.size() - 4) : left;
+            compared.size() > 1 && compared[0] == 't' && isDigit(compared[1])) // a position
+            if (auto border = textOf(sizes.borders, number); !border.empty())
+                return border;
+        [[fallthrough]];
     case ':':
         return ofASchedule(left) ? std::string() : loopText(sizes, number, false);
     default:

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/group_text.h"
+#include "core/policy/planner/position_text.h"
 #include "core/policy/planner/products.h"
 #include "core/policy/planner/reducers.h"
 
@@ -387,6 +388,7 @@ SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group) {
         for (const Walked &dim : walked) // where a position is picked along it
             addProduct(strides, dim.inner);
     });
+    texts.borders = borderTexts(program, group);
     return texts;
 }
 

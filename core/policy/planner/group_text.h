@@ -30,8 +30,10 @@ struct SizeTexts {
     Texts loops;                          ///< sizes of single loops
     Texts totals;                         ///< of a row, of all rows, and of all elements
     std::map<std::string, Texts> strides; ///< strides and offsets, by the buffer's name
+    Texts borders;                        ///< where they end, as borderTexts() has them
 };
-/// Of all that describeLoops() and describeAccesses() tell, in the same words. Empty as above.
+/// Of all that describeLoops(), describeAccesses() and describePositions() tell, in the same words.
+/// Empty as above.
 SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group);
 
 } // namespace cuda_agent::policy

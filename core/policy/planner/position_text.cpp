@@ -2,16 +2,42 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/position_text.h"
 
+#include "core/policy/planner/group_text.h"
+
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 namespace cuda_agent::policy {
 
 namespace {
 
+/// The integer of a comparison's right side, which is a constant.
+std::optional<std::int64_t> boundOf(const Program &program, const Value &comparison) {
+    const Value &right = program.values[comparison.args[1]];
+    constexpr double most = 1e15; // doubles up to it have every integer
+    if (right.kind != Kind::constant || std::floor(right.number) != right.number ||
+        std::abs(right.number) > most)
+        return std::nullopt;
+    return static_cast<std::int64_t>(right.number);
+}
+
+/// The conditions that `id` asks for together.
+void addConditions(const Program &program, int id, std::vector<int> &conditions) {
+    const Value &value = program.values[id];
+    if (value.kind != Kind::pointwise)
+        return;
+    if (value.op == "and")
+        for (const int arg : value.args)
+            addConditions(program, arg, conditions);
+    else if (value.args.size() == 2)
+        conditions.push_back(id);
+}
+
 class PositionText {
   public:
     PositionText(const Program &program, const ScheduledGroup &group)
-        : program_(program), nest_(group.nest) {
+        : program_(program), nest_(group.nest), borders_(borderTexts(program, group)) {
         const auto call = [&](const std::vector<int> &dims, const char *one, char many) {
             for (std::size_t i = 0; i < dims.size(); ++i)
                 names_[dims[i]] = dims.size() == 1 ? one : fmt::format("{}{}", many, i);
@@ -63,8 +89,12 @@ class PositionText {
             return fmt::format("{}({})", value.op, fmt::join(arguments, ", "));
         }
         const bool joins = value.op == "and";
-        const auto text = fmt::format("{} {} {}", of(value.args[0], !joins), sign->second,
-                                      of(value.args[1], !joins));
+        const auto bound =
+            value.op == "lt" || value.op == "ge" ? boundOf(program_, value) : std::nullopt;
+        const auto border = bound ? borders_.find(*bound) : borders_.end();
+        const auto text =
+            fmt::format("{} {} {}", of(value.args[0], !joins), sign->second,
+                        border == borders_.end() ? of(value.args[1], !joins) : border->second);
         return inside ? fmt::format("({})", text) : text;
     }
 
@@ -88,10 +118,40 @@ class PositionText {
 
     const Program &program_;
     const Nest &nest_;
+    std::map<std::int64_t, std::string> borders_;
     std::map<int, std::string> names_; ///< of loops
 };
 
 } // namespace
+
+std::map<std::int64_t, std::string> borderTexts(const Program &program,
+                                                const ScheduledGroup &group) {
+    std::map<std::int64_t, std::string> texts;
+    if (group.group->product >= 0)
+        return texts;
+    for (const int id : inOrderFrom(program, group.group->roots())) {
+        if (program.values[id].op != "and")
+            continue;
+        std::vector<int> conditions;
+        addConditions(program, id, conditions);
+        std::map<int, std::int64_t> begins; // by what is compared
+        for (const int condition : conditions) {
+            const Value &value = program.values[condition];
+            if (const auto bound = boundOf(program, value); bound && value.op == "ge")
+                begins.try_emplace(value.args[0], *bound);
+        }
+        for (const int condition : conditions) {
+            const Value &value = program.values[condition];
+            const auto end = value.op == "lt" ? boundOf(program, value) : std::nullopt;
+            const auto begin = begins.find(value.args[0]);
+            if (end && *end >= leastSpelled && begin != begins.end() && begin->second > 0 &&
+                begin->second < *end)
+                texts.try_emplace(*end,
+                                  fmt::format("({} + {})", *end - begin->second, begin->second));
+        }
+    }
+    return texts;
+}
 
 std::string describePositions(const Program &program, const ScheduledGroup &group) {
     if (group.group->product >= 0)

@@ -4,6 +4,9 @@
 
 #include "core/policy/planner/candidate.h"
 
+#include <map>
+#include <string>
+
 namespace cuda_agent::policy {
 
 /// "slice_2 at in0[(i + 1) % 64]; in1 where 3 <= r1 < 43, else 1": of each load of a group's
@@ -12,5 +15,10 @@ namespace cuda_agent::policy {
 /// ... those of rows, `i` or `r0`, `r1`, ... those of elements. Values that have names stand by
 /// them. Empty where there is none, and for tiles of a product.
 std::string describePositions(const Program &program, const ScheduledGroup &group);
+
+/// What the ends of a group's borders are made of, by their number: "(40 + 3)" by 43, where 40
+/// elements lie behind a border of 3. Those from `leastSpelled` on, the first of each.
+std::map<std::int64_t, std::string> borderTexts(const Program &program,
+                                                const ScheduledGroup &group);
 
 } // namespace cuda_agent::policy

@@ -37,6 +37,19 @@ TEST(PositionText, ABorderSaysWhereAndWhatIsElsewhere) {
               nameOf(padded) + " = in0 where r1 >= 1 and r1 < 6, else 1");
 }
 
+TEST(PositionText, WhereABorderEndsIsWhatItIsMadeOf) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 40, 60}));
+    const TensorType type = f32({4, 45, 70});
+    const Json padded = g.op("constant_pad_nd.default", type, x, Json{0, 10, 3, 2}, 0.0);
+    const auto task = g.returning({g.op("exp.default", type, padded)});
+    EXPECT_EQ(positionsOf(task),
+              nameOf(padded) + " = in0 where r0 >= 3 and r0 < (40 + 3) and r1 < 60, else 0");
+    const Fused fused = fuse(lowered(task), {});
+    EXPECT_EQ(borderTexts(fused.program, groupsOf(fused, false).at(0)),
+              (std::map<std::int64_t, std::string>{{43, "(40 + 3)"}}));
+}
+
 TEST(PositionText, PartsAreToldOneAfterTheOther) {
     GraphWriter g;
     const Json x = g.input(f32({4, 5})), y = g.input(f32({4, 3}));

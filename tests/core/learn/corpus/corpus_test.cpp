@@ -158,6 +158,51 @@ TEST_F(Corpus, OfSeveralDrawsHasTheOneThatThePlannerExpectsToBeFastest) {
     EXPECT_LT(after, before);
 }
 
+TEST_F(Corpus, BatchesAreCutToSizesThatAreNoRoundOnes) {
+    // softmax of batch_size = 4096, by several names
+    auto code = smallCode({"softmax", {{"rows = 2048", "rows = 4096"}}, "train"});
+    for (auto at = code.find("rows"); at != code.npos; at = code.find("rows", at))
+        code.replace(at, 4, "batch_size");
+    std::string lines;
+    for (const char *name : {"a", "b", "c", "d"})
+        lines += Json{{"name", name}, {"code", code}, {"split", "train"}}.dump() + "\n";
+    auto cut = options("cut", 2);
+    cut.set = folder_->path() / "batched.jsonl";
+    ASSERT_TRUE(writeFileAtomically(cut.set, lines));
+    cut.perTask = 1;
+    cut.resizedShare = 1;
+    const auto batches = [&] {
+        std::map<std::string, int> result;
+        for (const auto &document : documents(cut)) {
+            const auto &prompt = document.segments.at(0).text;
+            const std::string constant = "batch_size = ";
+            const auto at = prompt.find(constant);
+            EXPECT_NE(at, prompt.npos);
+            const int batch = std::stoi(prompt.substr(at + constant.size()));
+            EXPECT_NE(prompt.find(fmt::format("[{}, 1000]", batch)), prompt.npos) << prompt;
+            result[document.task] = batch;
+        }
+        EXPECT_EQ(result.size(), 4u);
+        return result;
+    };
+    const auto first = batches();
+    std::set<int> different;
+    for (const auto &[task, batch] : first) {
+        EXPECT_GE(batch, 4096 / 16);
+        EXPECT_LT(batch, 4096);
+        different.insert(batch);
+    }
+    EXPECT_GT(different.size(), 2u);
+    cut.seed = 2;
+    EXPECT_EQ(batches(), first) << "of another seed, too";
+    const auto again = makeCorpus(cut, {}, {});
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->described, 0u);
+    cut.resizedShare = 0;
+    for (const auto &[task, batch] : batches())
+        EXPECT_EQ(batch, 4096);
+}
+
 /// A session of one turn at softmax, for whose candidate the tools answered that verdict.
 void writeSession(const fs::path &place, const task::Description &task, const Json &verdict) {
     fs::create_directories(place.parent_path());

@@ -103,6 +103,7 @@ SizeSpelling spellingOfParts() {
     first.totals = {{240, "(8 * 30)"}, {74400, "(310 * 240)"}};
     first.strides = {{"in0", {{240, "(12 * 20)"}, {638, "(2 * 19 * 16 + 30)"}}}};
     second.totals = {{240, "(4 * 60)"}};
+    first.borders = {{43, "(40 + 3)"}};
     return SizeSpelling(taskOf({{60, 4}}), "in0: f32[310, 240]", "0|row-t64-v1-p5",
                         {partOf("map1", first), partOf("map12", second)});
 }
@@ -125,6 +126,10 @@ TEST(CorpusSpelling, SaysWhatTheThoughtOfAKernelSays) {
     EXPECT_EQ(in("map1", "in0[lane * 240]"), "in0[lane * 240]") << "the schedule's";
     EXPECT_EQ(in("map1", "threadIdx.x % 240"), "threadIdx.x % 240") << "likewise";
     EXPECT_EQ(in("map12", "if (i < 240)"), "if (i < (4 * 60))");
+    EXPECT_EQ(in("map1", "t1 = t0 < 43; t2 = t0 >= 43;"),
+              "t1 = t0 < (40 + 3); t2 = t0 >= (40 + 3);");
+    EXPECT_EQ(in("map1", "if (i < 43) x = t0 * 43;"), "if (i < 43) x = t0 * 43;")
+        << "no border's end";
     EXPECT_EQ(in("map123", "if (i < 240)"), "if (i < 240)")
         << "of no kernel, and the prompt has it";
     EXPECT_EQ(in("map1", "start += 5120"), "start += (5 * 1024)") << "five parts of a row";
