@@ -95,6 +95,11 @@ Result<ModelConfig> modelConfigFrom(const Json &json) {
     } else {
         config.tied = false; // the default of Qwen3Config
     }
+    if (const auto how = json.find("quantization_config");
+        how != json.end() && how->is_object() &&
+        (how->value("quant_method", "") != "compressed-tensors" ||
+         how->value("format", "") != "int-quantized"))
+        fields.say("quantization_config: only compressed-tensors' \"int-quantized\" is supported");
     if (const auto end = json.find("eos_token_id"); end != json.end() && !end->is_null()) {
         const auto &first = end->is_array() && !end->empty() ? end->front() : *end;
         if (!first.is_number_integer())

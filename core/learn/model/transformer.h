@@ -62,8 +62,9 @@ class Transformer {
     static Transformer drawn(const ModelConfig &config, Head head, std::uint64_t seed,
                              at::Device device, at::ScalarType type);
     /// From a folder with config.json and model.safetensors, or the shards that
-    /// model.safetensors.index.json names: ours, or any dense Qwen3 checkpoint. A critic may be
-    /// loaded from an actor's folder: its head is then zero.
+    /// model.safetensors.index.json names: ours, or any dense Qwen3 checkpoint. Weights may be
+    /// integers of eight bits with a scale for each row (compressed-tensors' "int-quantized"). A
+    /// critic may be loaded from an actor's folder: its head is then zero.
     /// Errors: request: not such a folder; a tensor is missing or has another shape.
     static Result<Transformer> load(const std::filesystem::path &folder, Head head,
                                     at::Device device, at::ScalarType type);

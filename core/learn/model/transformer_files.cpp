@@ -72,6 +72,23 @@ Result<std::vector<fs::path>> filesOf(const fs::path &folder) {
     return std::vector<fs::path>(files.begin(), files.end());
 }
 
+/// A weight as a file has it: itself, or, of integers of eight bits, each row times its scale, as
+/// compressed-tensors writes them ("int-quantized", one scale a channel: `name` and `name`_scale).
+/// Undefined: it is none of these, or not of that shape.
+at::Tensor weightOf(const NamedTensors &tensors, const std::string &name, const at::Tensor &stored,
+                    at::IntArrayRef shape) {
+    if (stored.sizes() != shape)
+        return {};
+    if (stored.is_floating_point())
+        return stored;
+    const auto scale = tensors.find(name + "_scale");
+    if (stored.scalar_type() != at::kChar || stored.dim() != 2 || scale == tensors.end() ||
+        !scale->second.is_floating_point() ||
+        scale->second.sizes() != at::IntArrayRef{stored.size(0), 1})
+        return {};
+    return stored.to(at::kFloat) * scale->second.to(at::kFloat);
+}
+
 } // namespace
 
 Result<Transformer> Transformer::load(const fs::path &folder, Head head, at::Device device,
@@ -96,10 +113,11 @@ Result<Transformer> Transformer::load(const fs::path &folder, Head head, at::Dev
                     continue; // an actor's weights, from which a critic starts
                 return requestError("{}: {} is missing", folder.string(), part.name);
             }
-            if (found->second.sizes() != part.rows.sizes() || !found->second.is_floating_point())
+            const auto weight = weightOf(tensors, part.name, found->second, part.rows.sizes());
+            if (!weight.defined())
                 return requestError("{}: {} does not have the shape or type that config.json says",
                                     folder.string(), part.name);
-            part.rows.detach().copy_(found->second);
+            part.rows.detach().copy_(weight);
         }
     return model;
 }

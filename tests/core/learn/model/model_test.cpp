@@ -113,6 +113,10 @@ TEST(Model, MissingAndMisshapenTensorsAreNamed) {
               std::string::npos);
     EXPECT_NE(load("model.norm.weight", at::ones({3})).find("model.norm.weight"),
               std::string::npos);
+    const auto whole8 = at::ones({tinyConfig().inner, tinyConfig().hidden}, at::kChar);
+    EXPECT_NE(load("model.layers.0.mlp.up_proj.weight", whole8).find("0.mlp.up_proj"),
+              std::string::npos)
+        << "integers without a scale";
     EXPECT_EQ(load("something.else", at::ones({3})), "") << "what is not asked for does not matter";
 }
 
