@@ -21,16 +21,16 @@ namespace cuda_agent::learn {
 /// copy "(856 * 181)", and a reader sees where the number comes from. Compilers and the plan's
 /// expressions compute the same of both.
 ///
-/// In a kernel, and where the plan launches it, strides, offsets and loops are spelled as its
-/// thought tells them (policy::SizeTexts), wherever they stand: always the same way, so that a
-/// model derives them once. Other numbers from 10 on are spelled where the prompt does not show
-/// them: products of neighbouring dimensions of one of the task's tensors, products with one
-/// dimension less one, small multiples of these and of the parts that the schedule cuts rows into,
-/// what the plan rounds up, "cdiv(154936, 2048)", and what a border adds to a size.
-/// Powers of two up to 16384 and the numbers of the schedule's name are the schedule's own choice
-/// and stay, where they are no strides or divisors of loops, "k0 * 4096", "row % 4096u", or factors
-/// in the plan. A number that could be several things is spelled as the first, in the order of the
-/// graph's nodes. Pure; any thread.
+/// In a kernel, and where the plan launches it, strides, offsets, loops and ends of borders are
+/// spelled as its thought tells them (policy::SizeTexts), wherever they stand: always the same way,
+/// so that a model derives them once. Other numbers from 10 on are spelled where the prompt does
+/// not show them: products of neighbouring dimensions of one of the task's tensors, products with
+/// one dimension less one, small multiples of these and of the parts that the schedule cuts rows
+/// into, what the plan rounds up, "cdiv(154936, 2048)", and what a border adds to a size. Powers of
+/// two up to 16384 and the numbers of the schedule's name are the schedule's own choice and stay,
+/// where they are no strides or divisors of loops, "k0 * 4096", "row % 4096u", or factors in the
+/// plan. A number that could be several things is spelled as the first, in the order of the graph's
+/// nodes. Pure; any thread.
 class SizeSpelling {
   public:
     using Parts = std::vector<policy::SearchSpace::Part>;
