@@ -31,7 +31,7 @@ def originals(layers: int, wanted: int) -> list[int]:
     """Of each layer of the deeper model the one that it is, or is a copy of, in order.
 
     >>> originals(4, 6)
-    [0, 1, 1, 2, 3, 3]
+    [0, 0, 1, 2, 2, 3]
     """
     return [i * layers // wanted for i in range(wanted)]
 
@@ -92,6 +92,8 @@ def main() -> int:
         command.add_argument("source", type=Path, metavar="IN", help="folder with config.json and model.safetensors")
         command.add_argument("out", type=Path, metavar="OUT", help="folder to make")
     arguments = parser.parse_args()
+    if arguments.out.exists():
+        parser.error(f"{arguments.out} is there already")
     try:
         config = json.loads((arguments.source / "config.json").read_text())
         tensors = load_file(arguments.source / "model.safetensors")
@@ -99,8 +101,6 @@ def main() -> int:
         parser.error(f"{arguments.source} is no folder of weights: {error}")
     if "quantization_config" in config:
         parser.error(f"{arguments.source} has been quantised; begin with what it was made of")
-    if arguments.out.exists():
-        parser.error(f"{arguments.out} is there already")
     if arguments.command == "grow":
         try:
             tensors = grow(tensors, config, arguments.layers)

@@ -63,7 +63,7 @@ Result<ModelConfig> modelConfigFrom(const Json &json) {
         return requestError("config.json: not a JSON object");
     ModelConfig config;
     Fields fields(json);
-    if (json.value("model_type", "") != "qwen3")
+    if (json.value("model_type", Json()) != "qwen3")
         fields.say("model_type must be \"qwen3\": only dense models of that family are supported");
     fields.only("hidden_act", "silu");
     fields.only("attention_bias", false);
@@ -81,7 +81,7 @@ Result<ModelConfig> modelConfigFrom(const Json &json) {
     fields.size("max_position_embeddings", config.positions, false);
     fields.number(json, "rope_theta", config.ropeTheta);
     if (const auto rope = json.find("rope_parameters"); rope != json.end() && rope->is_object()) {
-        if (rope->value("rope_type", "default") != "default")
+        if (rope->value("rope_type", Json("default")) != "default")
             fields.say("rope_parameters: rope_type must be \"default\"");
         fields.number(*rope, "rope_theta", config.ropeTheta);
     }
@@ -97,8 +97,8 @@ Result<ModelConfig> modelConfigFrom(const Json &json) {
     }
     if (const auto how = json.find("quantization_config");
         how != json.end() && how->is_object() &&
-        (how->value("quant_method", "") != "compressed-tensors" ||
-         how->value("format", "") != "int-quantized"))
+        (how->value("quant_method", Json()) != "compressed-tensors" ||
+         how->value("format", Json()) != "int-quantized"))
         fields.say("quantization_config: only compressed-tensors' \"int-quantized\" is supported");
     if (const auto end = json.find("eos_token_id"); end != json.end() && !end->is_null()) {
         const auto &first = end->is_array() && !end->empty() ? end->front() : *end;
