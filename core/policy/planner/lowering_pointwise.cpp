@@ -357,13 +357,6 @@ void addPointwiseOperators(OperatorTable &table) {
     put({"atan2.default"}, binary("atan2"));
     put({"hypot.default"}, binary("hypot"));
     put({"copysign.Tensor", "copysign.Scalar"}, binary("copysign"));
-    put({"ldexp.Tensor"}, [](Lowering &l, const Node &node) -> Result<Views> {
-        CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
-        CUDA_AGENT_ASSIGN(y, l.view(node, 1, "other"));
-        const DType type = resultType(node);
-        return Views{
-            l.apply("mul", {as(l, x, type), l.apply("exp2", {as(l, y, type)}, type)}, type)};
-    });
     put({"fmod.Scalar", "fmod.Tensor"}, remainder("fmod"));
     put({"remainder.Scalar", "remainder.Tensor"}, remainder("remainder"));
     for (const char *op : {"eq", "ne", "lt", "le", "gt", "ge"}) {

@@ -31,6 +31,13 @@ def round_decimals(self, *, decimals):
         self / factor) * factor
 
 
+def ldexp(x, other):
+    """As PyTorch's own decomposition, which export leaves out; its powers of 2 are those of exp2."""
+    if not other.dtype.is_floating_point:
+        other = other.to(x.dtype if x.dtype.is_floating_point else torch.float32)
+    return x * torch.exp2(other)
+
+
 def lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
     gates = input_gates + hidden_gates
     if input_bias is not None:
@@ -169,6 +176,7 @@ CHEBYSHEV = {"t": _chebyshev(lambda x: x), "u": _chebyshev(lambda x: 2 * x),
 FORMULAS = {
     aten.addmv.default: addmv,
     aten.round.decimals: round_decimals,
+    aten.ldexp.Tensor: ldexp,
     aten._thnn_fused_lstm_cell.default: lstm_cell,
     aten._thnn_fused_gru_cell.default: gru_cell,
     aten._cdist_forward.default: cdist,

@@ -30,7 +30,7 @@ class FormulasTest(unittest.TestCase):
     def assert_same(self, got, want, message=""):
         self.assertEqual(len(got), len(want))
         for mine, theirs in zip(got, want):
-            torch.testing.assert_close(mine, theirs, msg=lambda text: f"{message}: {text}")
+            torch.testing.assert_close(mine, theirs, equal_nan=True, msg=lambda text: f"{message}: {text}")
 
     def test_convolution_backward(self):
         for dims, transposed, groups, stride, padding, dilation in itertools.product(
@@ -52,6 +52,14 @@ class FormulasTest(unittest.TestCase):
         grad = torch.arange(9.0) + 1
         wanted = aten.hardshrink_backward(grad, x, 0.5)
         self.assert_same([backward.shrink_backward(grad, x, 0.5)], [wanted])
+
+    def test_powers_of_two_times(self):
+        """Of all types, which the type of the result depends on, and out of range."""
+        floats = torch.tensor([1.5, -0.0, float("inf"), float("nan"), 3e-39, 7.0])
+        numbers = torch.tensor([3, -4, 200, 0, -1, 130])
+        powers = (numbers, numbers.int(), floats, 30 * torch.randn(6))
+        for x, other in itertools.product((floats, floats.half(), floats.double(), numbers), powers):
+            self.assert_same([forward.ldexp(x, other)], [torch.ldexp(x, other)], (x.dtype, other.dtype))
 
     def test_grid_samplers(self):
         """With numbers that are none in the image, too: what lies outside is not read."""
