@@ -150,7 +150,7 @@ class ColumnWriter : public VectorWriter {
         openStep();
         for (const int load : wanted) {
             if (s_.vector > 1)
-                loadVector(load, names[load] + j);
+                loadVector(load, names[load] + j, width());
             else
                 line(fmt::format("{}{} = {};", names[load], j,
                                  loadText(load, elementOffset(n_.accesses.at(load)))));

@@ -251,8 +251,8 @@ class Fusion {
         }
         for (const int id : reachableFrom(program_, groups_[group].roots(), others)) {
             const Value &load = program_.values[id];
-            if (load.kind == Kind::load && load.args.empty() && load.extents.empty() &&
-                load.strides.empty())
+            if (load.kind == Kind::load && goesThroughTiles(program_, load) &&
+                load.extents.empty() && load.strides.empty())
                 add(id, load.buffer, walkedAxes(program_, load));
         }
         for (const Store &store : groups_[group].stores)

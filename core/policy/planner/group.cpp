@@ -110,9 +110,19 @@ bool areMaxAndSumOfExp(const Program &program, int first, int second) {
 
 Axes walkedAxes(const Program &program, const Value &load) {
     Axes all;
-    for (const LoadDim &dimension : load.dims)
+    for (const LoadDim &dimension : load.dims) {
+        if (dimension.pick >= 0) { // it jumps with all that its position depends on
+            const std::set<Axis> picked = program.axesOf(load.args[dimension.pick]);
+            all.insert(all.end(), picked.begin(), picked.end());
+        }
         all.insert(all.end(), dimension.axes.begin(), dimension.axes.end());
-    return program.axes.atoms(all);
+    }
+    Axes result; // of an axis that is walked along in several dimensions the innermost one
+    for (const Axis atom : program.axes.atoms(all)) {
+        std::erase(result, atom);
+        result.push_back(atom);
+    }
+    return result;
 }
 
 Axes walkedAxes(const Program &program, const Store &store) {
@@ -120,6 +130,11 @@ Axes walkedAxes(const Program &program, const Store &store) {
     for (const Axes &dimension : store.dims)
         all.insert(all.end(), dimension.begin(), dimension.end());
     return program.axes.atoms(all);
+}
+
+bool goesThroughTiles(const Program &program, const Value &load) {
+    return load.args.empty() ||
+           (load.picks() == 0 && program.values[load.args.back()].kind == Kind::constant);
 }
 
 Axes memoryOrder(const Program &program, const std::set<Axis> &wanted,

@@ -42,6 +42,9 @@ bool areMaxAndSumOfExp(const Program &program, int first, int second);
 /// The atoms that a load, or a store, goes through, outermost first.
 Axes walkedAxes(const Program &program, const Value &load);
 Axes walkedAxes(const Program &program, const Store &store);
+/// Whether what a load reads may go through tiles in shared memory: it picks no positions, and has
+/// no border or one number there.
+bool goesThroughTiles(const Program &program, const Value &load);
 /// The axes of the given set in the memory order of the largest thing that is read or written.
 Axes memoryOrder(const Program &program, const std::set<Axis> &axes, const std::vector<int> &values,
                  const std::vector<Store> &stores);

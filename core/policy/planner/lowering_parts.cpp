@@ -26,7 +26,7 @@ View partOf(Lowering &l, const View &x, const Shape &shape, const std::vector<st
             windows.push_back({static_cast<int>(d), shape[d], 1, 1, 1, before[d]});
     }
     int inside = -1;
-    View moved = l.windows(l.turned(x), windows, &inside);
+    View moved = l.windows(x, windows, &inside);
     moved.dims.resize(shape.size()); // the one place within each window
     if (inside < 0)
         return l.cast(moved, type);
@@ -94,7 +94,7 @@ Result<Views> cat(Lowering &l, const Node &node) {
     for (std::size_t i = parts.size(); i-- > 0;) {
         offsets[dim] -= l.shapeOf(parts[i])[dim];
         const View rest = result.value < 0 ? l.constant(0, type.dtype) : result;
-        result = partOf(l, parts[i], type.shape, offsets, rest, type.dtype);
+        result = partOf(l, l.turned(parts[i]), type.shape, offsets, rest, type.dtype);
     }
     return Views{result};
 }

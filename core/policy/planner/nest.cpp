@@ -324,7 +324,7 @@ std::optional<TileAxes> tileAxes(const Program &program, const std::map<int, Raw
         return std::nullopt;
     for (const auto &[id, raw] : raws) {
         const Value &value = program.values[id];
-        if (value.kind == Kind::load && value.args.empty() && fast(raw) >= 0 &&
+        if (value.kind == Kind::load && goesThroughTiles(program, value) && fast(raw) >= 0 &&
             fast(raw) != fast(*near) && raw.strides.contains(fast(*near)) &&
             raw.strides.at(fast(*near)) != 0 && larger(far, raw))
             far = &raw;

@@ -169,7 +169,7 @@ class RowWriter : public VectorWriter {
         for (const int load : wanted) {
             const Access &access = n_.accesses.at(load);
             if (s_.vector > 1 && lastStride(access) == 1) {
-                loadVector(load, names[load] + j);
+                loadVector(load, names[load] + j, width());
             } else if (s_.vector > 1) {
                 withPicks(p_.values[load], ""); // the same for the vector, so known before
                 eachElement([&] {

@@ -190,23 +190,46 @@ class TileWriter : public VectorWriter {
         rowPointers(roots, stores);
     }
 
+    /// Loads that are read in the other order.
+    std::vector<int> acrossLoads(const std::vector<int> &roots) const {
+        std::vector<int> result;
+        for (const int id : reachableFrom(p_, roots)) {
+            const Value &value = p_.values[id];
+            if (value.kind != Kind::load || !goesThroughTiles(p_, value))
+                continue;
+            const Access &access = n_.accesses.at(id);
+            if (access.strides[n_.across.back()] == 1 && varies(access, n_.along))
+                result.push_back(id);
+        }
+        std::ranges::sort(result);
+        return result;
+    }
+
+    /// Whether neighbours across lie all within the border of a load, or all outside.
+    bool insideTogether(int load) const {
+        return std::ranges::none_of(reachableFrom(p_, p_.values[load].args), [&](int id) {
+            const auto access = n_.accesses.find(id);
+            return access != n_.accesses.end() && varies(access->second, n_.across);
+        });
+    }
+
+    /// Elements of a load that are read at once.
+    int readWidth(int load) const {
+        const auto bytes = static_cast<int>(sizeOf(p_.values[load].dtype));
+        const int fits =
+            insideTogether(load) ? widest(n_.accesses.at(load), n_.across, n_.along) : 1;
+        return std::max(1, std::min(fits, 16 / bytes));
+    }
+
     /// Fills shared memory with what is read in the other order.
     void stage(const std::vector<int> &roots) {
-        for (const int load : elementLoads(roots)) {
-            const Access &access = n_.accesses.at(load);
-            if (access.strides[n_.across.back()] == 1 && varies(access, n_.along) &&
-                p_.values[load].args.empty())
-                staged_.push_back(load);
-        }
+        staged_ = acrossLoads(roots);
         comment("What is read goes through shared memory, all of it in flight at once.");
         std::vector<int> widths;
         for (std::size_t t = 0; t < staged_.size(); ++t) {
-            const int load = staged_[t];
-            const auto bytes = static_cast<int>(sizeOf(p_.values[load].dtype));
-            const int width = std::max(
-                1, std::min(widest(n_.accesses.at(load), n_.across, n_.along), 16 / bytes));
+            const int width = readWidth(staged_[t]);
             widths.push_back(width);
-            const std::string type = scalarType(p_.values[load].dtype);
+            const std::string type = scalarType(p_.values[staged_[t]].dtype);
             line(fmt::format("__shared__ {} tile{}[{}];", type, t, s_.along * pitch()));
             line(fmt::format("{} x{}[{}][{}] = {{}};", type, t,
                              s_.along * s_.across / width / s_.threads, width));
@@ -216,7 +239,7 @@ class TileWriter : public VectorWriter {
             positions("a", n_.across, "x", "acrossStart + a");
             positions("b", n_.along, "y", "alongStart + b");
             if (widths[t] > 1)
-                loadVector(staged_[t], fmt::format("x{}[k]", t));
+                loadVector(staged_[t], fmt::format("x{}[k]", t), widths[t]);
             else
                 line(fmt::format("x{}[k][0] = {};", t,
                                  loadText(staged_[t], elementOffset(n_.accesses.at(staged_[t])))));

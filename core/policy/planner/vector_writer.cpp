@@ -14,13 +14,13 @@ void VectorWriter::loadVectors(const std::vector<int> &roots) {
         } else if (run == Run::beside && width() > 1) {
             const std::string name = nameFor(load, true);
             line(fmt::format("{} {}[{}];", scalarType(p_.values[load].dtype), name, width()));
-            loadVector(load, name);
+            loadVector(load, name, width());
             remember(load, name + "[e]");
         }
     }
 }
 
-void VectorWriter::loadVector(int load, const std::string &to) {
+void VectorWriter::loadVector(int load, const std::string &to, int width) {
     out_.helpers.insert("loadVector");
     const Access &access = n_.accesses.at(load);
     std::string at = withPicks(p_.values[load], elementOffset(access));
@@ -40,7 +40,7 @@ void VectorWriter::loadVector(int load, const std::string &to) {
     otherwise();
     const std::string border = valueOf(value.args.back());
     line("#pragma unroll");
-    line(fmt::format("for (int e = 0; e < {}; ++e)", width()));
+    line(fmt::format("for (int e = 0; e < {}; ++e)", width));
     line(fmt::format("    {}[e] = {};", to, border));
     close();
 }

@@ -24,8 +24,8 @@ class VectorWriter : public KernelWriter {
 
     /// Reads, before the loop, what `roots` need that is the same for all or lies side by side.
     void loadVectors(const std::vector<int> &roots);
-    /// Reads a vector from the current element on.
-    void loadVector(int load, const std::string &to);
+    /// Reads a vector of `width` elements from the current one on.
+    void loadVector(int load, const std::string &to, int width);
     /// Declares arrays for those stores whose elements lie side by side.
     void gatherVectors(const std::vector<int> &stores);
     /// Writes them, after the loop.
