@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <cmath>
 #include <limits>
 
 namespace cuda_agent::learn {
@@ -16,10 +17,14 @@ at::Tensor distributionOf(const at::Tensor &logits, const Sampling &sampling,
                           const at::Tensor &allowed) {
     constexpr double never = -std::numeric_limits<double>::infinity();
     auto scaled = logits.to(at::kFloat);
-    if (sampling.temperature > 0)
-        scaled = scaled / sampling.temperature;
     if (allowed.defined())
         scaled = at::where(allowed, scaled, never); // a third of masked_fill's time on a CPU
+    if (sampling.minP > 0) {
+        const auto least = scaled.detach().amax(-1, true) + std::log(sampling.minP);
+        scaled = at::where(scaled.detach() >= least, scaled, never);
+    }
+    if (sampling.temperature > 0)
+        scaled = scaled / sampling.temperature;
     auto all = at::log_softmax(scaled, -1);
     if (sampling.topP >= 1)
         return all;

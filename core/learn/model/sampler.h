@@ -11,6 +11,9 @@ namespace cuda_agent::learn {
 struct Sampling {
     double temperature = 1; ///< 0: always the likeliest
     double topP = 1;        ///< nucleus: the likeliest tokens that make this probability together
+    /// Tokens that are less likely than so many times the likeliest, before the temperature makes
+    /// them more alike, do not come (min-p sampling, Nguyen et al., arXiv 2407.01082); 0: all may.
+    double minP = 0;
 };
 
 struct Sampled {

@@ -132,8 +132,10 @@ struct ScoringOptions {
     std::vector<std::string> levels; ///< only tasks of these; none: of all
     std::int64_t tasks = 0;          ///< of each split, spread over it; 0: all
     Tries tries{0, 1, 1};            ///< `tasks` is not used
-    double temperature = 0;          ///< 0: the likeliest token, but 1 in fresh starts
+    double temperature = 0;          ///< 0: the likeliest token, but not in fresh starts
     double topP = 1;                 ///< of what is drawn
+    double freshTemperature = 1;     ///< of fresh starts, where the likeliest are taken else
+    double freshMinP = 0;            ///< Sampling::minP of these
     /// Also before the first stage, as step 0: what a run begins with. Not where it is resumed.
     bool beforeTrain = false;
     std::vector<std::string> stages; ///< behind these; none: behind each

@@ -299,7 +299,11 @@ Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
     options.context = recipe_.context;
     options.endToken = setting_.tokenizer.id(chat::imEnd).value_or(0);
     const bool likeliest = sampling.temperature == 0; // but in fresh starts
-    options.sampling = {likeliest ? 1 : sampling.temperature, sampling.topP};
+    options.sampling = sampling;
+    if (likeliest) {
+        options.sampling.temperature = recipe_.scoring.freshTemperature;
+        options.sampling.minP = recipe_.scoring.freshMinP;
+    }
     options.guessed = rollout.guessedTokens;
     options.masks = grammar_;
     options.enter = [&] { return steps.next(); };

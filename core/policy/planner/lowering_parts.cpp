@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/group.h"
 #include "core/policy/planner/lowering.h"
 
 #include <algorithm>
@@ -15,6 +16,22 @@ namespace {
 using Views = std::vector<View>;
 using task::Node;
 
+/// Whether neighbours in memory of what x reads lie along one of these dimensions of x, where it is
+/// read in another order: each of them then has a place of its own towards the border.
+bool runsAlong(const Lowering &l, const View &x, const std::vector<Window> &windows) {
+    const Program &program = l.program;
+    return std::ranges::any_of(reachableFrom(program, {x.value}), [&](int id) {
+        const Value &load = program.values[id];
+        if (load.kind != Kind::load || program.buffers[load.buffer].order.empty())
+            return false;
+        const Axes run = program.axes.atoms(load.dims.back().axes);
+        return !run.empty() && std::ranges::any_of(windows, [&](const Window &window) {
+            const Axes atoms = program.axes.atoms(x.dims[static_cast<std::size_t>(window.dim)]);
+            return std::ranges::find(atoms, run.back()) != atoms.end();
+        });
+    });
+}
+
 /// x as part of a larger tensor that begins before[d] elements earlier in dimension d; `otherwise`
 /// is what lies outside of it.
 View partOf(Lowering &l, const View &x, const Shape &shape, const std::vector<std::int64_t> &before,
@@ -26,7 +43,7 @@ View partOf(Lowering &l, const View &x, const Shape &shape, const std::vector<st
             windows.push_back({static_cast<int>(d), shape[d], 1, 1, 1, before[d]});
     }
     int inside = -1;
-    View moved = l.windows(x, windows, &inside);
+    View moved = l.windows(runsAlong(l, x, windows) ? l.turned(x) : x, windows, &inside);
     moved.dims.resize(shape.size()); // the one place within each window
     if (inside < 0)
         return l.cast(moved, type);

@@ -127,6 +127,25 @@ TEST(Sampler, MasksAndNucleusAreTheSameInTheUpdate) {
     EXPECT_EQ(certain.entropy.item<double>(), 0);
 }
 
+TEST(Sampler, WhatIsUnlikelyBesideTheLikeliestDoesNotComeHoweverHotItIs) {
+    const auto logits = at::tensor({0.9f, 0.0f, 0.06f, 0.04f}).log().expand({20000, 4});
+    auto generator = at::make_generator<at::CPUGeneratorImpl>(3);
+    const Sampling sampling{3, 1, 0.05};
+    const auto sampled = sample(logits, sampling, {}, at::rand({20000}, generator, at::kDouble));
+    const auto counts = at::bincount(sampled.tokens, {}, 4) / 20000.0;
+    const double first = std::cbrt(0.9), third = std::cbrt(0.06);
+    EXPECT_NEAR(counts[0].item<double>(), first / (first + third), 0.015);
+    EXPECT_NEAR(counts[2].item<double>(), third / (first + third), 0.015);
+    EXPECT_EQ(counts[1].item<double>() + counts[3].item<double>(), 0);
+    EXPECT_TRUE(at::equal(logProbabilityOf(logits, sampled.tokens, sampling, {}),
+                          sampled.logProbabilities));
+    // The likeliest of those that may come counts, not of all.
+    const auto allowed = at::tensor({0, 1, 1, 1}).to(at::kBool).view({1, 4});
+    const auto rest =
+        sample(logits.slice(0, 0, 1), sampling, allowed, at::tensor({0.9999999}, at::kDouble));
+    EXPECT_EQ(rest.tokens.item<std::int64_t>(), 3);
+}
+
 TEST(Sampler, TheEndsOfTheUnitIntervalAreTokensThatMayCome) {
     const auto logits = at::zeros({2, 1000});
     auto allowed = at::zeros({2, 1000}, at::kBool);
