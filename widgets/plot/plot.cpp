@@ -19,6 +19,9 @@ bool drawable(double value, const QCPAxis *axis) {
 }
 
 QCPRange padded(double low, double high, const QCPAxis *axis) {
+    // What differs by rounding alone is one value: an axis has no ticks for such a range.
+    if (high - low <= 1e-9 * std::max(std::fabs(low), std::fabs(high)))
+        low = high;
     if (axis->scaleType() == QCPAxis::stLogarithmic) {
         const double part = high > low ? std::pow(high / low, 0.05) : 2;
         return {low / part, high * part};

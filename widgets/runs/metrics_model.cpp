@@ -22,6 +22,13 @@ constexpr QLatin1String telling[] = {QLatin1String("actor/entropy"),
                                      QLatin1String("reward/faster_than_compile"),
                                      QLatin1String("train/loss")};
 
+bool isTelling(const QString &metric) {
+    return std::find(std::begin(telling), std::end(telling), metric) != std::end(telling) ||
+           (metric.startsWith(QLatin1String("val-core/")) &&
+            (metric.endsWith(QLatin1String("/pass_rate")) ||
+             metric.endsWith(QLatin1String("/faster_or_at_limit"))));
+}
+
 } // namespace
 
 QString groupName(const QString &metric) {
@@ -55,8 +62,7 @@ void MetricsModel::setMetrics(std::vector<Metric> metrics) {
         int left = checkedAtFirst;
         for (std::size_t i = 0; i < groups_.size(); ++i) {
             for (Metric &metric : groups_[i]->metrics)
-                if (std::find(std::begin(telling), std::end(telling), metric.name) !=
-                    std::end(telling)) {
+                if (isTelling(metric.name)) {
                     metric.checked = true;
                     left = 0;
                 }

@@ -28,6 +28,17 @@
 
 namespace cuda_agent::widgets {
 
+namespace {
+
+/// Names get the room that is left: no column lies outside of the view.
+void fitColumns(QTreeView &view, int names) {
+    view.header()->setStretchLastSection(false);
+    view.header()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    view.header()->setSectionResizeMode(names, QHeaderView::Stretch);
+}
+
+} // namespace
+
 void TrainPage::makeActions() {
     add_ = addCommand(this, "train.add", tr("&Add Folder…"),
                       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), &TrainPage::askFolder);
@@ -93,10 +104,7 @@ QWidget *TrainPage::makeLists() {
     runsView_->setSelectionMode(QAbstractItemView::ExtendedSelection);
     runsView_->setContextMenuPolicy(Qt::ActionsContextMenu);
     runsView_->addActions({add_, remove_, reload_, all_, none_});
-    runsView_->header()->setStretchLastSection(true);
-    runsView_->setColumnWidth(RunsModel::nameColumn, 130);
-    runsView_->setColumnWidth(RunsModel::stepColumn, 60);
-    runsView_->setColumnWidth(RunsModel::ageColumn, 50);
+    fitColumns(*runsView_, RunsModel::nameColumn);
 
     filter_ = new QLineEdit(this);
     filter_->setPlaceholderText(tr("Filter metrics"));
@@ -111,7 +119,7 @@ QWidget *TrainPage::makeLists() {
     metricsView_->setModel(filtered_);
     metricsView_->setAccessibleName(tr("Metrics"));
     metricsView_->setUniformRowHeights(true);
-    metricsView_->setColumnWidth(MetricsModel::nameColumn, 190);
+    fitColumns(*metricsView_, MetricsModel::nameColumn);
     connect(filter_, &QLineEdit::textChanged, this, [this](const QString &text) {
         filtered_->setFilterFixedString(text);
         metricsView_->expandAll();

@@ -271,6 +271,16 @@ class PlotTest : public QObject {
         QVERIFY(plot.canvas().yAxis->range().upper >= 100);
     }
 
+    void whatDiffersByRoundingAloneIsOneValue() {
+        Plot plot(QStringLiteral("Twice"));
+        Series series;
+        series.x = {1, 1};
+        series.y = {0.398063, 0.398063 + 1e-16};
+        plot.setSeries({series});
+        const QCPRange y = plot.canvas().yAxis->range();
+        QVERIFY(y.lower < 0.39 && y.upper > 0.40);
+    }
+
     void theLegendHidesNoCurve() {
         Plot plot(QStringLiteral("Waves"));
         plot.resize(500, 300);

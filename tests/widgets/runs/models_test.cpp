@@ -172,9 +172,12 @@ void ModelsTest::tellingMetricsAreCheckedAtFirst() {
     model.setMetrics({{QStringLiteral("actor/entropy"), 1},
                       {QStringLiteral("a"), 1},
                       {QStringLiteral("perf/throughput"), 1},
-                      {QStringLiteral("train/loss"), 1}});
+                      {QStringLiteral("train/loss"), 1},
+                      {QStringLiteral("val-core/outer/geomean_speedup"), 1},
+                      {QStringLiteral("val-core/outer/pass_rate"), 1}});
     QCOMPARE(model.checked(),
-             (QStringList{QStringLiteral("actor/entropy"), QStringLiteral("train/loss")}));
+             (QStringList{QStringLiteral("actor/entropy"), QStringLiteral("train/loss"),
+                          QStringLiteral("val-core/outer/pass_rate")}));
     const QModelIndex loss = model.indexOf(QStringLiteral("train/loss"));
     QVERIFY(loss.data(Qt::ToolTipRole).toString().contains(QLatin1String("Cross entropy")));
 }

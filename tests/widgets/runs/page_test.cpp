@@ -10,8 +10,10 @@
 #include <QDir>
 #include <QDoubleSpinBox>
 #include <QDropEvent>
+#include <QHeaderView>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTemporaryDir>
@@ -187,6 +189,11 @@ void PageTest::overlaysRuns() {
     QVERIFY(hasPoints(*page, "loss", "b", 30));
     QCOMPARE(page->grid().cells().size(), 4);
     QVERIFY(hasPoints(*page, "reward/mean", "b", 30));
+    for (const char *name : {"Runs", "Metrics"}) { // no column is cut
+        auto *view = viewOf(*page, name);
+        QCOMPARE(view->header()->length(), view->viewport()->width());
+        QVERIFY(!view->horizontalScrollBar()->isVisible());
+    }
     // One colour a run, in all plots and in the list.
     const int color = page->runs().find(at(QStringLiteral("sweep/b")))->color;
     QCOMPARE(seriesOf(*page, QStringLiteral("loss"), QStringLiteral("b"))->color, color);
