@@ -122,6 +122,17 @@ constexpr auto names = std::to_array<MetricName>({
     {"val-aux/*/unmemorised/geomean_speedup", "x",
      "Geometric mean of the speed-up over torch.compile of the correct candidates that are not in "
      "the training corpus."},
+    {"val-core/*/pass_rate", "share",
+     "On held-out tasks: share of those with a correct candidate."},
+    {"val-core/*/faster_than_eager", "share",
+     "On held-out tasks: share of candidates more than 5 % faster than PyTorch eager."},
+    {"val-core/*/faster_than_compile", "share",
+     "On held-out tasks: share of candidates more than 5 % faster than torch.compile."},
+    {"val-core/*/faster_or_at_limit", "share",
+     "On held-out tasks: share of candidates more than 5 % faster than torch.compile, or at the "
+     "machine's limit."},
+    {"val-core/*/geomean_speedup", "x",
+     "On held-out tasks: geometric mean of the correct candidates' speed-up over torch.compile."},
     {"val-core/*", "", "On held-out tasks: the figures that decide."},
     {"val-aux/*", "", "On held-out tasks: further figures."},
     {"reward/pass_rate", "share", "Share of episodes with a correct candidate."},
