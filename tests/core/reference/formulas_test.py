@@ -30,7 +30,7 @@ class FormulasTest(unittest.TestCase):
     def assert_same(self, got, want, message=""):
         self.assertEqual(len(got), len(want))
         for mine, theirs in zip(got, want):
-            torch.testing.assert_close(mine, theirs, equal_nan=True, msg=lambda text: f"{message}: {text}")
+            torch.testing.assert_close(mine, theirs, msg=lambda text: f"{message}: {text}")
 
     def test_convolution_backward(self):
         for dims, transposed, groups, stride, padding, dilation in itertools.product(
@@ -59,7 +59,7 @@ class FormulasTest(unittest.TestCase):
         numbers = torch.tensor([3, -4, 200, 0, -1, 130])
         powers = (numbers, numbers.int(), floats, 30 * torch.randn(6))
         for x, other in itertools.product((floats, floats.half(), floats.double(), numbers), powers):
-            self.assert_same([forward.ldexp(x, other)], [torch.ldexp(x, other)], (x.dtype, other.dtype))
+            torch.testing.assert_close(forward.ldexp(x, other), torch.ldexp(x, other), equal_nan=True)
 
     def test_grid_samplers(self):
         """With numbers that are none in the image, too: what lies outside is not read."""

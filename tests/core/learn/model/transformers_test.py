@@ -113,7 +113,8 @@ class TransformersTest(unittest.TestCase):
                              ("use_sliding_window", True), ("rope_parameters", {"rope_type": "yarn"}),
                              ("quantization_config", {"quant_method": "awq"}),
                              ("quantization_config", {"quant_method": 5}), ("model_type", 3),
-                             ("rope_parameters", {"rope_type": [1]}), ("num_key_value_heads", 5), ("hidden_size", "many"), ("head_dim", 7)):
+                             ("rope_parameters", {"rope_type": [1]}), ("num_key_value_heads", 5),
+                             ("hidden_size", "many"), ("head_dim", 7)):
             changed = settings.to_dict() | {field: value}
             with open(self.path("model/config.json"), "w", encoding="utf-8") as file:
                 json.dump(changed, file)
