@@ -53,10 +53,10 @@ std::string partText(const policy::SearchSpace::Part &part, const SizeSpelling &
     std::string text = fmt::format("{}: {}. ", part.name, shortened(spelling.sizes(part.work)));
     if (!part.loops.empty())
         text += shortened(part.loops) + "; ";
-    if (!part.accesses.empty())
-        text += shortened(part.accesses) + "; ";
     if (!part.positions.empty())
         text += shortened(spelling.sizes(part.positions)) + "; ";
+    if (!part.accesses.empty())
+        text += shortened(part.accesses) + "; ";
     return text + fmt::format("{}; {}.\n", part.schedule, part.reason);
 }
 

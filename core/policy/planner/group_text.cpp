@@ -4,6 +4,7 @@
 #include "core/policy/planner/position_text.h"
 #include "core/policy/planner/products.h"
 #include "core/policy/planner/reducers.h"
+#include "core/policy/planner/schedule_space.h"
 
 namespace cuda_agent::policy {
 
@@ -152,18 +153,20 @@ AccessText textOf(const Program &program, const Nest &nest, const std::vector<Wa
     return text;
 }
 
-/// Every access that the kernels make: `act` gets its buffer, how it walks, and the access.
+/// Every access that the kernels make: `act` gets its buffer, how it walks, the access, and how
+/// many neighbours it may take at once.
 template <typename Act>
 void forAccesses(const Program &program, const ScheduledGroup &group, const Act &act) {
     for (const int id : inOrderFrom(program, group.group->roots())) {
         const Value &value = program.values[id];
         const auto access = group.nest.accesses.find(id);
         if (value.kind == Kind::load && access != group.nest.accesses.end())
-            act(value.buffer, walkedBy(program, value), access->second);
+            act(value.buffer, walkedBy(program, value), access->second,
+                vectorOfLoad(program, group, id));
     }
     for (std::size_t i = 0; i < group.group->stores.size() && i < group.nest.stores.size(); ++i) {
         const Store &store = group.group->stores[i];
-        act(store.buffer, walkedBy(program, store), group.nest.stores[i]);
+        act(store.buffer, walkedBy(program, store), group.nest.stores[i], vectorOfStore(group, i));
     }
 }
 
@@ -348,19 +351,21 @@ std::string describeAccesses(const Program &program, const ScheduledGroup &group
     if (group.group->product >= 0)
         return {};
     std::vector<std::string> lines;
-    forAccesses(program, group, [&](int buffer, const auto &walked, const Access &access) {
-        const AccessText text = textOf(program, group.nest, walked, access);
-        std::vector<std::string> strides;
-        for (const bool elements : {false, true})
-            for (std::size_t i = 0; i < group.nest.dims.size(); ++i)
-                if (group.nest.dims[i].element == elements)
-                    strides.push_back(text.strides[i]);
-        const auto line =
-            fmt::format("{}{}: {}", program.buffers[buffer].name,
-                        access.base == 0 ? "" : " + " + text.base, fmt::join(strides, ", "));
-        if (!strides.empty() && std::ranges::find(lines, line) == lines.end())
-            lines.push_back(line);
-    });
+    forAccesses(program, group,
+                [&](int buffer, const auto &walked, const Access &access, int vector) {
+                    const AccessText text = textOf(program, group.nest, walked, access);
+                    std::vector<std::string> strides;
+                    for (const bool elements : {false, true})
+                        for (std::size_t i = 0; i < group.nest.dims.size(); ++i)
+                            if (group.nest.dims[i].element == elements)
+                                strides.push_back(text.strides[i]);
+                    const auto line = fmt::format("{}{}: {}{}", program.buffers[buffer].name,
+                                                  access.base == 0 ? "" : " + " + text.base,
+                                                  fmt::join(strides, ", "),
+                                                  vector == 0 ? "" : fmt::format(" by {}", vector));
+                    if (!strides.empty() && std::ranges::find(lines, line) == lines.end())
+                        lines.push_back(line);
+                });
     return fmt::format("{}", fmt::join(lines, "; "));
 }
 
@@ -375,7 +380,7 @@ SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group) {
         addProduct(texts.totals, sizesOf(program, group.nest, places));
     for (const int place : all)
         addProduct(texts.loops, sizesOf(program, group.nest, {place}));
-    forAccesses(program, group, [&](int buffer, const auto &walked, const Access &access) {
+    forAccesses(program, group, [&](int buffer, const auto &walked, const Access &access, int) {
         SizeTexts::Texts &strides = texts.strides[program.buffers[buffer].name];
         const AccessText text = textOf(program, group.nest, walked, access);
         const auto add = [&](std::int64_t number, const std::string &words) {

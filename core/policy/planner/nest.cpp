@@ -89,6 +89,18 @@ bool readsInRuns(const Program &program, const Group &group, const Nest &nest, i
     });
 }
 
+std::vector<int> loadsAcross(const Program &program, const Nest &nest) {
+    std::vector<int> result;
+    for (const auto &[id, access] : nest.accesses) {
+        const Value &value = program.values[id];
+        const auto varies = [&strides = access.strides](int dim) { return strides[dim] != 0; };
+        if (value.kind == Kind::load && goesThroughTiles(program, value) &&
+            access.strides[nest.across.back()] == 1 && std::ranges::any_of(nest.along, varies))
+            result.push_back(id);
+    }
+    return result;
+}
+
 namespace {
 
 /// Strides by atom, before loops are merged.

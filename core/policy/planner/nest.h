@@ -63,6 +63,10 @@ struct Nest {
 /// are walked along have none.
 bool readsInRuns(const Program &program, const Group &group, const Nest &nest, int load);
 
+/// What a tiled nest reads through shared memory, in ascending order: loads that have their
+/// neighbours across and of which each place along has another.
+std::vector<int> loadsAcross(const Program &program, const Nest &nest);
+
 /// Atoms of a value that reads a whole product, element by element: of its batch, rows and columns,
 /// each from outermost to innermost. Nothing when it reads it in another way.
 std::optional<std::array<Axes, 3>> productSides(const Program &program, int load,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 namespace cuda_agent::policy {
 
@@ -34,6 +35,45 @@ void addConditions(const Program &program, int id, std::vector<int> &conditions)
         conditions.push_back(id);
 }
 
+/// Where an access lies along the dimensions of its tensor, as a sum of loops along each.
+struct Places {
+    struct Dimension {
+        std::int64_t size = 1;
+        std::int64_t inner = 1;            ///< elements from one place to the next
+        std::int64_t first = 0;            ///< place where all loops begin
+        std::map<int, std::int64_t> steps; ///< of each loop that walks it
+        std::set<int> outer;               ///< loops that walk on from it into a later one
+        int pick = -1;                     ///< the value that is the place, if any,
+        std::int64_t times = 1;            ///< so often
+    };
+    std::vector<Dimension> dims;
+
+    explicit Places(const Shape &shape) {
+        std::int64_t inner = 1;
+        for (std::size_t d = shape.size(); d-- > 0; inner *= shape[d])
+            dims.insert(dims.begin(), {shape[d], inner, 0, {}, {}});
+    }
+
+    /// The outermost dimension along which `stride` elements are a number of places.
+    Dimension &dimensionOf(std::int64_t stride) {
+        const auto found = std::ranges::find_if(dims, [&](const Dimension &dim) {
+            return dim.size > 1 && std::abs(stride) >= dim.inner && stride % dim.inner == 0;
+        });
+        return found == dims.end() ? dims.back() : *found;
+    }
+
+    /// Whether these are the places of `access`, as what is told must be what is written.
+    bool are(const Access &access) const {
+        Access sum{0, std::vector<std::int64_t>(access.strides.size(), 0)};
+        for (const Dimension &dim : dims) {
+            sum.base += dim.first * dim.inner;
+            for (const auto &[loop, step] : dim.steps)
+                sum.strides[static_cast<std::size_t>(loop)] += step * dim.inner;
+        }
+        return sum.base == access.base && sum.strides == access.strides;
+    }
+};
+
 class PositionText {
   public:
     PositionText(const Program &program, const ScheduledGroup &group)
@@ -44,22 +84,50 @@ class PositionText {
         };
         call(nest_.rowDims(), "row", 'k');
         call(nest_.elementDims(), "i", 'r');
+        call(nest_.across, "x", 'a'); // of tiles
+        call(nest_.along, "y", 'b');
     }
 
-    std::string ofLoad(const Value &load) const {
-        std::vector<std::string> picked;
-        for (std::size_t k = 0; k < load.picks(); ++k)
-            picked.push_back(of(load.args[k]));
-        const std::string &buffer = program_.buffers[load.buffer].name;
-        const std::string place =
-            picked.empty() ? buffer : fmt::format("{}[{}]", buffer, fmt::join(picked, ", "));
-        std::string text = load.name.empty() || load.name == buffer
-                               ? place
-                               : fmt::format("{} = {}", load.name, place);
+    std::string ofLoad(int id) const {
+        const Value &load = program_.values[id];
+        const BufferInfo &buffer = program_.buffers[load.buffer];
+        const bool cut = !load.extents.empty();
+        Places places(cut ? load.extents : buffer.shape);
+        for (std::size_t d = 0; d < load.dims.size() && !places.dims.empty(); ++d) {
+            const LoadDim &walked = load.dims[d];
+            const bool own = load.strides.empty();
+            Places::Dimension &dim = own ? places.dims[d] : places.dimensionOf(load.strides[d]);
+            const std::int64_t scale = own ? 1 : load.strides[d] / dim.inner;
+            walk(dim, walked.axes, walked.step * scale);
+            dim.first += walked.offset * scale;
+            if (walked.pick >= 0) {
+                dim.pick = load.args[static_cast<std::size_t>(walked.pick)];
+                dim.times = walked.step * scale;
+            }
+        }
+        std::string text = textOf(places, nest_.accesses.at(id), buffer.name, cut);
+        if (!load.name.empty() && load.name != buffer.name)
+            text = fmt::format("{} = {}", load.name, text);
         if (load.bordered())
             text +=
                 fmt::format(" where {}, else {}", of(load.args.end()[-2]), of(load.args.back()));
         return text;
+    }
+
+    std::string ofStore(const Store &store, const Access &access) const {
+        const BufferInfo &buffer = program_.buffers[store.buffer];
+        const bool flat = store.dims.size() == 1 && buffer.shape.size() != 1;
+        Places places(flat ? Shape{program_.axes.size(store.dims[0])} : buffer.shape);
+        for (std::size_t d = 0; d < store.dims.size(); ++d) {
+            Places::Dimension &dim = places.dims[d];
+            dim.first = store.offsets.empty() ? 0 : store.offsets[d];
+            if (store.adds() && store.picks[d] >= 0)
+                dim.pick =
+                    program_.values[store.value].args[static_cast<std::size_t>(store.picks[d])];
+            else
+                walk(dim, store.dims[d], 1);
+        }
+        return textOf(places, access, buffer.name, flat);
     }
 
   private:
@@ -116,6 +184,116 @@ class PositionText {
         return inside && terms.size() > 1 ? fmt::format("({})", text) : text;
     }
 
+    /// Adds what the loops over `axes` do along a dimension, each place of them `step` places.
+    void walk(Places::Dimension &dim, const Axes &axes, std::int64_t step) const {
+        const Axes atoms = program_.axes.atoms(axes);
+        for (std::size_t i = atoms.size(); i-- > 0;) {
+            for (std::size_t d = 0; d < nest_.dims.size(); ++d) {
+                const Axes &loop = nest_.dims[d].axes;
+                if (loop.back() == atoms[i])
+                    dim.steps[static_cast<int>(d)] += step;
+                else if (std::ranges::find(loop, atoms[i]) != loop.end())
+                    dim.outer.insert(static_cast<int>(d));
+            }
+            step *= program_.axes.size(atoms[i]);
+        }
+    }
+
+    /// Whether a loop goes on from `before` into `dim`.
+    bool goesOn(const Places::Dimension &before, const Places::Dimension &dim) const {
+        const auto continues = [&](int loop) {
+            return !before.steps.contains(loop) &&
+                   (dim.steps.contains(loop) || dim.outer.contains(loop));
+        };
+        const auto leaves = [&](const auto &entry) { // windows know only where they are in memory
+            return nest_.dims[entry.first].size * std::abs(entry.second) > dim.size;
+        };
+        return std::ranges::any_of(before.outer, continues) ||
+               (before.steps.empty() && before.outer.empty() && before.size > 1 &&
+                before.pick < 0 && dim.outer.empty() && std::ranges::any_of(dim.steps, leaves));
+    }
+
+    /// "in0[k0, _, r0 * 2 - 1]"; the name alone where it cannot be said so.
+    std::string textOf(const Places &places, const Access &access, const std::string &name,
+                       bool cut) const {
+        if (!places.are(access))
+            return name;
+        std::vector<std::string> coordinates, sizes;
+        for (std::size_t d = 0; d < places.dims.size();) {
+            std::size_t last = d; // of those that are walked together
+            for (std::size_t k = d + 1; k < places.dims.size(); ++k) {
+                if (goesOn(places.dims[last], places.dims[k]))
+                    last = k;
+                else if (places.dims[k].size > 1)
+                    break;
+            }
+            coordinates.push_back(placeText(places, d, last));
+            coordinates.insert(coordinates.end(), last - d, "_");
+            d = last + 1;
+        }
+        for (const Places::Dimension &dim : places.dims)
+            sizes.push_back(fmt::to_string(dim.size));
+        return fmt::format("{}{}[{}]", name,
+                           cut ? fmt::format(" [{}]", fmt::join(sizes, ", ")) : "",
+                           fmt::join(coordinates, ", "));
+    }
+
+    /// Of dimensions `d` to `last`, which are walked as one.
+    std::string placeText(const Places &places, std::size_t d, std::size_t last) const {
+        const std::int64_t inner = places.dims[last].inner;
+        std::map<int, std::int64_t> steps;
+        for (std::size_t k = d; k <= last; ++k)
+            for (const auto &[loop, step] : places.dims[k].steps)
+                steps[loop] += step * (places.dims[k].inner / inner);
+        std::string text;
+        const auto add = [&](std::int64_t number, const std::string &what) {
+            const std::string_view sign = number < 0 ? "-" : "+";
+            text += text.empty() ? (number < 0 ? "-" : "") : fmt::format(" {} ", sign);
+            text += what;
+        };
+        const auto times = [](std::int64_t number, const std::string &what) {
+            return std::abs(number) == 1 ? what : fmt::format("{} * {}", what, std::abs(number));
+        };
+        const Places::Dimension &only = places.dims[d];
+        if (only.pick >= 0)
+            add(only.times, times(only.times, of(only.pick, only.times != 1)));
+        const auto addLoops = [&](bool forwards) {
+            for (const bool element : {false, true})
+                for (const auto &[loop, step] : steps)
+                    if (nest_.dims[loop].element == element && (step > 0) == forwards)
+                        add(step, times(step, names_.at(loop)));
+        };
+        addLoops(true);
+        for (std::size_t k = d; k <= last; ++k)
+            if (const std::int64_t first = places.dims[k].first; first != 0)
+                add(first, firstText(places, k, last, steps));
+        if (text.empty() && std::ranges::none_of(steps, [](auto &step) { return step.second < 0; }))
+            text = "0";
+        addLoops(false);
+        return text;
+    }
+
+    /// Of the place where all loops begin along dimension `k` of some that end with `last` and are
+    /// walked as one, by `steps`, without its sign: "3 * 64" places of the last one.
+    std::string firstText(const Places &places, std::size_t k, std::size_t last,
+                          const std::map<int, std::int64_t> &steps) const {
+        const Places::Dimension &dim = places.dims[k];
+        const std::int64_t first = std::abs(dim.first);
+        std::vector<std::string> factors;
+        if (first != 1 || k == last)
+            factors.push_back(fmt::to_string(first));
+        for (std::size_t inner = k + 1; inner <= last; ++inner)
+            if (places.dims[inner].size != 1)
+                factors.push_back(fmt::to_string(places.dims[inner].size));
+        std::int64_t count = 1;
+        for (const auto &[loop, step] : steps)
+            count += std::max<std::int64_t>(step, 0) * (nest_.dims[loop].size - 1);
+        // A part that reaches the dimension's end begins so much before it.
+        if (factors.size() == 1 && dim.first >= leastSpelled && first + count == dim.size)
+            return fmt::format("{} - {}", dim.size, count);
+        return factors.empty() ? "1" : fmt::format("{}", fmt::join(factors, " * "));
+    }
+
     const Program &program_;
     const Nest &nest_;
     std::map<std::int64_t, std::string> borders_;
@@ -158,15 +336,17 @@ std::string describePositions(const Program &program, const ScheduledGroup &grou
         return {};
     const PositionText positions(program, group);
     std::vector<std::string> lines;
-    for (const int id : inOrderFrom(program, group.group->roots())) {
-        const Value &value = program.values[id];
-        if (value.kind != Kind::load || value.args.empty())
-            continue;
-        auto line = positions.ofLoad(value);
+    const auto add = [&](std::string line) {
         constexpr std::size_t most = 240; // who cannot say it shorter does not help to copy it
         if (line.size() <= most && std::ranges::find(lines, line) == lines.end())
             lines.push_back(std::move(line));
+    };
+    for (const int id : inOrderFrom(program, group.group->roots())) {
+        if (program.values[id].kind == Kind::load && group.nest.accesses.contains(id))
+            add(positions.ofLoad(id));
     }
+    for (std::size_t i = 0; i < group.group->stores.size() && i < group.nest.stores.size(); ++i)
+        add(positions.ofStore(group.group->stores[i], group.nest.stores[i]));
     return fmt::format("{}", fmt::join(lines, "; "));
 }
 

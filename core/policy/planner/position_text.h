@@ -9,11 +9,15 @@
 
 namespace cuda_agent::policy {
 
-/// "slice_2 at in0[(i + 1) % 64]; in1 where r1 >= 3 and r1 < (40 + 3), else 1": of each load of a
-/// group's kernels whose positions are computed, or which has a border, the positions that it
-/// picks, outermost first, and where it reads. Loops are called as in the kernels: `row` or `k0`,
-/// `k1`, ... those of rows, `i` or `r0`, `r1`, ... those of elements. Values that have names stand
-/// by them. Empty where there is none, and for tiles of a product.
+/// "constant_pad_nd = in0[k0, _, r0 - 3, r1 * 2] where r0 >= 3 and r0 < (40 + 3), else 0; in1[0,
+/// k1]; out0[k0, _, r0, r1]": where in its tensor each load and store of a group's kernels lies, a
+/// place for each dimension, outermost first. Loops are called as in the kernels: `row` or `k0`,
+/// `k1`, ... those of rows, `i` or `r0`, `r1`, ... those of elements, in tiles `x` or `a0`, `a1`,
+/// ... across and `y` or `b0`, ... along. `_` is a dimension that the loop of the one before walks
+/// as well; the place before it then counts elements of the last such dimension. Where a tensor is
+/// read in other sizes than its own, these stand between: "in0 [4, 8, 16][k0, i, k1]". Values that
+/// have names stand by them, and positions that are computed are formulas. A buffer's name alone
+/// has places that cannot be said so. Empty for tiles of a product.
 std::string describePositions(const Program &program, const ScheduledGroup &group);
 
 /// What the ends of a group's borders are made of, by their number: "(40 + 3)" by 43, where 40

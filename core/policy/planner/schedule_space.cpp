@@ -375,45 +375,58 @@ void loopOptions(const Facts &f, std::vector<Option> &out) {
                    fmt::format("a thread does a whole row, {} elements at a time", chunk)));
 }
 
+/// 0: neighbours are no run of memory.
+int vectorOf(const Nest &nest, const Access &access) {
+    if (nest.dims.empty() || access.strides.back() != 1)
+        return 0;
+    int widest = 8;
+    const auto fit = [&](std::int64_t n) {
+        while (widest > 1 && n % widest != 0)
+            widest /= 2;
+    };
+    fit(access.base);
+    for (std::size_t d = 0; d + 1 < access.strides.size(); ++d)
+        fit(access.strides[d]);
+    fit(nest.dims.back().size);
+    return widest;
+}
+
 } // namespace
 
+int vectorOfLoad(const Program &program, const ScheduledGroup &group, int load) {
+    const Value &value = program.values[load];
+    const auto access = group.nest.accesses.find(load);
+    if (access == group.nest.accesses.end() || value.kind != Kind::load ||
+        !readsInRuns(program, *group.group, group.nest, load))
+        return 0;
+    Access moved = access->second; // a picked position moves it by a multiple of the stride
+    const auto strides = program.stridesOf(value);
+    for (std::size_t d = 0; d < value.dims.size(); ++d) {
+        if (value.dims[d].pick >= 0)
+            moved.strides.insert(moved.strides.begin(), strides[d] * value.dims[d].step);
+    }
+    return vectorOf(group.nest, moved);
+}
+
+int vectorOfStore(const ScheduledGroup &group, std::size_t store) {
+    return group.group->stores[store].adds() ? 0 : vectorOf(group.nest, group.nest.stores[store]);
+}
+
 int widestVector(const Program &program, const ScheduledGroup &group) {
-    const Nest &nest = group.nest;
-    if (nest.dims.empty())
-        return 1;
     int widest = 8;
     std::size_t smallest = 8;
     bool any = false;
-    const auto consider = [&](const Access &access, DType type) {
-        if (access.strides.back() != 1)
-            return; // no run of memory
+    const auto consider = [&](int vector, DType type) {
+        if (vector == 0)
+            return;
         any = true;
         smallest = std::min(smallest, sizeOf(type));
-        const auto fits = [&](std::int64_t n) {
-            while (widest > 1 && n % widest != 0)
-                widest /= 2;
-        };
-        fits(access.base);
-        for (std::size_t d = 0; d + 1 < access.strides.size(); ++d)
-            fits(access.strides[d]);
-        fits(nest.dims.back().size);
+        widest = std::min(widest, vector);
     };
-    for (const auto &[id, access] : nest.accesses) {
-        const Value &value = program.values[id];
-        if (value.kind != Kind::load || !readsInRuns(program, *group.group, nest, id))
-            continue;
-        Access moved = access; // a picked position moves it by a multiple of the stride
-        const auto strides = program.stridesOf(value);
-        for (std::size_t d = 0; d < value.dims.size(); ++d) {
-            if (value.dims[d].pick >= 0)
-                moved.strides.insert(moved.strides.begin(), strides[d] * value.dims[d].step);
-        }
-        consider(moved, value.dtype);
-    }
-    for (std::size_t i = 0; i < nest.stores.size(); ++i) {
-        if (!group.group->stores[i].adds())
-            consider(nest.stores[i], program.buffers[group.group->stores[i].buffer].dtype);
-    }
+    for (const auto &[id, access] : group.nest.accesses)
+        consider(vectorOfLoad(program, group, id), program.values[id].dtype);
+    for (std::size_t i = 0; i < group.nest.stores.size(); ++i)
+        consider(vectorOfStore(group, i), program.buffers[group.group->stores[i].buffer].dtype);
     if (!any)
         return 1;
     return std::min<int>(widest, static_cast<int>(16 / std::max<std::size_t>(smallest, 2)));
@@ -457,12 +470,11 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
             if (rowDims.size() > 1 && overlaps(group.nest, access, rowDims[rowDims.size() - 2]))
                 f.overlapping = group.nest.dims[rowDims[rowDims.size() - 2]].size;
         }
-        if (group.nest.tiled() && access.strides[group.nest.across.back()] == 1 &&
-            std::any_of(group.nest.along.begin(), group.nest.along.end(),
-                        [&strides = access.strides](int d) { return strides[d] != 0; }))
-            f.stagedBytes += static_cast<int>(std::max<std::int64_t>(4, size));
     }
     f.arrays = std::max(1, arrays);
+    if (group.nest.tiled())
+        for (const int load : loadsAcross(program, group.nest))
+            f.stagedBytes += std::max(4, static_cast<int>(sizeOf(program.values[load].dtype)));
     for (const Pass &pass : passes) {
         for (const Reducer &reducer : pass.reducers)
             f.boolState = f.boolState || program.values[reducer.value].dtype == DType::boolean;

@@ -25,7 +25,7 @@ class TileWriter : public VectorWriter {
         const std::vector<int> roots = storeRoots(stores);
         width_ = storeWidth();
         prologue(roots, stores);
-        stage(roots);
+        stage();
         comment("The same piece in the order of the writes.");
         hoist(roots);
         push();
@@ -190,21 +190,6 @@ class TileWriter : public VectorWriter {
         rowPointers(roots, stores);
     }
 
-    /// Loads that are read in the other order.
-    std::vector<int> acrossLoads(const std::vector<int> &roots) const {
-        std::vector<int> result;
-        for (const int id : reachableFrom(p_, roots)) {
-            const Value &value = p_.values[id];
-            if (value.kind != Kind::load || !goesThroughTiles(p_, value))
-                continue;
-            const Access &access = n_.accesses.at(id);
-            if (access.strides[n_.across.back()] == 1 && varies(access, n_.along))
-                result.push_back(id);
-        }
-        std::ranges::sort(result);
-        return result;
-    }
-
     /// Whether neighbours across lie all within the border of a load, or all outside.
     bool insideTogether(int load) const {
         return std::ranges::none_of(reachableFrom(p_, p_.values[load].args), [&](int id) {
@@ -222,8 +207,8 @@ class TileWriter : public VectorWriter {
     }
 
     /// Fills shared memory with what is read in the other order.
-    void stage(const std::vector<int> &roots) {
-        staged_ = acrossLoads(roots);
+    void stage() {
+        staged_ = loadsAcross(p_, n_);
         comment("What is read goes through shared memory, all of it in flight at once.");
         std::vector<int> widths;
         for (std::size_t t = 0; t < staged_.size(); ++t) {

@@ -370,7 +370,7 @@ TEST(Nest, IsToldAsLoopsAndWhereAccessesGoWithThem) {
     group.nest = u.nest();
     EXPECT_EQ(describeLoops(u.program, group), "rows 4 * 5, each of 6 * 7");
     EXPECT_EQ(describeAccesses(u.program, group),
-              "in0 + 2: (5 * 6 * 9), (6 * 9), 9, 1; in1: 0, 1, 0, 0; out0: 5, 1, 0, 0");
+              "in0 + 2: (5 * 6 * 9), (6 * 9), 9, 1 by 1; in1: 0, 1, 0, 0; out0: 5, 1, 0, 0");
     const SizeTexts texts = sizeTextsOf(u.program, group);
     EXPECT_EQ(texts.totals,
               (SizeTexts::Texts{{20, "(4 * 5)"}, {42, "(6 * 7)"}, {840, "(4 * 5 * 6 * 7)"}}));
@@ -396,8 +396,8 @@ TEST(Nest, IsToldByTheSizesThatItsNumbersAreMadeOf) {
     group.nest = u.nest();
     EXPECT_EQ(describeLoops(u.program, group), "rows 3 * 20 * (15 * 16)");
     EXPECT_EQ(describeAccesses(u.program, group),
-              "in0 + 5152: (20 * 17 * 16), -(17 * 16), 1; in1: 0, (15 * 16), 1; "
-              "out0 + ((40 - 20) * 15 * 16): (40 * 15 * 16), (15 * 16), 1");
+              "in0 + 5152: (20 * 17 * 16), -(17 * 16), 1 by 8; in1: 0, (15 * 16), 1 by 8; "
+              "out0 + ((40 - 20) * 15 * 16): (40 * 15 * 16), (15 * 16), 1 by 8");
     const SizeTexts texts = sizeTextsOf(u.program, group);
     EXPECT_EQ(texts.loops, (SizeTexts::Texts{{240, "(15 * 16)"}}));
     EXPECT_EQ(texts.strides.at("in0").at(272), "(17 * 16)") << "whatever its sign";

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-// What is told of loads that read here and there, or within a border.
+// Where in their tensors kernels are told to read and write.
 
 namespace cuda_agent::policy::graphs {
 namespace {
@@ -22,10 +22,69 @@ std::string nameOf(const Json &result) {
     return result.at("node");
 }
 
-TEST(PositionText, PlainLoadsHaveNone) {
+TEST(PositionText, EachDimensionHasItsLoop) {
     GraphWriter g;
-    const Json x = g.input(f32({4, 5}));
-    EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", f32({4, 5}), x)})), "");
+    const Json x = g.input(f32({4, 5, 6})), y = g.input(f32({5, 1}));
+    const TensorType type = f32({4, 6, 5});
+    const Json turned = g.op("permute.default", type, x, Json{0, 2, 1});
+    const Json other = g.op("permute.default", f32({1, 5}), y, Json{1, 0});
+    EXPECT_EQ(positionsOf(g.returning({g.op("add.Tensor", type, turned, other)})),
+              "in0[r0, r2, r1]; in1[r2, 0]; out0[r0, r1, r2]");
+}
+
+TEST(PositionText, DimensionsThatOneLoopWalksHaveOnePlace) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 5, 6})), y = g.input(f32({4, 1, 1}));
+    EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", f32({4, 5, 6}), x)})),
+              "in0[i, _, _]; out0[i, _, _]");
+    EXPECT_EQ(positionsOf(g.returning({g.op("mul.Tensor", f32({4, 5, 6}), x, y)})),
+              "in0[r0, r1, _]; in1[r0, 0, 0]; out0[r0, r1, _]");
+}
+
+TEST(PositionText, ADimensionThatSeveralLoopsWalkIsTheirSum) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 12, 5}));
+    const Json cut = g.op("view.default", f32({4, 3, 4, 5}), x, Json{4, 3, 4, 5});
+    const Json turned = g.op("permute.default", f32({4, 4, 3, 5}), cut, Json{0, 2, 1, 3});
+    const Json copied = g.op("clone.default", f32({4, 4, 3, 5}), turned);
+    const Json shuffled = g.op("view.default", f32({4, 12, 5}), copied, Json{4, 12, 5});
+    EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", f32({4, 12, 5}), shuffled)})),
+              "in0[r0, r1 + r2 * 4, r3]; out0[r0, r1 * 3 + r2, r3]");
+}
+
+TEST(PositionText, TilesHaveTheirOwnLoops) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 6, 64, 128}));
+    const TensorType type = f32({4, 128, 6, 64});
+    const Json turned = g.op("permute.default", type, x, Json{0, 3, 1, 2});
+    const Fused fused = fuse(lowered(g.returning({g.op("exp.default", type, turned)})), {});
+    EXPECT_EQ(describePositions(fused.program, groupsOf(fused, true).at(0)),
+              "in0[row, y, _, x]; out0[row, x, y, _]");
+}
+
+TEST(PositionText, PartsBeginBehindTheFirstPlaceAndWhatIsTurnedAroundAtTheLast) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 40, 16}));
+    const TensorType type = f32({4, 38, 16});
+    const Json first = g.op("slice.Tensor", type, x, 1, 0, 38);
+    const Json second = g.op("slice.Tensor", type, x, 1, 1, 39);
+    const Json last = g.op("slice.Tensor", type, x, 1, 2, 40);
+    const Json sum = g.op("add.Tensor", type, g.op("sub.Tensor", type, second, first), last);
+    EXPECT_EQ(positionsOf(g.returning({sum})),
+              "in0[r0, r1, _]; in0[r0, r1 + 16, _]; in0[r0, r1 + 2 * 16, _]; out0[r0, r1, _]");
+    const Json flipped = g.op("flip.default", f32({4, 40, 16}), x, Json{1});
+    EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", f32({4, 40, 16}), flipped)})),
+              "in0[r0, 40 - 1 - r1, r2]; out0[r0, r1, r2]");
+}
+
+TEST(PositionText, WindowsStepAlongTheDimensionsThatTheyLieIn) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 8, 61, 64}));
+    const TensorType type = f32({4, 8, 19, 20});
+    const Json pooled = g.node("aten.max_pool2d_with_indices.default", {type, i64({4, 8, 19, 20})},
+                               {x, Json{3, 3}, Json{3, 3}, Json{0, 0}, Json{2, 2}}, Json::object());
+    EXPECT_EQ(positionsOf(g.returning({g.item(pooled, 0, type)})),
+              "in0[k0, _, k1 * 3 + r0 * 2, k2 * 3 + r1 * 2]; out0[k0, _, k1, k2]");
 }
 
 TEST(PositionText, ABorderSaysWhereAndWhatIsElsewhere) {
@@ -34,7 +93,8 @@ TEST(PositionText, ABorderSaysWhereAndWhatIsElsewhere) {
     const TensorType type = f32({4, 8, 6});
     const Json padded = g.op("constant_pad_nd.default", type, x, Json{0, 0, 1, 2}, 1.0);
     EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", type, padded)})),
-              nameOf(padded) + " = in0 where r1 >= 1 and r1 < 6, else 1");
+              nameOf(padded) +
+                  " = in0[r0, r1 - 1, r2] where r1 >= 1 and r1 < 6, else 1; out0[r0, r1, r2]");
 }
 
 TEST(PositionText, WhereABorderEndsIsWhatItIsMadeOf) {
@@ -43,8 +103,9 @@ TEST(PositionText, WhereABorderEndsIsWhatItIsMadeOf) {
     const TensorType type = f32({4, 45, 70});
     const Json padded = g.op("constant_pad_nd.default", type, x, Json{0, 10, 3, 2}, 0.0);
     const auto task = g.returning({g.op("exp.default", type, padded)});
-    EXPECT_EQ(positionsOf(task),
-              nameOf(padded) + " = in0 where r0 >= 3 and r0 < (40 + 3) and r1 < 60, else 0");
+    EXPECT_EQ(positionsOf(task), nameOf(padded) +
+                                     " = in0[row, r0 - 3, r1] where r0 >= 3 and r0 < (40 + 3) and "
+                                     "r1 < 60, else 0; out0[row, r0, r1]");
     const Fused fused = fuse(lowered(task), {});
     EXPECT_EQ(borderTexts(fused.program, groupsOf(fused, false).at(0)),
               (std::map<std::int64_t, std::string>{{43, "(40 + 3)"}}));
@@ -56,7 +117,8 @@ TEST(PositionText, PartsAreToldOneAfterTheOther) {
     const TensorType type = f32({4, 8});
     const Json both = g.op("cat.default", type, Json::array({x, y}), 1);
     EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", type, both)})),
-              "in1 where r1 >= 5, else 0; in0 where r1 < 5, else 0");
+              "in1[r0, r1 - 5] where r1 >= 5, else 0; in0[r0, r1] where r1 < 5, else 0; "
+              "out0[r0, r1]");
 }
 
 TEST(PositionText, PositionsAreFormulasOrTheNamesOfWhatComputesThem) {
@@ -65,10 +127,11 @@ TEST(PositionText, PositionsAreFormulasOrTheNamesOfWhatComputesThem) {
     const Json twice = g.op("repeat.default", f32({4, 6}), x, Json{1, 2});
     const Json part = g.op("slice.Tensor", f32({4, 4}), twice, 1, 1, 5);
     EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", f32({4, 4}), part)})),
-              nameOf(part) + " = in0[(r1 + 1) % 3]");
+              nameOf(part) + " = in0[r0, (r1 + 1) % 3]; out0[r0, r1]");
     const Json picked = g.op("gather.default", f32({4, 1}), x, 1, i);
     EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", f32({4, 1}), picked)})),
-              nameOf(picked) + " = in0[iminimum(imaximum(in1, 0), 2)]");
+              "in1[i, 0]; " + nameOf(picked) +
+                  " = in0[i, iminimum(imaximum(in1, 0), 2)]; out0[i, 0]");
 }
 
 } // namespace
