@@ -121,6 +121,21 @@ TensorType contiguousType(DType dtype, Shape shape) {
     return type;
 }
 
+std::vector<int> inverseOrder(const std::vector<int> &order) {
+    std::vector<int> result(order.size());
+    for (std::size_t place = 0; place < order.size(); ++place)
+        result.at(static_cast<std::size_t>(order[place])) = static_cast<int>(place);
+    return result;
+}
+
+TensorType denseType(DType dtype, const Shape &shape, const std::vector<int> &order) {
+    Shape lying;
+    for (const int dimension : order)
+        lying.push_back(shape.at(static_cast<std::size_t>(dimension)));
+    return permuted(contiguousType(dtype, order.empty() ? shape : std::move(lying)),
+                    inverseOrder(order));
+}
+
 Json toJson(const TensorType &type) {
     return {{"dtype", nameOf(type.dtype)}, {"shape", type.shape}, {"strides", type.strides}};
 }

@@ -43,6 +43,11 @@ std::vector<int> memoryOrderOf(const TensorType &type);
 
 /// Row-major type of that shape.
 TensorType contiguousType(DType dtype, Shape shape);
+/// Type of that shape whose dimensions lie without gaps in that order, outermost first; an empty
+/// one is the order that they have.
+TensorType denseType(DType dtype, const Shape &shape, const std::vector<int> &order);
+/// Where each dimension stands in an order: that which undoes it.
+std::vector<int> inverseOrder(const std::vector<int> &order);
 
 /// {"dtype": "float32", "shape": [..], "strides": [..]}; strides may be absent (contiguous).
 Json toJson(const TensorType &type);

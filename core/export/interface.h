@@ -38,7 +38,7 @@ struct Interface {
     std::vector<OperatorArgument> arguments; ///< inputs by position, then parameters
     std::vector<const plan::Buffer *> outputs;
     std::map<std::string, std::string> names; ///< plan's buffer or symbol -> identifier
-    /// Input buffer with an order of its own -> identifier of the tensor that has it.
+    /// Input or output buffer with an order of its own -> identifier of the tensor that has it.
     std::map<std::string, std::string> ordered;
     std::vector<Condition> conditions;     ///< the plan's `requires`, and which sizes may vary
     std::vector<ForwardParameter> forward; ///< of Model; empty: known by position only

@@ -57,10 +57,13 @@ class OperatorWriter {
                            [](char c) { return c >= '0' && c <= '9'; });
     }
 
+    /// In the order that it has for the steps.
     std::string shapeOf(const plan::Buffer &buffer) const {
         std::vector<std::string> list;
-        for (const auto &each : buffer.shape)
-            list.push_back(code(each));
+        for (std::size_t d = 0; d < buffer.shape.size(); ++d)
+            list.push_back(code(
+                buffer
+                    .shape[buffer.order.empty() ? d : static_cast<std::size_t>(buffer.order[d])]));
         return fmt::format("{{{}}}", fmt::join(list, ", "));
     }
 
@@ -344,8 +347,13 @@ Result<std::string> operatorFile(const Source &source, const Interface &interfac
                                                            : "bool",
                                          argument.name));
     }
-    for (const auto *output : interface.outputs)
-        results.push_back(interface.names.at(output->name));
+    for (const auto *output : interface.outputs) {
+        const auto ordered = interface.ordered.find(output->name);
+        results.push_back(ordered == interface.ordered.end()
+                              ? interface.names.at(output->name)
+                              : fmt::format("{}.permute({{{}}})", ordered->second,
+                                            fmt::join(inverseOrder(output->order), ", ")));
+    }
     const char *between = parameters.size() > 3 ? ",\n        " : ", ";
     return filledTemplate(
         "operator.cpp.in",

@@ -199,10 +199,15 @@ class PackageWriter {
         std::vector<std::string> made;
         for (const auto *output : interface_.outputs) {
             std::vector<std::string> shape;
-            for (const auto &extent : output->shape)
-                shape.push_back(interface_.code(extent.text(), Language::python));
+            for (std::size_t d = 0; d < output->shape.size(); ++d) {
+                const auto dimension = output->order.empty() ? d : output->order[d];
+                shape.push_back(interface_.code(output->shape[dimension].text(), Language::python));
+            }
             made.push_back(fmt::format("{}.new_empty(({}), dtype={})", first, tupleItems(shape),
                                        typeText(output->dtype, Language::python)));
+            if (!output->order.empty())
+                made.back() +=
+                    fmt::format(".permute({})", fmt::join(inverseOrder(output->order), ", "));
         }
         return text + fmt::format("    return {}\n", joined(made));
     }

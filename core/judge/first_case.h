@@ -6,8 +6,8 @@
 
 namespace cuda_agent::judge {
 
-/// Private copies of the first random case, as a candidate gets them, for runs that judge nothing.
-/// Errors: machine.
-Result<verify::GuardedSet> buffersOfFirstCase(Judge &judge);
+/// Private copies of the first random case, as that candidate gets them, for runs that judge
+/// nothing. Errors: machine.
+Result<verify::GuardedSet> buffersOfFirstCase(Judge &judge, const Candidate &candidate);
 
 } // namespace cuda_agent::judge

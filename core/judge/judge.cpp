@@ -148,9 +148,6 @@ Judge::State::startCandidate(const Compiled &compiled, const reference::Reshaped
                              std::unique_ptr<plan::LinkedCandidate> &running) {
     const auto &description = reshaped ? reshaped->description : pool->description;
     const auto &inputs = (reshaped ? reshaped->entry : pool->random.front()).inputs.tensors;
-    std::vector<TensorType> outputs;
-    for (const auto &port : description.outputs)
-        outputs.push_back(contiguousType(port.type.dtype, port.type.shape));
     const auto signature = signatureOf(description);
     std::unique_ptr<plan::LinkedCandidate> process;
     std::vector<std::string> flags;
@@ -191,7 +188,8 @@ Judge::State::startCandidate(const Compiled &compiled, const reference::Reshaped
         process = std::move(runner);
     }
     CUDA_AGENT_TRY(share.take());
-    CUDA_AGENT_ASSIGN(set, verify::GuardedSet::create(*device, inputs, pool->parameters, outputs));
+    CUDA_AGENT_ASSIGN(
+        set, verify::GuardedSet::create(*device, inputs, pool->parameters, process->outputTypes()));
     CUDA_AGENT_TRY(process->bind(0, set.buffers()));
     return StartOutcome(Started{std::move(process), isModule, std::move(set), std::move(flags)});
 }

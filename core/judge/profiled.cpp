@@ -24,7 +24,7 @@ Result<profile::Report> profileCandidate(Judge &judge, const Candidate &candidat
     subject.countedOperations = description.matmulFlops + description.convolutionFlops;
     CUDA_AGENT_ASSIGN(lease, device::Lease::take(judge.deviceInfo(), stop));
     (void)lease;
-    CUDA_AGENT_ASSIGN(set, buffersOfFirstCase(judge));
+    CUDA_AGENT_ASSIGN(set, buffersOfFirstCase(judge, candidate));
     profile::Options options;
     options.lines = true; // a pass of its own; where it cannot be, a note says so
     CUDA_AGENT_ASSIGN(report, profile::profileCandidate(subject, judge.device(), set.buffers(),

@@ -66,7 +66,7 @@ Result<sanitize::Report> sanitizeCandidate(Judge &judge, const Candidate &candid
     CUDA_AGENT_TRY(canSanitize(judge.deviceInfo()));
     CUDA_AGENT_ASSIGN(lease, device::Lease::share(judge.deviceInfo(), stop));
     (void)lease;
-    CUDA_AGENT_ASSIGN(set, buffersOfFirstCase(judge));
+    CUDA_AGENT_ASSIGN(set, buffersOfFirstCase(judge, candidate));
     const auto signature = signatureOf(judge.description());
     const auto *const module = std::get_if<modules::Candidate>(&candidate);
     if (judge.deviceInfo().kind == device::Kind::cpu && module)

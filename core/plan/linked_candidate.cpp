@@ -106,6 +106,25 @@ void LinkedCandidate::become(std::vector<Slot> slots, Signature signature, std::
     slowestCall_ = 0;
 }
 
+std::vector<Slot> slotsOf(const Plan &plan) {
+    std::vector<Slot> slots;
+    for (const Buffer &buffer : plan.buffers)
+        slots.push_back({buffer.name, buffer.role, buffer.index, buffer.key, buffer.order});
+    return slots;
+}
+
+std::vector<TensorType> outputTypes(const Signature &signature, const std::vector<Slot> &slots) {
+    std::vector<TensorType> types;
+    for (const TensorType &type : signature.outputs)
+        types.push_back(contiguousType(type.dtype, type.shape));
+    for (const Slot &slot : slots) {
+        const auto index = static_cast<std::size_t>(slot.index);
+        if (slot.role == Role::output && index < types.size() && !slot.order.empty())
+            types[index] = denseType(types[index].dtype, types[index].shape, slot.order);
+    }
+    return types;
+}
+
 Result<const device::TensorView *> LinkedCandidate::viewOf(const Slot &slot,
                                                            const CallBuffers &buffers) const {
     const device::TensorView *view = nullptr;

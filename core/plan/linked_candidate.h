@@ -21,6 +21,12 @@ struct Slot {
     std::vector<int> order = {}; ///< of its dimensions for the candidate; empty: as they are
 };
 
+/// A plan's, in the order of its buffers.
+std::vector<Slot> slotsOf(const Plan &plan);
+/// How the outputs lie that a candidate with these slots writes without a copy: without gaps, in
+/// the orders of their slots.
+std::vector<TensorType> outputTypes(const Signature &signature, const std::vector<Slot> &slots);
+
 struct LinkOptions {
     std::string what = "plan runner";              ///< for messages about the process itself
     std::chrono::milliseconds callTimeout{10'000}; ///< one call; a hang is killed
@@ -52,6 +58,8 @@ class LinkedCandidate : public CandidateProcess {
     /// From now on it executes something with these slots for that signature, for somebody who
     /// stops it by `stop`.
     void become(std::vector<Slot> slots, Signature signature, std::stop_token stop);
+    /// As outputTypes() above, of what it executes.
+    std::vector<TensorType> outputTypes() const { return plan::outputTypes(signature_, slots_); }
     /// Nothing went wrong so far.
     bool sound() const { return !failure_; }
 

@@ -21,7 +21,7 @@ enum class Role { input, parameter, output, scratch };
 
 /// A named piece of device memory, contiguous row-major. Inputs that arrive with other strides are
 /// copied first (the copy is part of the timed call), so a plan for a transposed input says by its
-/// `order` how it lies.
+/// `order` how it lies. An output lies as its `order` says for who calls, too.
 struct Buffer {
     std::string name;
     Role role = Role::scratch;
@@ -31,8 +31,8 @@ struct Buffer {
     std::vector<Expression> shape; ///< output and scratch; inputs and parameters take the task's
     /// Bytes the kernels rely on; a worse-placed input is copied first.
     std::uint32_t alignment = 16;
-    /// Input: the task's dimensions in the order that they have for the steps, outermost first;
-    /// empty: as the task has them. Expressions and `shape` speak of the task's dimensions.
+    /// Input, output: the task's dimensions in the order that they have for the steps, outermost
+    /// first; empty: as the task has them. Expressions and `shape` speak of the task's dimensions.
     std::vector<int> order;
     bool declaresDtype = false; ///< input, parameter: `dtype` was given and must be the task's
     bool declaresShape = false; ///< input, parameter: `shape` was given and must be the task's

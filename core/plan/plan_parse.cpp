@@ -38,16 +38,16 @@ Result<Role> roleFromName(const std::string &name, const std::string &path) {
                         name.substr(0, 60));
 }
 
-/// Each of 0, 1, ... once; whether the task's input has so many dimensions is not known here.
+/// Each of 0, 1, ... once; whether the task's tensor has so many dimensions is not known here.
 Result<std::vector<int>> parseOrder(const JsonFields &fields, Role role) {
     const std::string path = fields.path("order");
-    if (role != Role::input)
-        return requestError("{}: only inputs have an order", path);
+    if (role != Role::input && role != Role::output)
+        return requestError("{}: only inputs and outputs have an order", path);
     CUDA_AGENT_ASSIGN(order, fields.integers("order", 0, 15, 16));
     std::vector<std::int64_t> each(order.size());
     std::iota(each.begin(), each.end(), 0);
     if (order.empty() || !std::ranges::is_permutation(order, each))
-        return requestError("{}: must name each dimension of the input once, counted from 0, such "
+        return requestError("{}: must name each dimension of the tensor once, counted from 0, such "
                             "as [0, 2, 1]",
                             path);
     return std::vector<int>(order.begin(), order.end());

@@ -70,6 +70,13 @@ Result<Shape> evaluateShape(const Buffer &buffer, const std::string &path, const
     return shape;
 }
 
+Result<void> checkOrder(const Buffer &buffer, const std::string &path, const Shape &shape) {
+    if (!buffer.order.empty() && buffer.order.size() != shape.size())
+        return requestError("{}.order: names {} dimension(s), the task's '{}' has {}", path,
+                            buffer.order.size(), buffer.name, shape.size());
+    return {};
+}
+
 Result<TensorType> resolveBuffer(const Buffer &buffer, const std::string &path,
                                  const Signature &signature, const Values &values) {
     if (buffer.role == Role::input || buffer.role == Role::parameter) {
@@ -83,9 +90,7 @@ Result<TensorType> resolveBuffer(const Buffer &buffer, const std::string &path,
                 return requestError("{}.shape: the plan is for {}, the task's '{}' is {}", path,
                                     shapeText(shape), buffer.name, shapeText(type.shape));
         }
-        if (!buffer.order.empty() && buffer.order.size() != type.shape.size())
-            return requestError("{}.order: names {} dimension(s), the task's '{}' has {}", path,
-                                buffer.order.size(), buffer.name, type.shape.size());
+        CUDA_AGENT_TRY(checkOrder(buffer, path, type.shape));
         return permuted(type, buffer.order);
     }
     if (buffer.role == Role::scratch) {
@@ -110,7 +115,8 @@ Result<TensorType> resolveBuffer(const Buffer &buffer, const std::string &path,
     if (shape != expected.shape)
         return requestError("{}.shape: {} must be {}, as the task's output {}", path,
                             shapeText(shape), shapeText(expected.shape), buffer.index);
-    return contiguousType(buffer.dtype, std::move(shape));
+    CUDA_AGENT_TRY(checkOrder(buffer, path, shape));
+    return permuted(denseType(buffer.dtype, shape, buffer.order), buffer.order);
 }
 
 Result<void> checkOutputsAreThere(const Plan &plan, const Signature &signature) {

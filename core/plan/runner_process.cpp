@@ -36,13 +36,6 @@ void addLibraries(Program &program) {
             program.libraryFolders.push_back(folder);
 }
 
-std::vector<Slot> slotsOf(const Plan &plan) {
-    std::vector<Slot> slots;
-    for (const auto &buffer : plan.buffers)
-        slots.push_back({buffer.name, buffer.role, buffer.index, buffer.key, buffer.order});
-    return slots;
-}
-
 Result<Program> programOf(const Plan &plan, const Resolved &resolved, const device::Info &info,
                           const RunnerOptions &options) {
     Program program = makeProgram(plan, resolved, info);

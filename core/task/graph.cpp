@@ -141,6 +141,13 @@ const Node *Graph::find(std::string_view name) const {
     return nullptr;
 }
 
+std::vector<int> Graph::outputOrder(std::size_t output) const {
+    const Node *node = output < outputs.size() ? find(outputs[output]) : nullptr;
+    if (node == nullptr || node->op == "placeholder" || node->outputs.empty())
+        return {};
+    return memoryOrderOf(node->outputs.front());
+}
+
 Result<Graph> graphFromJson(const Json &json) {
     if (!json.is_object())
         return requestError("graph must be an object with nodes and outputs");

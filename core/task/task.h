@@ -61,6 +61,9 @@ struct Graph {
     std::vector<std::string> outputs; ///< names of the nodes that forward() returns, in order
 
     const Node *find(std::string_view name) const;
+    /// The order in which PyTorch leaves an output's dimensions in memory, as memoryOrderOf() has
+    /// it; empty for what is returned as it came, too.
+    std::vector<int> outputOrder(std::size_t output) const;
 };
 Result<Graph> graphFromJson(const Json &json);
 Json toJson(const Graph &graph);

@@ -87,8 +87,8 @@ Result<GuardedSet> GuardedSet::create(device::Device &device,
         set.buffers_.parameters[name] = {&slot.memory, slot.offset, view.type};
     }
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        set.buffers_.outputs.push_back({&set.outputs_[i].memory, set.outputs_[i].offset,
-                                        contiguousType(outputs[i].dtype, outputs[i].shape)});
+        set.buffers_.outputs.push_back(
+            {&set.outputs_[i].memory, set.outputs_[i].offset, outputs[i]});
     return set;
 }
 

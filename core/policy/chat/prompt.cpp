@@ -50,8 +50,7 @@ std::string typeText(const TensorType &type) {
 }
 
 /// How a tensor lies where its dimensions lie in another order than they stand.
-std::string orderText(const TensorType &type) {
-    const auto order = memoryOrderOf(type);
+std::string orderText(const std::vector<int> &order) {
     return order.empty() ? "" : fmt::format(", order [{}]", fmt::join(order, ", "));
 }
 
@@ -157,11 +156,12 @@ std::string buffersText(const task::Description &task,
         text +=
             node.origin == task::Origin::input
                 ? fmt::format("{}: input {}{}\n", name, typeText(node.outputs[0]),
-                              orderText(node.outputs[0]))
+                              orderText(memoryOrderOf(node.outputs[0])))
                 : fmt::format("{}: parameter {} {}\n", name, node.key, typeText(node.outputs[0]));
     }
     for (std::size_t i = 0; i < task.outputs.size(); ++i)
-        text += fmt::format("out{}: output {}{}\n", i, typeText(task.outputs[i].type),
+        text += fmt::format("out{}: output {}{}{}\n", i, typeText(task.outputs[i].type),
+                            orderText(task.graph.outputOrder(i)),
                             i < task.graph.outputs.size()
                                 ? " = " + (names.contains(task.graph.outputs[i])
                                                ? names.at(task.graph.outputs[i])

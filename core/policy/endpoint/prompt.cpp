@@ -65,7 +65,11 @@ std::string taskMessage(const Context &context, const std::string &source) {
     std::string text = fmt::format("The task, model.py:\n```python\n{}\n```\n", source);
     addPorts(text, "Inputs of forward(), by position", task.inputs);
     addPorts(text, "Parameters and constants, by key", task.parameters);
-    addPorts(text, "Outputs", task.outputs);
+    std::vector<task::Port> outputs = task.outputs; // candidates may write them as they lie there
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        outputs[i].type =
+            denseType(outputs[i].type.dtype, outputs[i].type.shape, task.graph.outputOrder(i));
+    addPorts(text, "Outputs", outputs);
     const auto &device = context.device;
     text += fmt::format("Machine: {} ({}), {} {}, {} MiB cache", device.name, device.architecture,
                         device.multiprocessors,

@@ -30,6 +30,8 @@ Json bufferJson(const BufferInfo &buffer) {
     case BufferRole::output:
         json["role"] = "output";
         json["index"] = buffer.index;
+        if (!buffer.order.empty())
+            json["order"] = buffer.order;
         break;
     case BufferRole::scratch:
         json["role"] = "scratch";
@@ -37,8 +39,9 @@ Json bufferJson(const BufferInfo &buffer) {
     }
     json["dtype"] = nameOf(buffer.dtype);
     json["shape"] = Json::array();
-    for (const std::string &expression : buffer.expressions)
-        json["shape"].push_back(expression);
+    const std::vector<int> places = inverseOrder(buffer.order); // of the task's dimensions
+    for (std::size_t d = 0; d < buffer.expressions.size(); ++d)
+        json["shape"].push_back(buffer.expressions[places.empty() ? d : places[d]]);
     return json;
 }
 

@@ -83,11 +83,12 @@ int Program::addScratch(DType dtype, const std::vector<Axes> &dims) {
     return addBuffer(std::move(buffer));
 }
 
-void Program::makeOutput(int buffer, int index) {
+void Program::makeOutput(int buffer, int index, std::vector<int> order) {
     BufferInfo &made = buffers[buffer];
     const std::string before = std::exchange(made.name, fmt::format("out{}", index));
     made.role = BufferRole::output;
     made.index = index;
+    made.order = std::move(order);
     for (LibraryStep &step : library)
         for (Json &field : step.step)
             if (field == before)

@@ -78,7 +78,8 @@ struct BufferInfo {
     DType dtype = DType::float32;
     Shape shape;
     std::vector<std::string> expressions; ///< plan expressions of the sizes
-    /// input: which of the task's dimensions each of `shape` is; empty: they stand as there.
+    /// input, output: which of the task's dimensions each of `shape` is; empty: they stand as
+    /// there.
     std::vector<int> order = {};
 };
 
@@ -203,8 +204,9 @@ struct Program {
     int order(std::string op, int arg, Axes axes, Axes places, bool largest);
     int addBuffer(BufferInfo buffer);
     int addScratch(DType dtype, const std::vector<Axes> &dims);
-    /// What scratch memory holds is output number `index`: it is named so, in library steps, too.
-    void makeOutput(int buffer, int index);
+    /// What scratch memory holds is output number `index`, its dimensions in that order: it is
+    /// named so, in library steps, too.
+    void makeOutput(int buffer, int index, std::vector<int> order = {});
     /// A value that reads a buffer whose dimensions are `dims`.
     int load(int buffer, const std::vector<Axes> &dims);
 

@@ -24,6 +24,17 @@ double numberOf(const Json &json, double fallback) {
     return fallback;
 }
 
+/// An empty order leaves them as they are.
+template <typename Each>
+std::vector<Each> reordered(const std::vector<Each> &list, const std::vector<int> &order) {
+    if (order.empty())
+        return list;
+    std::vector<Each> result;
+    for (const int place : order)
+        result.push_back(list.at(static_cast<std::size_t>(place)));
+    return result;
+}
+
 } // namespace
 
 int dimensionOf(std::int64_t dim, std::size_t rank) {
@@ -321,12 +332,20 @@ Result<Program> Lowering::run() {
             program.makeOutput(scratch, static_cast<int>(i));
             continue;
         }
+        // Else as PyTorch leaves it, which mostly is how the inputs lie.
+        const std::vector<int> order = task_.graph.outputOrder(i);
+        result.dims = reordered(result.dims, order);
+        if (const int scratch = wholeScratch(result); scratch >= 0) {
+            program.makeOutput(scratch, static_cast<int>(i), order);
+            continue;
+        }
         BufferInfo buffer;
         buffer.name = fmt::format("out{}", i);
         buffer.role = BufferRole::output;
         buffer.index = static_cast<int>(i);
         buffer.dtype = type.dtype;
-        buffer.shape = type.shape;
+        buffer.shape = reordered(type.shape, order);
+        buffer.order = order;
         for (const Axes &dimension : result.dims)
             buffer.expressions.push_back(program.axes.expression(dimension));
         const int id = program.addBuffer(std::move(buffer));

@@ -38,6 +38,12 @@ TEST(TensorType, KnowsInWhichOrderItLies) {
     const TensorType transposed{DType::float32, {4, 3}, {1, 4}};
     EXPECT_EQ(permuted(transposed, {1, 0}), contiguousType(DType::float32, {3, 4}));
     EXPECT_EQ(permuted(transposed, {}), transposed);
+    EXPECT_EQ(denseType(DType::float32, {4, 3}, {1, 0}), transposed);
+    EXPECT_EQ(denseType(DType::float32, {4, 3}, {}), contiguousType(DType::float32, {4, 3}));
+    const auto last = denseType(DType::float16, {2, 5, 3, 4}, {0, 2, 3, 1});
+    EXPECT_EQ(last.strides, (Shape{60, 1, 20, 5}));
+    EXPECT_EQ(memoryOrderOf(last), (Order{0, 2, 3, 1}));
+    EXPECT_EQ(inverseOrder({0, 2, 3, 1}), (Order{0, 3, 1, 2}));
 }
 
 TEST(TensorType, RoundTripsThroughJson) {

@@ -170,6 +170,20 @@ TEST(Extension, AnInputIsReadInThePlansOrder) {
     EXPECT_TRUE(contains(code, "x.size(1)")) << "sizes are the argument's";
 }
 
+TEST(Extension, AnOutputIsReturnedAsItWasWritten) {
+    auto source = mixedSource();
+    const auto output =
+        std::ranges::find(source.plan.buffers, plan::Role::output, &plan::Buffer::role);
+    ASSERT_NE(output, source.plan.buffers.end());
+    ASSERT_EQ(output->shape.size(), 2u);
+    output->order = {1, 0};
+    const auto extension = makeExtension(source).value();
+    const std::string &code = extension.files.at("csrc/operator.cpp");
+    EXPECT_TRUE(contains(code, "_ordered.permute({1, 0})")) << code;
+    const std::string &python = extension.files.at("src/mixed_extension/__init__.py");
+    EXPECT_TRUE(contains(python, ".permute(1, 0)")) << python;
+}
+
 TEST(Extension, ClustersAndMuchSharedMemoryAreAskedFor) {
     auto source = mixedSource(device::Kind::cuda);
     auto &kernel = std::get<plan::KernelStep>(source.plan.steps[1]);

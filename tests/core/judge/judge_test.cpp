@@ -108,6 +108,24 @@ TEST_F(JudgeTest, GivesAWholeVerdict) {
         EXPECT_GT(json["times"][name]["seconds"].get<double>(), 0) << name;
 }
 
+TEST_F(JudgeTest, AnOutputLiesAsItsPlanSays) {
+    auto plan = Json::parse(planText);
+    plan["buffers"][1]["order"] = {1, 0};
+    plan["steps"][0]["args"].push_back({{"int32", "in0.shape[0]"}});
+    const auto with = [](const std::string &body) {
+        auto text = kernel(body);
+        return text.replace(text.find("int n)"), 6, "int n, int rows)");
+    };
+    auto verdict = judge(with("const int columns = n / rows;\n"
+                              "y[i % columns * rows + i / columns] = 2 * x[i] + 1;"),
+                         plan.dump(), verify::Strength::full);
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_TRUE(verdict->correct) << verdict->problem;
+    verdict = judge(with("y[i] = 2 * x[i] + 1;"), plan.dump());
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_FALSE(verdict->correct);
+}
+
 TEST_F(JudgeTest, TwinsJudgeAtTheSameTime) {
     // Different kernels, right and wrong, by three judges of one set of sealed cases.
     const std::vector<std::string> bodies{"y[i] = 2 * x[i] + 1;", "y[i] = 2 * x[i];",

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/linked_candidate.h"
 #include "tests/core/plan/plan_fixture.h"
 
 namespace cuda_agent::plan {
@@ -63,6 +64,22 @@ TEST(Resolve, AnInputHasItsOwnOrderForTheSteps) {
     json["buffers"][0]["order"] = {1, 0, 2};
     EXPECT_EQ(resolveProblem(json, exampleSignature()),
               "buffers[0].order: names 3 dimension(s), the task's 'in0' has 2");
+}
+
+TEST(Resolve, SoHasAnOutput) {
+    auto json = examplePlan();
+    json["buffers"][2]["order"] = {1, 0};
+    const auto plan = planFromJson(json);
+    ASSERT_TRUE(plan) << plan.error().message;
+    const auto resolved = resolve(*plan, exampleSignature());
+    ASSERT_TRUE(resolved) << resolved.error().message;
+    EXPECT_EQ(resolved->buffers[2].type, contiguousType(DType::float32, {64, 20}));
+    const auto types = outputTypes(exampleSignature(), slotsOf(*plan));
+    ASSERT_EQ(types.size(), 1u);
+    EXPECT_EQ(types[0], denseType(DType::float32, {20, 64}, {1, 0})) << "as who calls sees it";
+    json["buffers"][2]["order"] = {0};
+    EXPECT_EQ(resolveProblem(json, exampleSignature()),
+              "buffers[2].order: names 1 dimension(s), the task's 'out0' has 2");
 }
 
 struct BadSize {

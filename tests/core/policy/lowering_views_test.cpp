@@ -68,6 +68,32 @@ TEST(LoweringViews, AnInputIsReadInTheOrderInWhichItLies) {
     EXPECT_TRUE(program.buffers[1].order.empty());
 }
 
+TEST(LoweringViews, AnOutputIsWrittenInTheOrderInWhichItIsLeft) {
+    GraphWriter g;
+    const TensorType across{DType::float32, {2, 3}, {1, 2}};
+    const Json x = g.input(across), y = g.input(f32({2, 3}));
+    const auto task = g.returning({g.op("add.Tensor", across, x, y)});
+    const Program program = lowered(task);
+    EXPECT_EQ(textOf(program), "out0[i, j] = add(in0[i, j], in1[j, i])\n");
+    const BufferInfo &out = program.buffers[program.stores[0].buffer];
+    EXPECT_EQ(out.order, (std::vector<int>{1, 0}));
+    EXPECT_EQ(out.shape, (Shape{3, 2}));
+}
+
+TEST(LoweringViews, WhatIsWrittenAnywayIsNotTurned) {
+    GraphWriter g;
+    const Json x = g.input(f32({40, 30})), y = g.input(f32({30, 20}));
+    const Json product = g.op("mm.default", f32({40, 20}), x, y);
+    const TensorType across{DType::float32, {20, 40}, {1, 20}};
+    const auto task = g.returning({g.op("permute.default", across, product, Json{1, 0})});
+    const Program program = lowered(task);
+    EXPECT_TRUE(program.stores.empty()) << textOf(program);
+    const auto out = std::ranges::find(program.buffers, "out0", &BufferInfo::name);
+    ASSERT_NE(out, program.buffers.end());
+    EXPECT_EQ(out->order, (std::vector<int>{1, 0}));
+    EXPECT_EQ(program.library.at(0).step.at("c"), "out0");
+}
+
 TEST(LoweringViews, StridesThatNameElementsAsTheyLieAreAShape) {
     const auto strided = [&](const Shape &size, const Shape &strides, std::int64_t offset) {
         GraphWriter h;
