@@ -27,6 +27,9 @@ struct LoweringOptions {
     /// What is joined, padded or repeated is computed where it is read, under a condition; else it
     /// is written part by part, in loops without conditions, which a CPU's vectors want.
     bool inPlace = true;
+    /// Products on tensor cores whose depth is no whole number of 16 bytes, which those can hardly
+    /// read, get copies of their operands with zeros behind it, where they take longer than that.
+    bool deepen = false;
 };
 
 /// Translates a task's graph. Errors: failed, naming every operator that the planner cannot do.
@@ -109,6 +112,10 @@ class Lowering {
     /// dimensions at the end, in the order of the list. `inside`, when not -1, is the truth of
     /// being within the tensor: elsewhere the elements are of no meaning.
     View windows(const View &view, const std::vector<Window> &list, int *inside);
+    /// The view, without reductions, as part of a larger tensor that begins before[d] elements
+    /// earlier in dimension d; `otherwise` is what lies outside of it.
+    View partOf(const View &x, const Shape &shape, const std::vector<std::int64_t> &before,
+                const View &otherwise, DType type);
     /// Elements at positions[k] along dimension dims[k], which are whole numbers of one shape when
     /// broadcast: their dimensions come at `at` of the result, after the others have gone.
     /// Positions below 0 count from the end where `fromEnd`; those beyond are taken at the border.

@@ -149,6 +149,36 @@ double takeFactor(Lowering &l, View &view, DType type) {
     return factor;
 }
 
+/// The depth of a product with what tensor cores want behind it: LoweringOptions::deepen.
+std::int64_t wantedDepth(Lowering &l, const View &a, const View &b, DType type, bool tf32) {
+    constexpr double worth = 128; // operations for each byte that is copied
+    const std::size_t rank = a.dims.size();
+    const Shape as = l.shapeOf(a), bs = l.shapeOf(b);
+    const std::int64_t depth = as[rank - 1];
+    const std::int64_t whole = 16 / static_cast<std::int64_t>(sizeOf(type));
+    const bool onTensorCores = sizeOf(type) == 2 || (tf32 && type == DType::float32);
+    if (!l.options().deepen || !onTensorCores || depth % whole == 0 || l.reduces(a) || l.reduces(b))
+        return depth;
+    double elements = 0; // that lie in memory already
+    const auto side = [&](const View &view, const Shape &shape, std::size_t along,
+                          std::size_t other) {
+        const auto strides = stridesOf(l, view);
+        if (!strides)
+            return true;
+        elements += static_cast<double>(shape[along]) * static_cast<double>(shape[other]) *
+                    static_cast<double>(rank == 3 ? shape[0] : 1);
+        return (*strides)[along] == 1 || shape[other] % whole == 0;
+    };
+    if (!side(a, as, rank - 1, rank - 2) || !side(b, bs, rank - 2, rank - 1))
+        return depth; // its lines are no whole vectors then, either
+    const double operations = 2 * static_cast<double>(depth) * static_cast<double>(as[rank - 2]) *
+                              static_cast<double>(bs[rank - 1]) *
+                              static_cast<double>(rank == 3 ? as[0] : 1);
+    return operations < worth * elements * static_cast<double>(sizeOf(type))
+               ? depth
+               : (depth + whole - 1) / whole * whole;
+}
+
 /// alpha * product of [.., m, k] and [.., k, n] of that type, the result as `result`: the same, or
 /// float32 for 16-bit types, whose sums are then not rounded.
 Result<View> multiply(Lowering &l, View a, View b, DType type, DType result, double alpha,
@@ -166,6 +196,17 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, DType result, dou
     if (l.shapeOf(a)[rank - 2] == 1 || l.shapeOf(b)[rank - 1] == 1) {
         const View sum = dotProducts(l, a, b, type);
         return alpha == 1 ? sum : l.apply("mul", {sum, l.constant(alpha, wide)}, wide);
+    }
+    LinearStep map;
+    map.x = a, map.weight = b, map.alpha = alpha;
+    if (const std::int64_t depth = wantedDepth(l, a, b, type, tf32);
+        depth != l.shapeOf(a)[rank - 1]) {
+        for (auto &[view, d] : {std::pair{&a, rank - 1}, {&b, rank - 2}}) {
+            Shape shape = l.shapeOf(*view);
+            shape[d] = depth;
+            *view = l.partOf(*view, shape, std::vector<std::int64_t>(rank, 0), l.constant(0, type),
+                             type);
+        }
     }
     const Operand left = operand(l, a);
     const Operand right = operand(l, b);
@@ -225,8 +266,7 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, DType result, dou
     l.program.library.push_back(
         {std::move(step), {left.buffer, right.buffer}, output, operations, matrices});
     const View made{l.program.load(output, dims), dims};
-    LinearStep map;
-    map.x = a, map.weight = b, map.result = made, map.alpha = alpha;
+    map.result = made;
     l.linear[output] = std::move(map);
     return made;
 }

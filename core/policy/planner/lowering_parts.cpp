@@ -32,37 +32,6 @@ bool runsAlong(const Lowering &l, const View &x, const std::vector<Window> &wind
     });
 }
 
-/// x as part of a larger tensor that begins before[d] elements earlier in dimension d; `otherwise`
-/// is what lies outside of it.
-View partOf(Lowering &l, const View &x, const Shape &shape, const std::vector<std::int64_t> &before,
-            const View &otherwise, DType type) {
-    const Shape have = l.shapeOf(x);
-    std::vector<Window> windows;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-        if (have[d] != shape[d])
-            windows.push_back({static_cast<int>(d), shape[d], 1, 1, 1, before[d]});
-    }
-    int inside = -1;
-    View moved = l.windows(runsAlong(l, x, windows) ? l.turned(x) : x, windows, &inside);
-    moved.dims.resize(shape.size()); // the one place within each window
-    if (inside < 0)
-        return l.cast(moved, type);
-    Value &load = l.program.values[moved.value];
-    if (load.kind == Kind::load && load.bordered() && load.args.end()[-2] == inside &&
-        load.dtype == type && l.program.values[otherwise.value].kind == Kind::constant) {
-        load.args.back() = otherwise.value; // the load says itself what is elsewhere
-        return moved;
-    }
-    View here{inside, moved.dims};
-    // Along the other dimensions the condition is the same everywhere.
-    const std::set<Axis> axes = l.program.axesOf(inside);
-    for (Axes &dimension : here.dims)
-        if (std::ranges::none_of(l.program.axes.atoms(dimension),
-                                 [&](Axis atom) { return axes.contains(atom); }))
-            dimension.clear();
-    return l.apply("where", {here, l.cast(moved, type), otherwise}, type);
-}
-
 /// Whether parts of that dimension lie in runs of some length.
 bool inRuns(const Shape &part, std::size_t dim) {
     constexpr std::int64_t run = 32;
@@ -111,7 +80,7 @@ Result<Views> cat(Lowering &l, const Node &node) {
     for (std::size_t i = parts.size(); i-- > 0;) {
         offsets[dim] -= l.shapeOf(parts[i])[dim];
         const View rest = result.value < 0 ? l.constant(0, type.dtype) : result;
-        result = partOf(l, l.turned(parts[i]), type.shape, offsets, rest, type.dtype);
+        result = l.partOf(l.turned(parts[i]), type.shape, offsets, rest, type.dtype);
     }
     return Views{result};
 }
@@ -133,7 +102,7 @@ Result<Views> constantPad(Lowering &l, const Node &node) {
         x = l.slice(x, static_cast<int>(d), cut, 1, type.shape[d] - before[d] - after[d]);
     }
     if (l.options().inPlace && !l.reduces(x))
-        return Views{partOf(l, x, type.shape, before, l.constant(value, type.dtype), type.dtype)};
+        return Views{l.partOf(x, type.shape, before, l.constant(value, type.dtype), type.dtype)};
     const Shape inner = l.shapeOf(x);
     const int buffer = l.bufferOfParts(type.shape, type.dtype);
     const auto slab = [&](std::size_t d, std::int64_t start, std::int64_t extent) {
@@ -312,6 +281,35 @@ Result<Views> unfold(Lowering &l, const Node &node) {
 }
 
 } // namespace
+
+View Lowering::partOf(const View &x, const Shape &shape, const std::vector<std::int64_t> &before,
+                      const View &otherwise, DType type) {
+    const Shape have = shapeOf(x);
+    std::vector<Window> list;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        if (have[d] != shape[d])
+            list.push_back({static_cast<int>(d), shape[d], 1, 1, 1, before[d]});
+    }
+    int inside = -1;
+    View moved = windows(runsAlong(*this, x, list) ? turned(x) : x, list, &inside);
+    moved.dims.resize(shape.size()); // the one place within each window
+    if (inside < 0)
+        return cast(moved, type);
+    Value &load = program.values[moved.value];
+    if (load.kind == Kind::load && load.bordered() && load.args.end()[-2] == inside &&
+        load.dtype == type && program.values[otherwise.value].kind == Kind::constant) {
+        load.args.back() = otherwise.value; // the load says itself what is elsewhere
+        return moved;
+    }
+    View here{inside, moved.dims};
+    // Along the other dimensions the condition is the same everywhere.
+    const std::set<Axis> axes = program.axesOf(inside);
+    for (Axes &dimension : here.dims)
+        if (std::ranges::none_of(program.axes.atoms(dimension),
+                                 [&](Axis atom) { return axes.contains(atom); }))
+            dimension.clear();
+    return apply("where", {here, cast(moved, type), otherwise}, type);
+}
 
 void addPartOperators(OperatorTable &table) {
     table["aten.cat.default"] = cat;

@@ -102,8 +102,11 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
         bool exact = false;
     };
     std::vector<Lowered> programs;
-    const LoweringOptions usual{
-        .tf32Gemm = tf32, .tf32Convolution = cuda, .algebra = true, .inPlace = cuda};
+    const LoweringOptions usual{.tf32Gemm = tf32,
+                                .tf32Convolution = cuda,
+                                .algebra = true,
+                                .inPlace = cuda,
+                                .deepen = cuda};
     const auto with = [](LoweringOptions options, bool LoweringOptions::*option,
                          bool value = true) {
         options.*option = value;
@@ -129,7 +132,7 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
     }
     // PyTorch does not take TF32 everywhere it may, and what it computes sets the allowance.
     if (any(roundsProducts)) {
-        const LoweringOptions full{.algebra = true, .inPlace = cuda};
+        const LoweringOptions full{.algebra = true, .inPlace = cuda, .deepen = cuda};
         for (const bool channelsLast : {false, true}) {
             if (channelsLast && !convolutions)
                 continue;

@@ -135,7 +135,7 @@ class Describer:
             raise task_error("forward() keeps tensors from one call to the next")
         if all(value._version == 0 for _, value in inputs):
             self.arguments = arguments
-        # Candidates write plain row-major outputs.
+        # Told row-major; how PyTorch leaves them the graph's last nodes tell.
         out_ports = [type_of(tensor, f"output {i}") | {"name": f"out{i}",
                                                        "strides": contiguous(tensor.shape)}
                      for i, tensor in enumerate(outputs)]

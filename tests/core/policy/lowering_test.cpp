@@ -367,6 +367,44 @@ TEST(LoweringErrors, AnOperatorThatIsKnownSaysWhichFormOfItIsNot) {
               "the planner cannot do: aten.exp.default (of an empty tensor)");
 }
 
+/// x @ weight^T of halves, or of what `type` makes.
+task::Description productOf(std::int64_t rows, std::int64_t depth, std::int64_t columns,
+                            TensorType (*type)(Shape) = f16) {
+    GraphWriter g;
+    const Json x = g.input(type({rows, depth})), weight = g.input(type({columns, depth}));
+    const Json turned = g.op("permute.default", type({depth, columns}), weight, Json{1, 0});
+    return g.returning({g.op("mm.default", type({rows, columns}), x, turned)});
+}
+
+TEST(LoweringProducts, ADepthThatIsNoWholeVectorsGetsZerosBehindIt) {
+    const auto task = productOf(300, 37, 256);
+    const auto deeper = lower(task, {.deepen = true});
+    ASSERT_TRUE(deeper) << deeper.error().message;
+    ASSERT_EQ(deeper->library.size(), 1u);
+    EXPECT_EQ(deeper->library[0].product->k, 40);
+    EXPECT_EQ(deeper->library[0].product->a.pitch, 40);
+    EXPECT_EQ(deeper->library[0].product->b.pitch, 40);
+    const Memory memory{{"in0", scattered(300 * 37)}, {"in1", scattered(256 * 37)}};
+    const Numbers plain = evaluate(fuse(lowered(task), {}), memory).at("out0");
+    const Numbers same = evaluate(fuse(*deeper, {}), memory).at("out0");
+    ASSERT_EQ(plain.size(), same.size());
+    for (std::size_t i = 0; i < plain.size(); ++i)
+        ASSERT_DOUBLE_EQ(plain[i], same[i]) << i;
+}
+
+TEST(LoweringProducts, OthersAreReadWhereTheyLie) {
+    const auto depth = [](const task::Description &task, LoweringOptions options) {
+        const auto program = lower(task, options);
+        return program && program->library.size() == 1 ? program->library[0].product->k : 0;
+    };
+    const LoweringOptions deepen{.deepen = true};
+    EXPECT_EQ(depth(productOf(300, 37, 256), {}), 37);
+    EXPECT_EQ(depth(productOf(300, 48, 256), deepen), 48);
+    EXPECT_EQ(depth(productOf(300, 37, 20), deepen), 37) << "copies would take longer";
+    EXPECT_EQ(depth(productOf(300, 37, 256, f32), deepen), 37) << "no tensor cores";
+    EXPECT_EQ(depth(productOf(600, 37, 2048, f32), {.tf32Gemm = true, .deepen = true}), 40);
+}
+
 TEST(LoweringErrors, AResultOfAnotherShapeThanTheGraphSaysIsRefused) {
     EXPECT_EQ(problem("exp.default", f32({4}), {f32({5})}),
               "the planner cannot do: aten.exp.default (gives shape [5] for [4])");
