@@ -94,7 +94,7 @@ Result<Collected> gathered(Processes &processes, Result<Collected> mine) {
     bool first = true;
     for (const auto &each : processes.gather(*bytes)) {
         CUDA_AGENT_ASSIGN(part, unpacked(each));
-        if (!std::exchange(first, false))
+        if (!std::exchange(first, false) && !processes.onOneMachine())
             for (auto &one : part.trajectories)
                 one.session.clear();
         append(all, std::move(part));

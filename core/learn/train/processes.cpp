@@ -91,6 +91,7 @@ Result<Processes> Processes::join(at::Device device) {
                             port);
     processes.rank_ = rank;
     processes.size_ = size;
+    processes.onOneMachine_ = numberOf("LOCAL_WORLD_SIZE").value_or(0) == size;
     processes.group_ = std::make_unique<Group>();
     c10d::TCPStoreOptions options;
     options.port = static_cast<std::uint16_t>(port);

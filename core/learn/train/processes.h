@@ -36,6 +36,8 @@ class Processes {
     std::int64_t size() const { return size_; }
     /// Writes the run's folder and decides when to stop.
     bool first() const { return rank_ == 0; }
+    /// All run on one machine, as torchrun says (LOCAL_WORLD_SIZE), and see the same files.
+    bool onOneMachine() const { return onOneMachine_; }
 
     /// The sum over all processes in place of `values`, a contiguous float tensor of the same shape
     /// in each; the same bits in each.
@@ -52,6 +54,7 @@ class Processes {
   private:
     struct Group;
     std::int64_t rank_ = 0, size_ = 1;
+    bool onOneMachine_ = true;
     std::unique_ptr<Group> group_; ///< null: alone
 };
 

@@ -170,6 +170,7 @@ Result<Collected> Rollouts::played(const Wanted &wanted, const fs::path &kept,
     std::error_code error;
     if (setting_.run)
         fs::remove_all(folder, error); // of a start that was killed
+    CUDA_AGENT_TRY(setting_.processes.agreed({})); // before another writes there
     const Sampling sampling{recipe_.rollout.temperature, recipe_.rollout.topP};
     CUDA_AGENT_ASSIGN(collected,
                       this->collected(tries, folder, wanted.tries.turns, sampling, stop));
@@ -274,8 +275,8 @@ Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
                                           const fs::path &folder, std::int64_t turns,
                                           const Sampling &sampling, const std::stop_token &stop) {
     const auto &rollout = recipe_.rollout;
-    std::optional<TemporaryFolder> own; // the run's is the first process's
-    if (!setting_.run) {
+    std::optional<TemporaryFolder> own; // another machine's files are not the run's
+    if (!setting_.run && !setting_.processes.onOneMachine()) {
         CUDA_AGENT_ASSIGN(made, TemporaryFolder::make("rollouts"));
         own.emplace(std::move(made));
     }
@@ -329,7 +330,7 @@ Result<void> Rollouts::keepSessions(const Collected &collected, const fs::path &
                                     std::int64_t runStep) {
     auto byReward = wholeEpisodes(collected.trajectories);
     std::erase_if(byReward, [](const WholeEpisode &one) {
-        return one.last->session.empty(); // another process had it
+        return one.last->session.empty(); // another machine has it
     });
     std::ranges::stable_sort(byReward, std::greater(), &WholeEpisode::reward);
     const auto size = static_cast<std::int64_t>(byReward.size());

@@ -67,14 +67,15 @@ class ProcessesTest(StageCase):
             stages, "longest_turn = 24\nsessions = 8", more=SECTIONS.format(tasks=tasks, steps=steps, more=more)))
         return name
 
-    def train_together(self, recipe, out, processes, *more):
-        """Each process's exit, in order of rank."""
+    def train_together(self, recipe, out, processes, *more, machines=1):
+        """Each process's exit, in order of rank; as on so many machines, all of which are this one."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         programs = [subprocess.Popen(
             self.command(recipe, out, *more),
             env=os.environ | {"WORLD_SIZE": str(processes), "RANK": str(rank), "LOCAL_RANK": str(rank),
+                              "LOCAL_WORLD_SIZE": str(processes // machines),
                               "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(processes)]
         told = [program.communicate(timeout=500) for program in programs]
@@ -142,19 +143,23 @@ class ProcessesTest(StageCase):
         """A policy that writes nonsense before the judge, and its score: who plays a try makes no difference."""
         recipe = self.recipe("real.toml", ["single-turn-ppo"], tasks=2, steps=1,
                              more='[scoring]\nsplits = ["held_out"]\ntasks = 2\nbefore_train = true')
-        for out, processes in (("alone", 1), ("both", 2)):
-            ended = self.train_together(recipe, out, processes)
+        for out, processes, machines in (("alone", 1, 1), ("both", 2, 1), ("apart", 2, 2)):
+            ended = self.train_together(recipe, out, processes, machines=machines)
             self.assertEqual([code for code, _ in ended], [0] * processes, ended)
         self.same("alone", "both")
         files = [self.folder / out / "trajectories/single-turn-ppo/step-0.safetensors" for out in ("alone", "both")]
         alone, both = (load_file(file) for file in files)
         for key in ("tokens", "by_policy", "begins", "rewards"):
             self.assertTrue(torch.equal(alone[key], both[key]), key)
-        index = [json.loads(line) for line in
-                 (self.folder / "both/rollouts/step-1/index.jsonl").read_text().splitlines()]
-        self.assertEqual(len(index), 3, "two tries and one that is scored: those of the first process")
-        for row in index:
-            self.assertTrue((self.folder / "both/rollouts/step-1" / row["session"] / "session.jsonl").exists())
+        sessions = {}
+        for out in ("alone", "both", "apart"):
+            folder = self.folder / out / "rollouts/step-1"
+            sessions[out] = {json.loads(line)["session"] for line in (folder / "index.jsonl").read_text().splitlines()}
+            for name in sessions[out]:
+                self.assertTrue((folder / name / "session.jsonl").exists(), name)
+        self.assertEqual(sessions["both"], sessions["alone"])
+        self.assertEqual(len(sessions["apart"]), 3, "two tries and one that is scored: those of the first machine")
+        self.assertLess(sessions["apart"], sessions["both"])
         for step in (0, 1):  # what it begins with is scored, too
             self.assertEqual(self.steps("both")[step]["val-core/held_out/pass_rate"], 0)
 
