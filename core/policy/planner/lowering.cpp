@@ -3,6 +3,7 @@
 #include "core/policy/planner/lowering.h"
 
 #include "core/base/names.h"
+#include "core/policy/planner/group.h"
 
 #include <cmath>
 #include <limits>
@@ -240,6 +241,36 @@ void Lowering::nameResult(int id, const std::string &node) {
         value.name = node;
 }
 
+std::vector<int> Lowering::orderToWrite(const View &result, const std::vector<int> &left) const {
+    if (left.empty())
+        return {};
+    const Axes &asLeft = result.dims[static_cast<std::size_t>(left.back())];
+    const Axes &rowMajor = result.dims.back();
+    std::int64_t bytesAsLeft = 0, bytesRowMajor = 0;
+    std::set<int> seen;
+    for (const int id : reachableFrom(program, {result.value})) {
+        const Value &load = program.values[id];
+        if (load.kind != Kind::load || load.dims.empty() || !seen.insert(load.buffer).second)
+            continue;
+        const Axes run = program.axes.atoms(load.dims.back().axes);
+        const auto along = [&](const Axes &dimension) {
+            const Axes atoms = program.axes.atoms(dimension);
+            return !run.empty() && !atoms.empty() && atoms.back() == run.back();
+        };
+        const std::int64_t bytes = program.bytesOf(load.buffer);
+        bytesAsLeft += along(asLeft) ? bytes : 0;
+        bytesRowMajor += along(rowMajor) ? bytes : 0;
+    }
+    const auto more = [](std::int64_t bytes, std::int64_t others) {
+        return bytes - others > others / 8; // vectors and the like decide nothing
+    };
+    const bool longer = program.axes.size(program.axes.atoms(asLeft)) >
+                        program.axes.size(program.axes.atoms(rowMajor));
+    const bool follow =
+        more(bytesAsLeft, bytesRowMajor) || (longer && !more(bytesRowMajor, bytesAsLeft));
+    return follow ? left : std::vector<int>{};
+}
+
 Result<Program> Lowering::run() {
     // What outputs need; export leaves some dead nodes.
     std::set<std::string> needed(task_.graph.outputs.begin(), task_.graph.outputs.end());
@@ -332,8 +363,7 @@ Result<Program> Lowering::run() {
             program.makeOutput(scratch, static_cast<int>(i));
             continue;
         }
-        // Else as PyTorch leaves it, which mostly is how the inputs lie.
-        const std::vector<int> order = task_.graph.outputOrder(i);
+        const std::vector<int> order = orderToWrite(result, task_.graph.outputOrder(i));
         result.dims = reordered(result.dims, order);
         if (const int scratch = wholeScratch(result); scratch >= 0) {
             program.makeOutput(scratch, static_cast<int>(i), order);

@@ -141,6 +141,10 @@ class Lowering {
     /// The same for sizes of inputs that stand in the node as numbers, or whose inverse or root
     /// does.
     void requireSizesOf(const task::Node &node);
+    /// The order in which a result is written that PyTorch leaves in the order `left`: in that one
+    /// where more of what it is computed from lies along its runs than along row-major ones, or as
+    /// much and its runs are longer.
+    std::vector<int> orderToWrite(const View &result, const std::vector<int> &left) const;
     /// Gives a value that is computed for a node, and not only read, the node's name.
     void nameResult(int value, const std::string &node);
     /// Writes it to a scratch buffer and reads it back under fresh axes.

@@ -68,16 +68,24 @@ TEST(LoweringViews, AnInputIsReadInTheOrderInWhichItLies) {
     EXPECT_TRUE(program.buffers[1].order.empty());
 }
 
-TEST(LoweringViews, AnOutputIsWrittenInTheOrderInWhichItIsLeft) {
-    GraphWriter g;
-    const TensorType across{DType::float32, {2, 3}, {1, 2}};
-    const Json x = g.input(across), y = g.input(f32({2, 3}));
-    const auto task = g.returning({g.op("add.Tensor", across, x, y)});
-    const Program program = lowered(task);
-    EXPECT_EQ(textOf(program), "out0[i, j] = add(in0[i, j], in1[j, i])\n");
-    const BufferInfo &out = program.buffers[program.stores[0].buffer];
-    EXPECT_EQ(out.order, (std::vector<int>{1, 0}));
-    EXPECT_EQ(out.shape, (Shape{3, 2}));
+TEST(LoweringViews, AnOutputIsWrittenInTheOrderInWhichMostOfItsInputsLie) {
+    const auto written = [](const Shape &shape, int rowMajorOnes) {
+        GraphWriter g;
+        const TensorType across{DType::float32, shape, {1, shape[0]}};
+        Json sum = g.op("exp.default", across, g.input(across));
+        for (int i = 0; i < rowMajorOnes; ++i)
+            sum = g.op("add.Tensor", across, sum, g.input(f32(shape)));
+        const Json scale = g.input(f32({shape[1]}));
+        const auto task = g.returning({g.op("mul.Tensor", across, sum, scale)});
+        const Program program = lowered(task);
+        return program.buffers[program.stores[0].buffer];
+    };
+    const BufferInfo out = written({20, 30}, 0);
+    EXPECT_EQ(out.order, (std::vector<int>{1, 0})) << "as PyTorch leaves it";
+    EXPECT_EQ(out.shape, (Shape{30, 20}));
+    EXPECT_TRUE(written({20, 30}, 1).order.empty()) << "as many lie row-major, in longer runs";
+    EXPECT_EQ(written({30, 20}, 1).order, (std::vector<int>{1, 0}));
+    EXPECT_TRUE(written({30, 20}, 2).order.empty());
 }
 
 TEST(LoweringViews, WhatIsWrittenAnywayIsNotTurned) {
