@@ -3,6 +3,7 @@
 """Sessions with a model that was trained here, and has learned nothing. Needs CUDA_AGENT=<program>, with
 cuda-agent-learn beside it."""
 import json
+import math
 import os
 import pathlib
 import re
@@ -193,12 +194,16 @@ class Transformer(Case):
         self.assertTrue(all(finding["ok"] for finding in found.values()), found)
         config = json.loads((pathlib.Path(__file__).resolve().parents[2] / "training/weights/config.json").read_text())
         self.assertIn(f"a vocabulary of {config['vocab_size']} tokens", found["weights"]["detail"])
-        size = (pathlib.Path(__file__).resolve().parents[2] / "training/weights/model.safetensors").stat().st_size
-        self.assertIn(f"{size / 1e6:.1f} MB", found["weights"]["detail"])
+        model = pathlib.Path(__file__).resolve().parents[2] / "training/weights/model.safetensors"
+        self.assertIn(f"{model.stat().st_size / 1e6:.1f} MB", found["weights"]["detail"])
         self.assertIn("cuda-agent-learn", found["program"]["detail"])
         told = re.search(r"loads in \d+\.\d s on (cpu|cuda): (\d+\.\d+) million parameters", found["model"]["detail"])
         self.assertTrue(told, found["model"]["detail"])
-        self.assertAlmostEqual(float(told[2]), size / 2e6, delta=0.06)  # of two bytes each
+        with model.open("rb") as file:
+            tensors = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        parameters = sum(math.prod(tensor["shape"]) for name, tensor in tensors.items()
+                         if name != "__metadata__" and not name.endswith("_scale"))  # of a quantised matrix's rows
+        self.assertAlmostEqual(float(told[2]), parameters / 1e6, delta=0.06)
         self.assertIn("step-2", self.doctor(CUDA_AGENT_WEIGHTS=str(self.weights))["weights"]["detail"])
         # No weights: where they would be, and what to do.
         found = self.doctor(CUDA_AGENT_WEIGHTS=str(self.folder / "none"))
