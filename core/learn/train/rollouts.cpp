@@ -169,7 +169,7 @@ Result<Collected> Rollouts::played(const Wanted &wanted, const fs::path &kept,
     const auto folder = rolloutFolder(setting_.folder, wanted.runStep);
     std::error_code error;
     if (setting_.run)
-        fs::remove_all(folder, error); // of a start that was killed
+        fs::remove_all(folder, error);             // of a start that was killed
     CUDA_AGENT_TRY(setting_.processes.agreed({})); // before another writes there
     const Sampling sampling{recipe_.rollout.temperature, recipe_.rollout.topP};
     CUDA_AGENT_ASSIGN(collected,
