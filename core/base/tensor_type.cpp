@@ -3,6 +3,8 @@
 
 #include "core/base/tensor_type.h"
 
+#include "core/base/reordered.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -87,14 +89,7 @@ bool TensorType::contiguous() const {
 }
 
 TensorType permuted(const TensorType &type, const std::vector<int> &order) {
-    if (order.empty())
-        return type;
-    TensorType result{type.dtype, {}, {}};
-    for (const int dimension : order) {
-        result.shape.push_back(type.shape.at(static_cast<std::size_t>(dimension)));
-        result.strides.push_back(type.strides.at(static_cast<std::size_t>(dimension)));
-    }
-    return result;
+    return {type.dtype, reordered(type.shape, order), reordered(type.strides, order)};
 }
 
 std::vector<int> memoryOrderOf(const TensorType &type) {
@@ -129,11 +124,7 @@ std::vector<int> inverseOrder(const std::vector<int> &order) {
 }
 
 TensorType denseType(DType dtype, const Shape &shape, const std::vector<int> &order) {
-    Shape lying;
-    for (const int dimension : order)
-        lying.push_back(shape.at(static_cast<std::size_t>(dimension)));
-    return permuted(contiguousType(dtype, order.empty() ? shape : std::move(lying)),
-                    inverseOrder(order));
+    return permuted(contiguousType(dtype, reordered(shape, order)), inverseOrder(order));
 }
 
 Json toJson(const TensorType &type) {

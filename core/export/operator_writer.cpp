@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/reordered.h"
 #include "core/export/template.h"
 #include "core/export/writers.h"
 
@@ -60,10 +61,8 @@ class OperatorWriter {
     /// In the order that it has for the steps.
     std::string shapeOf(const plan::Buffer &buffer) const {
         std::vector<std::string> list;
-        for (std::size_t d = 0; d < buffer.shape.size(); ++d)
-            list.push_back(code(
-                buffer
-                    .shape[buffer.order.empty() ? d : static_cast<std::size_t>(buffer.order[d])]));
+        for (const auto &each : reordered(buffer.shape, buffer.order))
+            list.push_back(code(each));
         return fmt::format("{{{}}}", fmt::join(list, ", "));
     }
 

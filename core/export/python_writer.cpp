@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/names.h"
+#include "core/base/reordered.h"
 #include "core/export/task_text.h"
 #include "core/export/template.h"
 #include "core/export/writers.h"
@@ -199,10 +200,8 @@ class PackageWriter {
         std::vector<std::string> made;
         for (const auto *output : interface_.outputs) {
             std::vector<std::string> shape;
-            for (std::size_t d = 0; d < output->shape.size(); ++d) {
-                const auto dimension = output->order.empty() ? d : output->order[d];
-                shape.push_back(interface_.code(output->shape[dimension].text(), Language::python));
-            }
+            for (const auto &extent : reordered(output->shape, output->order))
+                shape.push_back(interface_.code(extent.text(), Language::python));
             made.push_back(fmt::format("{}.new_empty(({}), dtype={})", first, tupleItems(shape),
                                        typeText(output->dtype, Language::python)));
             if (!output->order.empty())

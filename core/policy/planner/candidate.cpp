@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/candidate.h"
+
+#include "core/base/reordered.h"
 #include "core/policy/planner/group_text.h"
 #include "core/policy/planner/products.h"
 #include "core/policy/planner/recurrence.h"
@@ -38,10 +40,7 @@ Json bufferJson(const BufferInfo &buffer) {
         break;
     }
     json["dtype"] = nameOf(buffer.dtype);
-    json["shape"] = Json::array();
-    const std::vector<int> places = inverseOrder(buffer.order); // of the task's dimensions
-    for (std::size_t d = 0; d < buffer.expressions.size(); ++d)
-        json["shape"].push_back(buffer.expressions[places.empty() ? d : places[d]]);
+    json["shape"] = reordered(buffer.expressions, inverseOrder(buffer.order)); // the task's
     return json;
 }
 

@@ -3,6 +3,7 @@
 #include "core/policy/planner/lowering.h"
 
 #include "core/base/names.h"
+#include "core/base/reordered.h"
 #include "core/policy/planner/group.h"
 
 #include <cmath>
@@ -23,17 +24,6 @@ double numberOf(const Json &json, double fallback) {
         return word == "nan" ? std::nan("") : word == "inf" ? infinity : -infinity;
     }
     return fallback;
-}
-
-/// An empty order leaves them as they are.
-template <typename Each>
-std::vector<Each> reordered(const std::vector<Each> &list, const std::vector<int> &order) {
-    if (order.empty())
-        return list;
-    std::vector<Each> result;
-    for (const int place : order)
-        result.push_back(list.at(static_cast<std::size_t>(place)));
-    return result;
 }
 
 } // namespace

@@ -132,7 +132,8 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
     }
     // PyTorch does not take TF32 everywhere it may, and what it computes sets the allowance.
     if (any(roundsProducts)) {
-        const LoweringOptions full{.algebra = true, .inPlace = cuda, .deepen = cuda};
+        LoweringOptions full = usual;
+        full.tf32Gemm = full.tf32Convolution = false;
         for (const bool channelsLast : {false, true}) {
             if (channelsLast && !convolutions)
                 continue;
