@@ -98,6 +98,24 @@ void KernelWriter::otherwise() {
     open("} else");
 }
 
+void KernelWriter::withFirstRow(const std::function<void()> &act) {
+    const std::string each = rowSubscript();
+    if (each.empty())
+        return act();
+    std::map<int, std::string> first;
+    for (const auto &scope : scopes_)
+        for (const auto &[value, text] : scope)
+            if (text.ends_with(each))
+                first[value] = text.substr(0, text.size() - each.size()) + "[0]";
+    scopes_.push_back(first);
+    act();
+    const auto known = std::move(scopes_.back());
+    scopes_.pop_back();
+    for (const auto &[value, text] : known)
+        if (!first.contains(value))
+            remember(value, text);
+}
+
 const std::string *KernelWriter::recall(int value) const {
     for (std::size_t i = scopes_.size(); i-- > 0;) {
         if (const auto found = scopes_[i].find(value); found != scopes_[i].end())

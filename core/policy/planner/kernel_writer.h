@@ -78,6 +78,9 @@ class KernelWriter {
         pointers_.pop_back();
         names_.pop_back();
     }
+    /// Does `act` with the first row's of what rows in hand keep each for itself: outside of their
+    /// loop, for what is the same for all of them.
+    void withFirstRow(const std::function<void()> &act);
     void remember(int value, std::string text) { scopes_.back()[value] = std::move(text); }
     const std::string *recall(int value) const;
     /// A name for a variable or an array of a value that nothing known up to the matching `pop`

@@ -23,12 +23,10 @@ void VectorWriter::loadVectors(const std::vector<int> &roots) {
 void VectorWriter::loadVector(int load, const std::string &to, int width) {
     out_.helpers.insert("loadVector");
     const Access &access = n_.accesses.at(load);
-    std::string at = withPicks(p_.values[load], elementOffset(access));
     // Positions that it picks are the same for the whole run (readsInRuns), also where rows in hand
     // keep one each; the run itself is outside of their loop.
-    const std::string each = rowSubscript();
-    for (auto i = at.find(each); !each.empty() && i != at.npos; i = at.find(each))
-        at.replace(i, each.size(), "[0]");
+    std::string at;
+    withFirstRow([&] { at = withPicks(p_.values[load], elementOffset(access)); });
     const std::string call =
         fmt::format("loadVector({}, {} + {});", to, pointer(access, p_.values[load].buffer), at);
     const Value &value = p_.values[load];

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 // Which schedules a device is offered, and what their kernels hold.
 
 namespace cuda_agent::policy::graphs {
@@ -114,6 +116,46 @@ TEST(ScheduleSpace, RunsOfNeighbouringColumnsArePickedByOnePosition) {
             EXPECT_EQ(text.substr(line, end - line).find("[e]"), std::string::npos) << name;
             several += text.substr(line, end - line).find("[0]") != std::string::npos ? 1 : 0;
         }
+    }
+    EXPECT_GT(several, 0);
+}
+
+/// Lines that name an element of several, "[e]", outside of a loop over these.
+std::vector<std::string> elementsOutsideOfLoops(const std::string &text) {
+    std::vector<std::string> lines;
+    std::vector<bool> braces; // whether each is a loop's over elements, or lies in one
+    bool head = false;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+        const bool loop = line.find("for (int e = ") != line.npos;
+        const bool inside = head || loop || (!braces.empty() && braces.back());
+        if (!inside && line.find("[e]") != line.npos)
+            lines.push_back(line);
+        for (const char byte : line)
+            if (byte == '{')
+                braces.push_back(inside);
+            else if (byte == '}' && !braces.empty())
+                braces.pop_back();
+        head = loop && !line.ends_with("{");
+    }
+    return lines;
+}
+
+TEST(ScheduleSpace, WindowsOfNeighbouringColumnsLieAtOnePosition) {
+    // A thread has columns beside each other, whose windows' first place is computed before.
+    GraphWriter g;
+    const TensorType type = f32({223, 1, 47, 64, 64});
+    const Json grad = g.input(type), x = g.input(type);
+    const auto space =
+        spaceOf(g.returning({g.op("avg_pool3d_backward.default", type, grad, x, Json{3, 1, 1},
+                                  Json{1, 1, 1}, Json{1, 0, 0}, false, true, nullptr)}),
+                device::Kind::cuda);
+    int several = 0;
+    for (const auto &name : space.allSingleChanges()) {
+        const std::string text = kernelsOf(space, name);
+        const auto outside = elementsOutsideOfLoops(text);
+        EXPECT_TRUE(outside.empty()) << name << ": " << outside.front() << "\n" << text;
+        several += text.find("loadVector(in0_x") != text.npos ? 1 : 0;
     }
     EXPECT_GT(several, 0);
 }
