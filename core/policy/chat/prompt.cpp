@@ -121,10 +121,26 @@ std::string valueText(const Json &value, const std::map<std::string, std::string
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// "[(0, 0), (1, 2)]": what is added before and behind along each of `dims` dimensions, outermost
+/// first, where ATen has one flat list that begins with the last one.
+std::string paddingText(const Json &amounts, std::size_t dims) {
+    std::vector<std::string> parts;
+    for (std::size_t d = dims; d-- > 0;) {
+        const std::size_t at = 2 * d;
+        parts.push_back(at + 1 < amounts.size()
+                            ? fmt::format("({}, {})", amounts[at].dump(), amounts[at + 1].dump())
+                            : "(0, 0)");
+    }
+    return fmt::format("[{}]", fmt::join(parts, ", "));
+}
+
 std::string nodeText(const task::Node &node, const std::map<std::string, std::string> &names) {
     std::vector<std::string> arguments;
+    const bool pads = node.op.starts_with("aten.constant_pad_nd") && node.outputs.size() == 1;
     for (const auto &argument : node.args)
-        arguments.push_back(valueText(argument, names));
+        arguments.push_back(pads && arguments.size() == 1 && argument.is_array()
+                                ? paddingText(argument, node.outputs[0].shape.size())
+                                : valueText(argument, names));
     std::vector<std::string> types;
     for (const auto &type : node.outputs)
         types.push_back(typeText(type));

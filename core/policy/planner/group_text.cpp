@@ -112,9 +112,12 @@ std::string strideText(const Program &program, const std::vector<Walked> &walked
     return spelled(stride, fmt::format("{}", fmt::join(terms, " + ")));
 }
 
+using Borders = std::map<std::int64_t, std::string>; // as borderTexts() has them
+
 /// Where an access begins: behind the tensor's first element, or before it where windows reach over
 /// its border.
-std::string baseText(const Program &program, const std::vector<Walked> &walked, std::int64_t base) {
+std::string baseText(const Program &program, const std::vector<Walked> &walked, std::int64_t base,
+                     const Borders &borders) {
     std::vector<std::string> terms;
     for (const Walked &dim : walked) {
         if (dim.offset == 0)
@@ -126,7 +129,11 @@ std::string baseText(const Program &program, const std::vector<Walked> &walked, 
         // backwards at the last place.
         const std::int64_t places = dim.step == 1 ? program.axes.size(dim.axes) : 1;
         const bool last = offset >= leastSpelled && offset == dim.size - places;
-        const auto begin = last ? fmt::format("{} - {}", dim.size, places) : fmt::to_string(offset);
+        // One that lies behind others begins where the last of these ends.
+        const auto border = last ? borders.end() : borders.find(offset);
+        const auto begin = last                      ? fmt::format("{} - {}", dim.size, places)
+                           : border != borders.end() ? border->second
+                                                     : fmt::to_string(offset);
         const std::string inner = productText(dim.inner);
         if (inner == "1")
             terms.push_back(begin);
@@ -145,8 +152,8 @@ struct AccessText {
 };
 
 AccessText textOf(const Program &program, const Nest &nest, const std::vector<Walked> &walked,
-                  const Access &access) {
-    AccessText text{baseText(program, walked, access.base), {}};
+                  const Access &access, const Borders &borders) {
+    AccessText text{baseText(program, walked, access.base, borders), {}};
     for (std::size_t i = 0; i < nest.dims.size(); ++i)
         text.strides.push_back(
             strideText(program, walked, nest.dims[i].axes.back(), access.strides[i]));
@@ -351,9 +358,10 @@ std::string describeAccesses(const Program &program, const ScheduledGroup &group
     if (group.group->product >= 0)
         return {};
     std::vector<std::string> lines;
+    const Borders borders = borderTexts(program, group);
     forAccesses(program, group,
                 [&](int buffer, const auto &walked, const Access &access, int vector) {
-                    const AccessText text = textOf(program, group.nest, walked, access);
+                    const AccessText text = textOf(program, group.nest, walked, access, borders);
                     std::vector<std::string> strides;
                     for (const bool elements : {false, true})
                         for (std::size_t i = 0; i < group.nest.dims.size(); ++i)
@@ -373,6 +381,7 @@ SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group) {
     SizeTexts texts;
     if (group.group->product >= 0)
         return texts;
+    texts.borders = borderTexts(program, group);
     const std::vector<int> rows = group.nest.rowDims(), elements = group.nest.elementDims();
     std::vector<int> all = rows;
     all.insert(all.end(), elements.begin(), elements.end());
@@ -382,7 +391,7 @@ SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group) {
         addProduct(texts.loops, sizesOf(program, group.nest, {place}));
     forAccesses(program, group, [&](int buffer, const auto &walked, const Access &access, int) {
         SizeTexts::Texts &strides = texts.strides[program.buffers[buffer].name];
-        const AccessText text = textOf(program, group.nest, walked, access);
+        const AccessText text = textOf(program, group.nest, walked, access, texts.borders);
         const auto add = [&](std::int64_t number, const std::string &words) {
             if (std::abs(number) >= leastSpelled && words.find(' ') != words.npos)
                 strides.try_emplace(std::abs(number), words.substr(number < 0 ? 1 : 0));
@@ -393,7 +402,6 @@ SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group) {
         for (const Walked &dim : walked) // where a position is picked along it
             addProduct(strides, dim.inner);
     });
-    texts.borders = borderTexts(program, group);
     return texts;
 }
 

@@ -8,10 +8,14 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace cuda_agent::policy {
 
 namespace {
+
+/// Positions with more have a name, in bytes.
+constexpr std::size_t longestFormula = 32;
 
 /// The integer of a comparison's right side, which is a constant.
 std::optional<std::int64_t> boundOf(const Program &program, const Value &comparison) {
@@ -88,7 +92,10 @@ class PositionText {
         call(nest_.along, "y", 'b');
     }
 
-    std::string ofLoad(int id) const {
+    /// What places of loads and stores are called since this was last asked: "p0 = (r0 + 1) / 2".
+    std::vector<std::string> newDefinitions() { return std::exchange(definitions_, {}); }
+
+    std::string ofLoad(int id) {
         const Value &load = program_.values[id];
         const BufferInfo &buffer = program_.buffers[load.buffer];
         const bool cut = !load.extents.empty();
@@ -114,7 +121,7 @@ class PositionText {
         return text;
     }
 
-    std::string ofStore(const Store &store, const Access &access) const {
+    std::string ofStore(const Store &store, const Access &access) {
         const BufferInfo &buffer = program_.buffers[store.buffer];
         const bool flat = store.dims.size() == 1 && buffer.shape.size() != 1;
         Places places(flat ? Shape{program_.axes.size(store.dims[0])} : buffer.shape);
@@ -132,10 +139,27 @@ class PositionText {
 
   private:
     /// The text of a value; in parentheses where it is a sum or the like within a product.
-    std::string of(int id, bool inside = false) const {
+    /// Positions whose formula is long have a name, as several accesses have them.
+    std::string of(int id, bool inside = false) {
+        if (const auto known = positions_.find(id); known != positions_.end())
+            return known->second;
+        auto text = formulaOf(id, inside);
+        const Value &value = program_.values[id];
+        if (value.kind != Kind::pointwise || !value.name.empty() || isFloating(value.dtype) ||
+            value.dtype == DType::boolean || text.size() <= longestFormula)
+            return text;
+        const auto name = fmt::format("p{}", positions_.size());
+        positions_[id] = name;
+        definitions_.push_back(fmt::format("{} = {}", name, formulaOf(id, false)));
+        return name;
+    }
+
+    std::string formulaOf(int id, bool inside) {
         const Value &value = program_.values[id];
         if (value.kind == Kind::constant)
-            return fmt::format("{}", value.number);
+            return value.dtype == DType::float64 || !isFloating(value.dtype)
+                       ? fmt::format("{}", value.number)
+                       : fmt::format("{}", static_cast<float>(value.number));
         if (value.kind == Kind::index)
             return ofIndex(id, inside);
         if (!value.name.empty())
@@ -146,6 +170,9 @@ class PositionText {
             return value.op;
         if (value.op == "cast")
             return of(value.args[0], inside);
+        if (const int within = clampedBy(value); within >= 0)
+            return fmt::format("clamp({}, {}, {})", of(within),
+                               of(program_.values[value.args[0]].args[1]), of(value.args[1]));
         static const std::map<std::string, const char *> signs{
             {"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"idiv", "/"}, {"imod", "%"}, {"and", "and"},
             {"ge", ">="}, {"gt", ">"},  {"le", "<="}, {"lt", "<"},   {"eq", "=="},  {"ne", "!="}};
@@ -164,6 +191,17 @@ class PositionText {
             fmt::format("{} {} {}", of(value.args[0], !joins), sign->second,
                         border == borders_.end() ? of(value.args[1], !joins) : border->second);
         return inside ? fmt::format("({})", text) : text;
+    }
+
+    /// The value that `value` keeps between two constants; -1 where it is none such.
+    int clampedBy(const Value &value) const {
+        if (value.op != "iminimum" || value.args.size() != 2)
+            return -1;
+        const Value &least = program_.values[value.args[0]];
+        const bool both = least.kind == Kind::pointwise && least.op == "imaximum" &&
+                          program_.values[least.args[1]].kind == Kind::constant &&
+                          program_.values[value.args[1]].kind == Kind::constant;
+        return both ? least.args[0] : -1;
     }
 
     std::string ofIndex(int id, bool inside) const {
@@ -215,7 +253,7 @@ class PositionText {
 
     /// "in0[k0, _, r0 * 2 - 1]"; the name alone where it cannot be said so.
     std::string textOf(const Places &places, const Access &access, const std::string &name,
-                       bool cut) const {
+                       bool cut) {
         if (!places.are(access))
             return name;
         std::vector<std::string> coordinates, sizes;
@@ -239,7 +277,7 @@ class PositionText {
     }
 
     /// Of dimensions `d` to `last`, which are walked as one.
-    std::string placeText(const Places &places, std::size_t d, std::size_t last) const {
+    std::string placeText(const Places &places, std::size_t d, std::size_t last) {
         const std::int64_t inner = places.dims[last].inner;
         std::map<int, std::int64_t> steps;
         for (std::size_t k = d; k <= last; ++k)
@@ -291,13 +329,19 @@ class PositionText {
         // A part that reaches the dimension's end begins so much before it.
         if (factors.size() == 1 && dim.first >= leastSpelled && first + count == dim.size)
             return fmt::format("{} - {}", dim.size, count);
+        // One that lies behind others begins where the last of these ends.
+        if (const auto border = borders_.find(first);
+            factors.size() == 1 && border != borders_.end())
+            return border->second;
         return factors.empty() ? "1" : fmt::format("{}", fmt::join(factors, " * "));
     }
 
     const Program &program_;
     const Nest &nest_;
     std::map<std::int64_t, std::string> borders_;
-    std::map<int, std::string> names_; ///< of loops
+    std::map<int, std::string> names_;     ///< of loops
+    std::map<int, std::string> positions_; ///< names of values that are positions
+    std::vector<std::string> definitions_; ///< of those, not asked for yet
 };
 
 } // namespace
@@ -334,10 +378,12 @@ std::map<std::int64_t, std::string> borderTexts(const Program &program,
 std::string describePositions(const Program &program, const ScheduledGroup &group) {
     if (group.group->product >= 0)
         return {};
-    const PositionText positions(program, group);
+    PositionText positions(program, group);
     std::vector<std::string> lines;
     const auto add = [&](std::string line) {
         constexpr std::size_t most = 240; // who cannot say it shorter does not help to copy it
+        for (auto &definition : positions.newDefinitions())
+            lines.push_back(std::move(definition));
         if (line.size() <= most && std::ranges::find(lines, line) == lines.end())
             lines.push_back(std::move(line));
     };

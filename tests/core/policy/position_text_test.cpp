@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/position_text.h"
+
+#include "core/policy/planner/group_text.h"
 #include "tests/core/policy/planner_graphs.h"
 
 #include <gtest/gtest.h>
@@ -130,8 +132,35 @@ TEST(PositionText, PositionsAreFormulasOrTheNamesOfWhatComputesThem) {
               nameOf(part) + " = in0[r0, (r1 + 1) % 3]; out0[r0, r1]");
     const Json picked = g.op("gather.default", f32({4, 1}), x, 1, i);
     EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", f32({4, 1}), picked)})),
-              "in1[i, 0]; " + nameOf(picked) +
-                  " = in0[i, iminimum(imaximum(in1, 0), 2)]; out0[i, 0]");
+              "in1[i, 0]; " + nameOf(picked) + " = in0[i, clamp(in1, 0, 2)]; out0[i, 0]");
+}
+
+TEST(PositionText, APartBehindOthersBeginsWhereTheseEnd) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 48, 6})), y = g.input(f32({4, 2, 6})),
+               z = g.input(f32({4, 3, 6}));
+    const TensorType type = f32({4, 53, 6});
+    const Json all = g.op("cat.default", type, Json::array({x, y, z}), 1);
+    const auto task = g.returning({g.op("exp.default", type, all)});
+    EXPECT_EQ(positionsOf(task),
+              "in2[r0, r1 - (2 + 48), r2] where r1 >= (2 + 48), else 0; in1[r0, r1 - 48, r2] "
+              "where r1 >= 48 and r1 < (2 + 48), else 0; in0[r0, r1, r2] where r1 < 48, else 0; "
+              "out0[r0, r1, r2]");
+    const Fused fused = fuse(lowered(task), {});
+    const auto text = describeAccesses(fused.program, groupsOf(fused, false).at(0));
+    EXPECT_TRUE(text.starts_with("in2 + -((2 + 48) * 6): (3 * 6), 6, 1")) << text;
+}
+
+TEST(PositionText, LongFormulasHaveANameThatOthersTake) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 30, 40}));
+    const TensorType type = f32({4, 30, 60});
+    const Json wide = g.op("upsample_linear1d.default", type, x, Json{60}, false, nullptr);
+    EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", type, wide)})),
+              "p0 = clampmin(((r1 + 0.5) * 0.6666667) - 0.5, 0); "
+              "in0[r0, _, clamp(iminimum(p0, 39), 0, 39)]; "
+              "p1 = iminimum(iminimum(p0, 39) + 1, 39); in0[r0, _, clamp(p1, 0, 39)]; "
+              "out0[r0, _, r1]");
 }
 
 } // namespace

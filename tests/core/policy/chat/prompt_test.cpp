@@ -63,6 +63,21 @@ TEST(ChatPrompt, TellsTaskDeviceAndOperators) {
         << text;
 }
 
+TEST(ChatPrompt, PadsAreToldByDimension) {
+    auto context = contextOf();
+    task::Node pad;
+    pad.name = "padded";
+    pad.op = "aten.constant_pad_nd.default";
+    pad.args = {{{"node", "x"}}, {1, 2, 0, 3}, 0.5};
+    pad.outputs = {contiguousType(DType::float32, {8, 67, 131})};
+    context.task.graph.nodes.push_back(pad);
+    const auto text = promptOf(context, "").text;
+    EXPECT_NE(text.find("padded = aten.constant_pad_nd(in0, [(0, 0), (0, 3), (1, 2)], 0.5) "
+                        "f32[8, 67, 131]"),
+              std::string::npos)
+        << text;
+}
+
 TEST(ChatPrompt, CommentsAboveTheTaskAreLeftOut) {
     const auto bare = promptOf(contextOf(), "import torch\n# a step\nclass Model: pass\n").text;
     for (const auto *heading : {"# a licence\n# of two lines\n\n", "\n\n", "#\r\n\r\n"})
