@@ -53,6 +53,7 @@ TokenMasks::make(TurnGrammar grammar, const Tokenizer &tokenizer, std::int64_t v
         plain.push_back(id);
     }
     masks->fillTree(plain);
+    masks->names_.emplace(masks->bytes_);
     return std::shared_ptr<const TokenMasks>(std::move(masks));
 }
 
@@ -129,9 +130,24 @@ void TokenMasks::eachNext(const TurnState &state, const Found &found) const {
     }
 }
 
-TokenMasks::Mask TokenMasks::allowed(const TurnState &state, std::int64_t room) const {
+TokenMasks::Mask TokenMasks::formed(const TurnState &state, std::int64_t room) const {
     const auto all = known({state, anyRoom});
     return room > all.most ? all.mask : known({state, room}).mask;
+}
+
+TokenMasks::Mask TokenMasks::allowed(const Writing &writing, std::int64_t room) const {
+    return names_->narrowed(formed(writing.turn, room), writing);
+}
+
+bool TokenMasks::take(Writing &writing, std::int32_t token) const {
+    const auto turn = next(writing.turn, token);
+    if (!turn)
+        return false;
+    writing.turn = *turn;
+    const auto id = static_cast<std::size_t>(token);
+    if (symbols_[id] == 0)
+        names_->take(writing, bytes_[id]);
+    return true;
 }
 
 TokenMasks::Known TokenMasks::known(const Key &key) const {

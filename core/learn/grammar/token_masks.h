@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/learn/grammar/name_masks.h"
 #include "core/learn/grammar/turn_grammar.h"
 #include "core/learn/tokenizer/tokenizer.h"
 #include "core/policy/chat/chat.h"
@@ -23,8 +24,7 @@ namespace cuda_agent::learn {
 /// let go.
 class TokenMasks {
   public:
-    /// A byte a token: 1 where it may come. Never changes.
-    using Mask = std::shared_ptr<const std::vector<std::uint8_t>>;
+    using Mask = TokenMask;
     static constexpr std::size_t mostKept = std::size_t{256} << 20;
     static constexpr std::int64_t anyRoom = std::numeric_limits<std::int64_t>::max();
 
@@ -43,7 +43,12 @@ class TokenMasks {
     /// behind which it can still end in time. At least one, as long as the turn has not ended and
     /// `room` is no less than leastToEnd(state); a turn whose tokens are all of such masks never
     /// has less, for its first state asks for one token.
-    Mask allowed(const TurnState &state, std::int64_t room = anyRoom) const;
+    Mask formed(const TurnState &state, std::int64_t room = anyRoom) const;
+    /// The same of a turn whose names are known, too: without the tokens by which its source would
+    /// use a name that it has not declared, where others are left. These masks are not kept.
+    Mask allowed(const Writing &writing, std::int64_t room = anyRoom) const;
+    /// Takes a token; false, and nothing has changed, where it may not come by the turn's grammar.
+    bool take(Writing &writing, std::int32_t token) const;
     /// Tokens that end the turn, at most: what TurnGrammar::closing() says in the longest tokens
     /// that there are. 0 of one that has ended.
     std::int64_t leastToEnd(const TurnState &state) const;
@@ -102,7 +107,8 @@ class TokenMasks {
     std::array<std::int32_t, chat::specialTokens.size()> specials_{}; ///< ids; -1: not there
     std::vector<Node> nodes_;
     std::vector<std::int32_t> tokens_;
-    std::size_t deepest_ = 0; ///< bytes of the longest token
+    std::size_t deepest_ = 0;        ///< bytes of the longest token
+    std::optional<NameMasks> names_; ///< once the tokens' bytes are there
 
     mutable std::mutex mutex_;
     mutable std::unordered_map<Key, Known, KeyHash> masks_;

@@ -44,7 +44,7 @@ struct Generator::Conversation::State {
     std::int64_t age = 0;             ///< of the weights that made these keys
     std::mt19937_64 random;
     bool likeliest = false; ///< nothing is drawn by it
-    TurnState turn;         ///< where there is a grammar
+    Writing turn;           ///< where there is a grammar
     TokenGuesses guesses;
     std::size_t remembered = 0; ///< of the tokens, those that others may guess by
     // Of the present request:
@@ -163,7 +163,7 @@ struct Generator::Engine {
                 lane.guess.resize(i);
             if (i == lane.guess.size())
                 return lane;
-            turn = options.masks->next(turn, lane.guess[i]).value_or(turn);
+            options.masks->take(turn, lane.guess[i]);
         }
     }
 
@@ -253,7 +253,7 @@ struct Generator::Engine {
                 state.written.logProbabilities.push_back(static_cast<float>(table[1][at]));
                 state.written.entropy.push_back(static_cast<float>(table[2][at]));
                 if (options.masks)
-                    state.turn = options.masks->next(state.turn, token).value_or(state.turn);
+                    options.masks->take(state.turn, token);
                 stands = drawn < lane.guess.size() && lane.guess[drawn] == token;
             }
             first += 1 + static_cast<std::int64_t>(lane.guess.size());

@@ -13,7 +13,7 @@ namespace cuda_agent::learn {
 
 std::vector<TokenMasks::Mask> masksOf(const TokenRecord &record, const TurnMasks &masks) {
     std::vector<TokenMasks::Mask> all;
-    std::optional<TurnState> turn;
+    std::optional<Writing> turn;
     std::size_t written = 0;
     for (std::size_t i = 0; i < record.tokens.size(); ++i) {
         if (record.byPolicy[i] == 0) {
@@ -27,9 +27,33 @@ std::vector<TokenMasks::Mask> masksOf(const TokenRecord &record, const TurnMasks
                                          roomOf(masks.longestTurn, masks.context, i, written++));
         if (refuses(mask, record.tokens[i]))
             mask = nullptr;
-        turn = mask ? masks.tokens->next(*turn, record.tokens[i]) : std::nullopt;
+        if (!mask || !masks.tokens->take(*turn, record.tokens[i]))
+            turn.reset();
         all.push_back(std::move(mask));
     }
+    return all;
+}
+
+PackedMasks::PackedMasks(const std::vector<TokenMasks::Mask> &masks) {
+    std::map<const void *, std::size_t> known;
+    for (const auto &mask : masks) {
+        const auto [at, fresh] = known.emplace(mask.get(), different_.size());
+        if (fresh && mask)
+            different_.push_back({std::vector<bool>(mask->begin(), mask->end()), false});
+        else if (fresh)
+            different_.push_back({{}, true});
+        rows_.push_back(at->second);
+    }
+}
+
+std::vector<TokenMasks::Mask> PackedMasks::masks() const {
+    std::vector<TokenMasks::Mask> different, all;
+    for (const auto &one : different_)
+        different.push_back(one.any ? nullptr
+                                    : std::make_shared<const std::vector<std::uint8_t>>(
+                                          one.bits.begin(), one.bits.end()));
+    for (const auto row : rows_)
+        all.push_back(different[row]);
     return all;
 }
 

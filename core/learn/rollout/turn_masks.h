@@ -39,6 +39,24 @@ inline bool refuses(const TokenMasks::Mask &mask, std::int32_t token) {
 /// turn's end the masks are null. Any thread.
 std::vector<TokenMasks::Mask> masksOf(const TokenRecord &record, const TurnMasks &masks);
 
+/// Masks of a trajectory as bits, an eighth of their size: each source's are its own, and a batch
+/// of trajectories keeps them all.
+class PackedMasks {
+  public:
+    PackedMasks() = default;
+    explicit PackedMasks(const std::vector<TokenMasks::Mask> &masks);
+    /// As they were given; those that were one are one.
+    std::vector<TokenMasks::Mask> masks() const;
+
+  private:
+    struct Bits {
+        std::vector<bool> bits;
+        bool any = false; ///< a null mask
+    };
+    std::vector<Bits> different_;
+    std::vector<std::size_t> rows_;
+};
+
 /// Masks as a tensor of few rows: those that are alike are one.
 class MaskRows {
   public:

@@ -28,10 +28,9 @@ Experience::Experience(const std::vector<Trajectory> &trajectories, at::Device d
         mask[static_cast<std::int64_t>(i)].narrow(0, 0, records_[i]->ownTokens()).fill_(true);
     mask_ = mask.to(device);
     if (masks.tokens) // once for all passes
-        masks_ =
-            parallelResults<std::vector<TokenMasks::Mask>>(records_.size(), 0, [&](std::size_t i) {
-                return Result<std::vector<TokenMasks::Mask>>(masksOf(*records_[i], masks));
-            }).value();
+        masks_ = parallelResults<PackedMasks>(records_.size(), 0, [&](std::size_t i) {
+                     return Result<PackedMasks>(PackedMasks(masksOf(*records_[i], masks)));
+                 }).value();
 }
 
 std::vector<std::vector<std::size_t>>
@@ -48,11 +47,11 @@ Experience::groups(const std::vector<std::size_t> &chosen) const {
 
 TrajectoryBatch Experience::batch(const std::vector<std::size_t> &group) const {
     std::vector<const TokenRecord *> records;
-    std::vector<const std::vector<TokenMasks::Mask> *> masks;
+    std::vector<std::vector<TokenMasks::Mask>> masks;
     for (const auto i : group) {
         records.push_back(records_[i]);
         if (!masks_.empty())
-            masks.push_back(&masks_[i]);
+            masks.push_back(masks_[i].masks());
     }
     return TrajectoryBatch(records, device_, masks);
 }

@@ -48,7 +48,7 @@ class Experience {
     std::vector<float> rewards_;
     at::Device device_;
     std::int64_t microTokens_;
-    std::vector<std::vector<TokenMasks::Mask>> masks_; ///< by trajectory; empty: no grammar
+    std::vector<PackedMasks> masks_; ///< by trajectory; empty: no grammar
     at::Tensor mask_;
 };
 

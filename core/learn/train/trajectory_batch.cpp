@@ -10,7 +10,7 @@
 namespace cuda_agent::learn {
 
 TrajectoryBatch::TrajectoryBatch(const std::vector<const TokenRecord *> &records, at::Device device,
-                                 const std::vector<const std::vector<TokenMasks::Mask> *> &masks) {
+                                 const std::vector<std::vector<TokenMasks::Mask>> &masks) {
     const auto rows = static_cast<std::int64_t>(records.size());
     std::int64_t length = 0, most = 1;
     for (const auto *record : records) {
@@ -32,7 +32,7 @@ TrajectoryBatch::TrajectoryBatch(const std::vector<const TokenRecord *> &records
             slots.push_back(row * most + own++);
         }
         if (!masks.empty())
-            std::ranges::copy(*masks[static_cast<std::size_t>(row)], std::back_inserter(allowed_));
+            std::ranges::copy(masks[static_cast<std::size_t>(row)], std::back_inserter(allowed_));
     }
     const auto moved = [&](const std::vector<std::int64_t> &values) {
         return at::tensor(values, at::kLong).to(device);

@@ -17,7 +17,7 @@ class TrajectoryBatch {
     /// of each conversation masksOf() it, where its turns were drawn by a grammar; empty: they
     /// were not.
     TrajectoryBatch(const std::vector<const TokenRecord *> &records, at::Device device,
-                    const std::vector<const std::vector<TokenMasks::Mask> *> &masks = {});
+                    const std::vector<std::vector<TokenMasks::Mask>> &masks = {});
 
     std::int64_t rows() const { return mask_.size(0); }
     std::int64_t most() const { return mask_.size(1); } ///< of a row's own tokens

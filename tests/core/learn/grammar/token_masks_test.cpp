@@ -45,7 +45,7 @@ class Writer {
         while (state.place != TurnState::Place::end) {
             EXPECT_LT(static_cast<std::int64_t>(tokens.size()), room);
             const auto allowed =
-                masks_.allowed(state, room - static_cast<std::int64_t>(tokens.size()));
+                masks_.formed(state, room - static_cast<std::int64_t>(tokens.size()));
             std::vector<std::int32_t> all;
             for (std::size_t i = 0; i < allowed->size(); ++i)
                 if ((*allowed)[i] != 0)
@@ -131,7 +131,7 @@ TEST(TokenMasks, AreWhatEachTokenAloneSays) {
     for (const auto token : tokens) {
         for (const std::int64_t room :
              {TokenMasks::anyRoom, all->leastToEnd(state), all->leastToEnd(state) + 5}) {
-            const auto mask = all->allowed(state, room);
+            const auto mask = all->formed(state, room);
             ASSERT_EQ(mask->size(), static_cast<std::size_t>(vocabulary()));
             for (std::int32_t id = 0; id < vocabulary(); ++id) {
                 const auto next = all->next(state, id);
@@ -168,14 +168,14 @@ TEST(TokenMasks, ATokenMayBelongToSeveralParts) {
 TEST(TokenMasks, ATurnCanEndInTheRoomThatItHas) {
     const auto all = masks();
     EXPECT_EQ(all->leastToEnd({}), 1);
-    const auto tight = all->allowed({}, 1);
+    const auto tight = all->formed({}, 1);
     EXPECT_EQ(std::ranges::count(*tight, 1), 1);
     EXPECT_EQ((*tight)[static_cast<std::size_t>(*tokenizer().id(chat::imEnd))], 1);
     const auto call = static_cast<std::size_t>(*tokenizer().id(chat::toolCall));
-    EXPECT_EQ((*all->allowed({}, 3))[call], 0) << "no call is that short";
-    EXPECT_EQ((*all->allowed({}))[call], 1);
-    EXPECT_EQ(all->allowed({}, 1000), all->allowed({}, 2000)) << "one mask for all that is enough";
-    EXPECT_EQ(std::ranges::count(*all->allowed({TurnState::Place::end}), 1), 0);
+    EXPECT_EQ((*all->formed({}, 3))[call], 0) << "no call is that short";
+    EXPECT_EQ((*all->formed({}))[call], 1);
+    EXPECT_EQ(all->formed({}, 1000), all->formed({}, 2000)) << "one mask for all that is enough";
+    EXPECT_EQ(std::ranges::count(*all->formed({TurnState::Place::end}), 1), 0);
 }
 
 TEST(TokenMasks, NeedsTheTokensOfTheTemplate) {
@@ -198,7 +198,7 @@ TEST(TokenMasks, ThoseThatAreAlikeAreOne) {
     TurnState state;
     std::mt19937_64 random(5);
     for (; states < 300 && state.place != TurnState::Place::end; ++states) {
-        const auto mask = all->allowed(state);
+        const auto mask = all->formed(state);
         const auto [at, fresh] = known.try_emplace(*mask, mask.get());
         EXPECT_EQ(at->second, mask.get()) << states;
         std::vector<std::int32_t> may;

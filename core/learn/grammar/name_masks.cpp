@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/learn/grammar/name_masks.h"
+
+#include "core/learn/grammar/cuda_words.h"
+
+#include <algorithm>
+#include <map>
+
+namespace cuda_agent::learn {
+
+namespace {
+
+bool isOfWord(char byte) {
+    return SourceNames::isOfWord(static_cast<unsigned char>(byte));
+}
+
+/// Names that begin so are not asked about: the compiler's, and numbers.
+bool isFree(char first) {
+    return first == '_' || (first >= '0' && first <= '9');
+}
+
+} // namespace
+
+NameMasks::NameMasks(const std::vector<std::string> &bytes)
+    : alone_(bytes.size()), notAlone_(bytes.size(), 1) {
+    std::map<std::string, Word> words;
+    std::map<std::string, Tokens> led;
+    auto begins = std::vector<std::uint8_t>(bytes.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const std::string &text = bytes[i];
+        const auto first = std::ranges::find_if(text, isOfWord);
+        // What has something behind its letters, which no tokenizer of this kind makes, is free.
+        if (first == text.end() || !std::all_of(first, text.end(), isOfWord))
+            continue;
+        const auto token = static_cast<std::int32_t>(i);
+        const std::string lead(text.begin(), first), word(first, text.end());
+        (lead.empty() ? words[word].alone : words[word].led).push_back(token);
+        if (!lead.empty())
+            led[lead].push_back(token);
+        alone_[i] = lead.empty() ? 1 : 0;
+        notAlone_[i] = lead.empty() ? 0 : 1;
+        longest_ = std::max(longest_, word.size());
+        begins[i] = isFree(word.front()) ? 1 : 0;
+    }
+    for (auto &[lead, tokens] : led)
+        led_.push_back({lead, std::move(tokens)});
+    texts_.reserve(words.size());
+    for (auto &[word, tokens] : words)
+        words_.emplace(texts_.emplace_back(word), std::move(tokens));
+    for (const auto word : cudaWords())
+        addBeginsOf(word, begins);
+    begins_ = std::make_shared<const std::vector<std::uint8_t>>(std::move(begins));
+}
+
+void NameMasks::addBeginsOf(std::string_view name, std::vector<std::uint8_t> &begins) const {
+    for (std::size_t size = 1; size <= std::min(name.size(), longest_); ++size) {
+        const auto found = words_.find(name.substr(0, size));
+        if (found == words_.end())
+            continue;
+        for (const auto *tokens : {&found->second.alone, &found->second.led})
+            for (const auto token : *tokens)
+                begins[static_cast<std::size_t>(token)] = 1;
+    }
+}
+
+void NameMasks::addRest(std::string_view begun, std::string_view name,
+                        std::vector<std::uint8_t> &goesOn) const {
+    if (!name.starts_with(begun))
+        return;
+    const auto rest = name.substr(begun.size());
+    for (std::size_t size = 1; size <= std::min(rest.size(), longest_); ++size)
+        if (const auto found = words_.find(rest.substr(0, size)); found != words_.end())
+            for (const auto token : found->second.alone)
+                goesOn[static_cast<std::size_t>(token)] = 1;
+}
+
+void NameMasks::take(Writing &writing, std::string_view bytes) const {
+    writing.names.take(bytes);
+    const auto &declared = writing.names.declared();
+    if (writing.begins && writing.told == declared)
+        return;
+    // Mostly it is one more; where a scope has ended, those that are left are told anew.
+    std::vector<const DeclaredName *> fresh;
+    const auto *one = declared.get();
+    for (; one != nullptr && one != writing.told.get(); one = one->before.get())
+        fresh.push_back(one);
+    const bool more = writing.begins && one == writing.told.get();
+    auto begins = more ? *writing.begins : *begins_;
+    if (!more && one != nullptr)
+        for (; one != nullptr; one = one->before.get())
+            fresh.push_back(one);
+    for (const auto *name : fresh)
+        addBeginsOf(name->text, begins);
+    writing.told = declared;
+    writing.begins = std::make_shared<const std::vector<std::uint8_t>>(std::move(begins));
+}
+
+TokenMask NameMasks::narrowed(const TokenMask &mask, const Writing &writing) const {
+    const auto &names = writing.names;
+    if (!names.inCode() || mask->size() < alone_.size())
+        return mask;
+    auto narrow = *mask;
+    // Loops over all tokens are those that a compiler makes vectors of.
+    const auto count = alone_.size();
+    const auto begun = names.begun();
+    if (!begun.empty()) {
+        std::vector<std::uint8_t> goesOn(notAlone_);
+        const auto all = cudaWords();
+        for (auto word = std::ranges::lower_bound(all, begun);
+             word != all.end() && word->starts_with(begun); ++word)
+            addRest(begun, *word, goesOn);
+        for (const auto *name = names.declared().get(); name != nullptr; name = name->before.get())
+            addRest(begun, name->text, goesOn);
+        const bool ends = names.isKnown(begun); // whether the name may end here
+        for (std::size_t i = 0; i < count; ++i)
+            narrow[i] &= ends ? goesOn[i] : goesOn[i] & alone_[i];
+    } else if (!names.inWord() && names.mustBeKnown("")) {
+        for (std::size_t i = 0; i < count; ++i)
+            narrow[i] &= (*writing.begins)[i] | notAlone_[i];
+    }
+    for (const auto &[lead, tokens] : led_)
+        if (names.mustBeKnown(lead))
+            for (const auto token : tokens)
+                narrow[static_cast<std::size_t>(token)] &=
+                    (*writing.begins)[static_cast<std::size_t>(token)];
+    if (narrow == *mask || std::ranges::find(narrow, 1) == narrow.end())
+        return mask;
+    return std::make_shared<const std::vector<std::uint8_t>>(std::move(narrow));
+}
+
+} // namespace cuda_agent::learn
