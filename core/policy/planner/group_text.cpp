@@ -276,6 +276,35 @@ std::string operatorText(const Value &value) {
     return value.name.empty() ? value.op : value.name;
 }
 
+/// Adds what a value is computed from: operators of the task and what is read, also through parts
+/// that have no name.
+void addSources(const Program &program, int id, std::vector<std::string> &sources) {
+    const Value &value = program.values[id];
+    std::string text = value.name;
+    if (text.empty() && value.kind == Kind::load)
+        text = program.buffers[value.buffer].name;
+    if (text.empty() && value.kind == Kind::pointwise) {
+        for (const int arg : value.args)
+            addSources(program, arg, sources);
+        return;
+    }
+    if (text.empty() && value.kind != Kind::constant && value.kind != Kind::index)
+        text = value.op;
+    if (!text.empty() && std::ranges::find(sources, text) == sources.end())
+        sources.push_back(std::move(text));
+}
+
+/// "(in0, exp2)": what an operator of the task is computed from; empty of a part of one, and of
+/// nothing.
+std::string sourcesText(const Program &program, const Value &value) {
+    if (value.name.empty())
+        return {};
+    std::vector<std::string> sources;
+    for (const int arg : value.args)
+        addSources(program, arg, sources);
+    return sources.empty() ? "" : fmt::format("({})", fmt::join(sources, ", "));
+}
+
 /// What a store writes: "softmax", "in0" of a copy, "sum" of a result over the row.
 std::string storedText(const Program &program, int id) {
     const Value &value = program.values[id];
@@ -319,7 +348,7 @@ std::string describeGroup(const Program &program, const Group &group) {
                 tellRead(value.buffer);
             else if (const auto text = operatorText(value);
                      !text.empty() && toldValues.insert(id).second)
-                ops.push_back(text);
+                ops.push_back(text + sourcesText(program, value));
         }
         ops.insert(ops.end(), sweep.results.begin(), sweep.results.end());
         if (!reads.empty())

@@ -10,9 +10,10 @@ namespace cuda_agent::policy {
 inline constexpr std::int64_t leastSpelled = 10;
 
 /// What a group's kernel computes, in the order in which it does, each way along its rows for
-/// itself: "reads in0 [64, 4096]; abs_1, sum over the row; reads in0, weight [4096]; div, mul;
-/// writes out0 [64, 4096] = mul". Operators are named where they are first computed, and buffers
-/// wherever they are needed, with their shape the first time.
+/// itself: "reads in0 [64, 4096]; abs_1(in0), sum over the row; reads in0, weight [4096];
+/// div(in0, sum), mul(div, weight); writes out0 [64, 4096] = mul". Operators are named where they
+/// are first computed, with what they are computed from, and buffers wherever they are needed, with
+/// their shape the first time.
 std::string describeGroup(const Program &program, const Group &group);
 /// "rows 963 * 16, each of 8 * 32": the loops of its nest from outermost to innermost, one that
 /// walks several of a tensor's dimensions in parentheses. Empty for tiles of a product.

@@ -426,8 +426,29 @@ TEST(Group, IsToldOneWayAlongItsRowsAfterTheOther) {
     u.store(u.program.pointwise("cast", {scaled}, DType::float16), {{i}, {j}}, out);
     u.store(sum, {{i}}, other);
     EXPECT_EQ(describeGroup(u.program, u.group),
-              "reads in0 [4, 8]; abs, sum over the row; reads in0, in1 [8]; div_1, mul; "
+              "reads in0 [4, 8]; abs, sum over the row; reads in0, in1 [8]; div_1(in0, sum), mul; "
               "writes out0 [4, 8] = mul, out1 [4] = sum");
+}
+
+TEST(Group, TellsWhatAnOperatorIsComputedFrom) {
+    UnitByHand u;
+    const Axis i = u.axis(8);
+    const int first = u.buffer("in0", {8}), second = u.buffer("in1", {8}),
+              out = u.buffer("out0", {8});
+    const auto of = [&](const char *op, const char *name, std::vector<int> args) {
+        const int id = u.program.pointwise(op, std::move(args), DType::float32);
+        u.program.values[id].name = name;
+        return id;
+    };
+    const int x = u.program.load(first, {{i}}), y = u.program.load(second, {{i}});
+    const int power = of("exp2", "exp2", {y});
+    // A part that has no name of its own, and a constant.
+    const int twice =
+        u.program.pointwise("mul", {power, u.program.constant(2, DType::float32)}, DType::float32);
+    u.store(of("add", "add_1", {of("mul", "mul", {x, twice}), y}), {{i}}, out);
+    EXPECT_EQ(describeGroup(u.program, u.group),
+              "reads in0 [8], in1 [8]; exp2(in1), mul, mul(in0, exp2), add_1(mul, in1); "
+              "writes out0 [8] = add_1");
 }
 
 TEST(Group, TellsOnceOfABufferThatIsReadInTwoPlaces) {
