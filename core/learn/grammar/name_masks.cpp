@@ -15,11 +15,6 @@ bool isOfWord(char byte) {
     return SourceNames::isOfWord(static_cast<unsigned char>(byte));
 }
 
-/// Names that begin so are not asked about: the compiler's, and numbers.
-bool isFree(char first) {
-    return first == '_' || (first >= '0' && first <= '9');
-}
-
 } // namespace
 
 NameMasks::NameMasks(const std::vector<std::string> &bytes)
@@ -41,7 +36,7 @@ NameMasks::NameMasks(const std::vector<std::string> &bytes)
         alone_[i] = lead.empty() ? 1 : 0;
         notAlone_[i] = lead.empty() ? 0 : 1;
         longest_ = std::max(longest_, word.size());
-        begins[i] = isFree(word.front()) ? 1 : 0;
+        begins[i] = SourceNames::isFree(static_cast<unsigned char>(word.front())) ? 1 : 0;
     }
     for (auto &[lead, tokens] : led)
         led_.push_back({lead, std::move(tokens)});

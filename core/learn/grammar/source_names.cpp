@@ -44,6 +44,10 @@ bool SourceNames::isOfWord(unsigned char byte) {
            (byte >= '0' && byte <= '9') || byte == '_';
 }
 
+bool SourceNames::isFree(unsigned char first) {
+    return first == '_' || (first >= '0' && first <= '9');
+}
+
 void SourceNames::Before::see(Seen what) {
     seen = {what, seen[0], seen[1]};
 }
@@ -241,7 +245,7 @@ void SourceNames::takeCode(char byte) {
     const bool number = !word_.empty() && isDigit(word_.front());
     if (isOfWord(static_cast<unsigned char>(byte)) || (number && (byte == '.' || byte == '\''))) {
         if (word_.empty())
-            mustBeKnown_ = !isDigit(byte) && byte != '_' && place_.mustBeKnown();
+            mustBeKnown_ = !isFree(static_cast<unsigned char>(byte)) && place_.mustBeKnown();
         word_ += byte;
         return;
     }

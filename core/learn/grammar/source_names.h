@@ -48,6 +48,8 @@ class SourceNames {
     const std::shared_ptr<const DeclaredName> &declared() const { return names_; }
 
     static bool isOfWord(unsigned char byte);
+    /// Whether words that begin so are never asked about: names of the compiler's own, and numbers.
+    static bool isFree(unsigned char first);
 
   private:
     using Names = std::shared_ptr<const DeclaredName>;
