@@ -9,34 +9,24 @@
 
 namespace cuda_agent::learn {
 
-namespace {
-
-bool isOfWord(char byte) {
-    return SourceNames::isOfWord(static_cast<unsigned char>(byte));
-}
-
-} // namespace
-
-NameMasks::NameMasks(const std::vector<std::string> &bytes)
-    : alone_(bytes.size()), notAlone_(bytes.size(), 1) {
+NameMasks::NameMasks(const std::vector<std::string> &bytes) : notAlone_(bytes.size(), 1) {
     std::map<std::string, Word> words;
     std::map<std::string, Tokens> led;
     auto begins = std::vector<std::uint8_t>(bytes.size());
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const std::string &text = bytes[i];
-        const auto first = std::ranges::find_if(text, isOfWord);
+        const auto first = std::ranges::find_if(text, SourceNames::isOfWord);
         // What has something behind its letters, which no tokenizer of this kind makes, is free.
-        if (first == text.end() || !std::all_of(first, text.end(), isOfWord))
+        if (first == text.end() || !std::all_of(first, text.end(), SourceNames::isOfWord))
             continue;
         const auto token = static_cast<std::int32_t>(i);
         const std::string lead(text.begin(), first), word(first, text.end());
         (lead.empty() ? words[word].alone : words[word].led).push_back(token);
         if (!lead.empty())
             led[lead].push_back(token);
-        alone_[i] = lead.empty() ? 1 : 0;
         notAlone_[i] = lead.empty() ? 0 : 1;
         longest_ = std::max(longest_, word.size());
-        begins[i] = SourceNames::isFree(static_cast<unsigned char>(word.front())) ? 1 : 0;
+        begins[i] = SourceNames::isFree(word.front()) ? 1 : 0;
     }
     for (auto &[lead, tokens] : led)
         led_.push_back({lead, std::move(tokens)});
@@ -82,9 +72,6 @@ void NameMasks::take(Writing &writing, std::string_view bytes) const {
         fresh.push_back(one);
     const bool more = writing.begins && one == writing.told.get();
     auto begins = more ? *writing.begins : *begins_;
-    if (!more && one != nullptr)
-        for (; one != nullptr; one = one->before.get())
-            fresh.push_back(one);
     for (const auto *name : fresh)
         addBeginsOf(name->text, begins);
     writing.told = declared;
@@ -93,14 +80,15 @@ void NameMasks::take(Writing &writing, std::string_view bytes) const {
 
 TokenMask NameMasks::narrowed(const TokenMask &mask, const Writing &writing) const {
     const auto &names = writing.names;
-    if (!names.inCode() || mask->size() < alone_.size())
+    if (!names.inCode() || mask->size() < notAlone_.size())
         return mask;
     auto narrow = *mask;
     // Loops over all tokens are those that a compiler makes vectors of.
-    const auto count = alone_.size();
+    const auto count = notAlone_.size();
+    const auto place = names.place();
     const auto begun = names.begun();
     if (!begun.empty()) {
-        std::vector<std::uint8_t> goesOn(notAlone_);
+        std::vector<std::uint8_t> goesOn(count);
         const auto all = cudaWords();
         for (auto word = std::ranges::lower_bound(all, begun);
              word != all.end() && word->starts_with(begun); ++word)
@@ -109,13 +97,13 @@ TokenMask NameMasks::narrowed(const TokenMask &mask, const Writing &writing) con
             addRest(begun, name->text, goesOn);
         const bool ends = names.isKnown(begun); // whether the name may end here
         for (std::size_t i = 0; i < count; ++i)
-            narrow[i] &= ends ? goesOn[i] : goesOn[i] & alone_[i];
-    } else if (!names.inWord() && names.mustBeKnown("")) {
+            narrow[i] &= ends ? goesOn[i] | notAlone_[i] : goesOn[i];
+    } else if (!names.inWord() && place.mustBeKnown()) {
         for (std::size_t i = 0; i < count; ++i)
             narrow[i] &= (*writing.begins)[i] | notAlone_[i];
     }
     for (const auto &[lead, tokens] : led_)
-        if (names.mustBeKnown(lead))
+        if (place.mustBeKnown(lead))
             for (const auto token : tokens)
                 narrow[static_cast<std::size_t>(token)] &=
                     (*writing.begins)[static_cast<std::size_t>(token)];

@@ -57,9 +57,9 @@ class NameMasks {
     std::unordered_map<std::string_view, Word> words_; ///< by the token's letters
     std::vector<std::string> texts_;                   ///< of them
     std::vector<Led> led_;
-    std::vector<std::uint8_t> alone_, notAlone_; ///< by token: whether it is letters alone
-    std::size_t longest_ = 0;                    ///< of the words
-    TokenMask begins_;                           ///< of CUDA's words
+    std::vector<std::uint8_t> notAlone_; ///< by token: whether it is anything but letters alone
+    std::size_t longest_ = 0;            ///< of the words
+    TokenMask begins_;                   ///< of CUDA's words
 };
 
 } // namespace cuda_agent::learn

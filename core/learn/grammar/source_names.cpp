@@ -30,7 +30,7 @@ std::string_view trimmed(std::string_view text) {
 std::string_view takeWord(std::string_view &text) {
     text = trimmed(text);
     std::size_t end = 0;
-    while (end < text.size() && SourceNames::isOfWord(static_cast<unsigned char>(text[end])))
+    while (end < text.size() && SourceNames::isOfWord(text[end]))
         ++end;
     const auto word = text.substr(0, end);
     text.remove_prefix(end);
@@ -39,22 +39,22 @@ std::string_view takeWord(std::string_view &text) {
 
 } // namespace
 
-bool SourceNames::isOfWord(unsigned char byte) {
+bool SourceNames::isOfWord(char byte) {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
            (byte >= '0' && byte <= '9') || byte == '_';
 }
 
-bool SourceNames::isFree(unsigned char first) {
+bool SourceNames::isFree(char first) {
     return first == '_' || (first >= '0' && first <= '9');
 }
 
-void SourceNames::Before::see(Seen what) {
+void SourceNames::Place::see(Seen what) {
     seen = {what, seen[0], seen[1]};
 }
 
 /// A name behind `*` or `&` is declared where a type stands before it, also that of a reference to
 /// an array, as in `float (&to)[4]`.
-void SourceNames::Before::seeSign(char byte) {
+void SourceNames::Place::seeSign(char byte) {
     const char last = sign;
     sign = byte;
     switch (byte) {
@@ -99,7 +99,7 @@ void SourceNames::Before::seeSign(char byte) {
     }
 }
 
-bool SourceNames::Before::mustBeKnown() const {
+bool SourceNames::Place::mustBeKnown() const {
     if (inType)
         return false;
     switch (seen[0]) {
@@ -161,12 +161,18 @@ SourceNames::Seen SourceNames::seenOf(std::string_view word) const {
     return Seen::name;
 }
 
-bool SourceNames::mustBeKnown(std::string_view lead) const {
-    if (line_.empty() && lead.starts_with('<'))
-        return false; // as no line of code begins, but the content's end
-    Before behind = place_;
+SourceNames::Place SourceNames::place() const {
+    Place place = place_;
     if (!word_.empty())
-        behind.see(seenOf(word_));
+        place.see(seenOf(word_));
+    place.lineBegins = line_.empty();
+    return place;
+}
+
+bool SourceNames::Place::mustBeKnown(std::string_view lead) const {
+    if (lineBegins && lead.starts_with('<'))
+        return false; // as no line of code begins, but the content's end
+    Place behind = *this;
     for (const char byte : lead) {
         if (byte == '"' || byte == '\'' || byte == '#')
             return false;
@@ -243,9 +249,9 @@ void SourceNames::takeCode(char byte) {
         break;
     }
     const bool number = !word_.empty() && isDigit(word_.front());
-    if (isOfWord(static_cast<unsigned char>(byte)) || (number && (byte == '.' || byte == '\''))) {
+    if (isOfWord(byte) || (number && (byte == '.' || byte == '\''))) {
         if (word_.empty())
-            mustBeKnown_ = !isFree(static_cast<unsigned char>(byte)) && place_.mustBeKnown();
+            mustBeKnown_ = !isFree(byte) && place_.mustBeKnown();
         word_ += byte;
         return;
     }

@@ -28,41 +28,7 @@ struct DeclaredName {
 /// A value: a copy shares the names. One thread at a time.
 class SourceNames {
   public:
-    void take(std::string_view bytes);
-
-    /// Whether the text stands in a source's code, rather than in a comment, a string, a line of
-    /// the preprocessor or outside; false where any name may come.
-    bool inCode() const {
-        return mode_ == Mode::code && !open_ && !line_.starts_with('<'); // the content's end
-    }
-    /// The name, or its beginning, at whose end the text stands and which must be a known one;
-    /// empty where there is none, or where it may be any.
-    std::string_view begun() const;
-    /// Whether the text stands in a name or a number, any.
-    bool inWord() const { return !word_.empty(); }
-    /// Whether a name that begins behind `lead`, which has no letters, digits or `_`, must be a
-    /// known one.
-    bool mustBeKnown(std::string_view lead) const;
-    bool isKnown(std::string_view name) const;
-    /// Those of the source that may be used here, the last first; null: none.
-    const std::shared_ptr<const DeclaredName> &declared() const { return names_; }
-
-    static bool isOfWord(unsigned char byte);
-    /// Whether words that begin so are never asked about: names of the compiler's own, and numbers.
-    static bool isFree(unsigned char first);
-
-  private:
-    using Names = std::shared_ptr<const DeclaredName>;
-    enum class Mode : std::uint8_t {
-        outside,
-        code,
-        lineComment,
-        blockComment,
-        string,
-        character,
-        directive
-    };
-    /// What stands before.
+    /// What stands before a place.
     enum class Seen : std::uint8_t {
         nothing,
         type,
@@ -78,6 +44,58 @@ class SourceNames {
         member,     ///< ".", "->" or "::"
         operation   ///< any other sign
     };
+    /// Where a text stands: what tells whether a name is used or declared there.
+    struct Place {
+        std::array<Seen, 3> seen{}; ///< the last first
+        char sign = 0;              ///< the last byte, where it is one
+        int parens = 0;             ///< "(" and "[" that are open in the statement
+        bool loop = false;          ///< whose head may declare several, as "for (int a = 0, b = 1;"
+        bool inBody = false;        ///< within braces
+        bool enumerates = false;    ///< those of an enum
+        bool inType = false;        ///< whose members may stand behind what uses them
+        bool lineBegins = false;
+
+        void see(Seen what);
+        void seeSign(char byte);
+        /// Whether a name that begins here must be a known one.
+        bool mustBeKnown() const;
+        /// Likewise behind `lead`, which has no letters, digits or `_`.
+        bool mustBeKnown(std::string_view lead) const;
+    };
+
+    void take(std::string_view bytes);
+
+    /// Whether the text stands in a source's code, rather than in a comment, a string, a line of
+    /// the preprocessor or outside; false where any name may come.
+    bool inCode() const {
+        return mode_ == Mode::code && !open_ && !line_.starts_with('<'); // the content's end
+    }
+    /// The name, or its beginning, at whose end the text stands and which must be a known one;
+    /// empty where there is none, or where it may be any.
+    std::string_view begun() const;
+    /// Whether the text stands in a name or a number, any.
+    bool inWord() const { return !word_.empty(); }
+    /// Where the text stands, a word that it ends with taken as a whole one.
+    Place place() const;
+    bool isKnown(std::string_view name) const;
+    /// Those of the source that may be used here, the last first; null: none.
+    const std::shared_ptr<const DeclaredName> &declared() const { return names_; }
+
+    static bool isOfWord(char byte);
+    /// Whether words that begin so are never asked about: names of the compiler's own, and numbers.
+    static bool isFree(char first);
+
+  private:
+    using Names = std::shared_ptr<const DeclaredName>;
+    enum class Mode : std::uint8_t {
+        outside,
+        code,
+        lineComment,
+        blockComment,
+        string,
+        character,
+        directive
+    };
     enum class Statement : std::uint8_t { plain, typedefs, type, enumerates, space, imports };
     /// What stands around the text, one brace further out.
     struct Scope {
@@ -86,21 +104,6 @@ class SourceNames {
         int parens = 0;
         Statement statement = Statement::plain;
     };
-    /// Of the text before, what tells whether a name is used or declared.
-    struct Before {
-        std::array<Seen, 3> seen{}; ///< the last first
-        char sign = 0;              ///< the last byte, where it is one
-        int parens = 0;             ///< "(" and "[" that are open in the statement
-        bool loop = false;          ///< whose head may declare several, as "for (int a = 0, b = 1;"
-        bool inBody = false;        ///< within braces
-        bool enumerates = false;    ///< those of an enum
-        bool inType = false;        ///< whose members may stand behind what uses them
-
-        void see(Seen what);
-        void seeSign(char byte);
-        bool mustBeKnown() const;
-    };
-
     void takeOutside(char byte);
     void takeCode(char byte);
     void takeSign(char byte);
@@ -122,9 +125,9 @@ class SourceNames {
     std::string before_;       ///< the line before, outside
     std::string directive_;    ///< what stands of one, behind "#"
     bool source_ = false;      ///< the last path is one of a source
-    Before place_;
-    bool header_ = false; ///< of a template, between its "<" and ">"
-    int angles_ = 0;      ///< that are open there
+    Place place_;              ///< before `word_`
+    bool header_ = false;      ///< of a template, between its "<" and ">"
+    int angles_ = 0;           ///< that are open there
     Statement statement_ = Statement::plain;
     std::optional<Names> head_; ///< names without those of the statement's header
     std::vector<Scope> scopes_;

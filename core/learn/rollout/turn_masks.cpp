@@ -11,6 +11,28 @@
 
 namespace cuda_agent::learn {
 
+namespace {
+
+/// Masks that are not one another, and of each that was given which it is.
+struct Distinct {
+    std::vector<TokenMasks::Mask> different;
+    std::vector<std::size_t> rows;
+};
+
+Distinct distinct(const std::vector<TokenMasks::Mask> &masks) {
+    Distinct result;
+    std::map<const void *, std::size_t> known;
+    for (const auto &mask : masks) {
+        const auto [at, fresh] = known.emplace(mask.get(), result.different.size());
+        if (fresh)
+            result.different.push_back(mask);
+        result.rows.push_back(at->second);
+    }
+    return result;
+}
+
+} // namespace
+
 std::vector<TokenMasks::Mask> masksOf(const TokenRecord &record, const TurnMasks &masks) {
     std::vector<TokenMasks::Mask> all;
     std::optional<Writing> turn;
@@ -35,15 +57,11 @@ std::vector<TokenMasks::Mask> masksOf(const TokenRecord &record, const TurnMasks
 }
 
 PackedMasks::PackedMasks(const std::vector<TokenMasks::Mask> &masks) {
-    std::map<const void *, std::size_t> known;
-    for (const auto &mask : masks) {
-        const auto [at, fresh] = known.emplace(mask.get(), different_.size());
-        if (fresh && mask)
-            different_.push_back({std::vector<bool>(mask->begin(), mask->end()), false});
-        else if (fresh)
-            different_.push_back({{}, true});
-        rows_.push_back(at->second);
-    }
+    auto [different, rows] = distinct(masks);
+    rows_ = std::move(rows);
+    for (const auto &mask : different)
+        different_.push_back(mask ? Bits{std::vector<bool>(mask->begin(), mask->end()), false}
+                                  : Bits{{}, true});
 }
 
 std::vector<TokenMasks::Mask> PackedMasks::masks() const {
@@ -59,16 +77,8 @@ std::vector<TokenMasks::Mask> PackedMasks::masks() const {
 
 MaskRows::MaskRows(const std::vector<TokenMasks::Mask> &masks, std::int64_t vocabulary,
                    at::Device device) {
-    std::map<const void *, std::int64_t> known;
-    std::vector<TokenMasks::Mask> different;
-    std::vector<std::int64_t> rows;
-    for (const auto &mask : masks) {
-        const auto [at, fresh] =
-            known.emplace(mask.get(), static_cast<std::int64_t>(different.size()));
-        if (fresh)
-            different.push_back(mask);
-        rows.push_back(at->second);
-    }
+    const auto [different, places] = distinct(masks);
+    const std::vector<std::int64_t> rows(places.begin(), places.end());
     const auto count = static_cast<std::int64_t>(different.size());
     auto table = at::ones({count, vocabulary}, at::kBool);
     for (std::int64_t i = 0; i < count; ++i)

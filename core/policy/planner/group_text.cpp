@@ -112,12 +112,10 @@ std::string strideText(const Program &program, const std::vector<Walked> &walked
     return spelled(stride, fmt::format("{}", fmt::join(terms, " + ")));
 }
 
-using Borders = std::map<std::int64_t, std::string>; // as borderTexts() has them
-
 /// Where an access begins: behind the tensor's first element, or before it where windows reach over
 /// its border.
 std::string baseText(const Program &program, const std::vector<Walked> &walked, std::int64_t base,
-                     const Borders &borders) {
+                     const SizeTexts::Texts &borders) {
     std::vector<std::string> terms;
     for (const Walked &dim : walked) {
         if (dim.offset == 0)
@@ -152,7 +150,7 @@ struct AccessText {
 };
 
 AccessText textOf(const Program &program, const Nest &nest, const std::vector<Walked> &walked,
-                  const Access &access, const Borders &borders) {
+                  const Access &access, const SizeTexts::Texts &borders) {
     AccessText text{baseText(program, walked, access.base, borders), {}};
     for (std::size_t i = 0; i < nest.dims.size(); ++i)
         text.strides.push_back(
@@ -387,7 +385,7 @@ std::string describeAccesses(const Program &program, const ScheduledGroup &group
     if (group.group->product >= 0)
         return {};
     std::vector<std::string> lines;
-    const Borders borders = borderTexts(program, group);
+    const SizeTexts::Texts borders = borderTexts(program, group);
     forAccesses(program, group,
                 [&](int buffer, const auto &walked, const Access &access, int vector) {
                     const AccessText text = textOf(program, group.nest, walked, access, borders);

@@ -148,7 +148,7 @@ TEST(NameMasks, WhatIsDrawnUsesNoUnknownNames) {
             const auto before = writing;
             ASSERT_TRUE(masks().take(writing, token));
             const auto bytes = tokenizer().bytes(token);
-            const bool goesOn = SourceNames::isOfWord(static_cast<unsigned char>(bytes.front()));
+            const bool goesOn = SourceNames::isOfWord(bytes.front());
             if (!begun.empty() && !goesOn) {
                 EXPECT_TRUE(before.names.isKnown(begun)) << begun;
                 ++used;

@@ -28,8 +28,8 @@ std::set<std::string> unknownOf(std::string_view source) {
     for (std::size_t i = 0; i < source.size(); ++i) {
         const std::string begun(names.begun());
         names.take(source.substr(i, 1));
-        if (names.begun().empty() && !begun.empty() &&
-            !SourceNames::isOfWord(static_cast<unsigned char>(source[i])) && !names.isKnown(begun))
+        if (names.begun().empty() && !begun.empty() && !SourceNames::isOfWord(source[i]) &&
+            !names.isKnown(begun))
             unknown.insert(begun);
     }
     return unknown;
@@ -136,11 +136,11 @@ TEST(SourceNames, OnlyASourcesContentIsOne) {
 TEST(SourceNames, WhatTheSignsBeforeANameSay) {
     const auto names = behind("__device__ void f(float a) { float x = a");
     for (const char *lead : {" + ", "*", "[", "(", " > 0 ? ", ";\n", " == -", "&&", " & "})
-        EXPECT_TRUE(names.mustBeKnown(lead)) << lead;
+        EXPECT_TRUE(names.place().mustBeKnown(lead)) << lead;
     for (const char *lead : {"", " ", ".", "->", "::", ", ", "// ", "\""})
-        EXPECT_FALSE(names.mustBeKnown(lead)) << lead;
-    EXPECT_TRUE(behind("void f() { return").mustBeKnown(" "));
-    EXPECT_FALSE(behind("void f(float").mustBeKnown(" *"));
+        EXPECT_FALSE(names.place().mustBeKnown(lead)) << lead;
+    EXPECT_TRUE(behind("void f() { return").place().mustBeKnown(" "));
+    EXPECT_FALSE(behind("void f(float").place().mustBeKnown(" *"));
     EXPECT_EQ(behind("int ab = 3; int c = a").begun(), "a");
     EXPECT_EQ(behind("int ab = 3; int c = 1").begun(), "");
     EXPECT_EQ(behind("int a").begun(), "");
