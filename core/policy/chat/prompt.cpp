@@ -134,6 +134,7 @@ std::string paddingText(const Json &amounts, std::size_t dims) {
     return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 
+/// "aten.add(in0, in1) f32[64]": without the name that it gets.
 std::string nodeText(const task::Node &node, const std::map<std::string, std::string> &names) {
     std::vector<std::string> arguments;
     const bool pads = node.op.starts_with("aten.constant_pad_nd") && node.outputs.size() == 1;
@@ -145,15 +146,47 @@ std::string nodeText(const task::Node &node, const std::map<std::string, std::st
     for (const auto &type : node.outputs)
         types.push_back(typeText(type));
     if (node.op == "getitem" && arguments.size() == 2)
-        return fmt::format("{} = {}[{}] {}\n", node.name, arguments[0], arguments[1],
-                           fmt::join(types, ", "));
+        return fmt::format("{}[{}] {}", arguments[0], arguments[1], fmt::join(types, ", "));
     while (!arguments.empty() && arguments.back() == "None")
         arguments.pop_back();
     for (const auto &[name, value] : node.kwargs.items())
         if (!value.is_null())
             arguments.push_back(fmt::format("{}={}", name, valueText(value, names)));
-    return fmt::format("{} = {}({}) {}\n", node.name, plainOperator(node.op),
-                       fmt::join(arguments, ", "), fmt::join(types, ", "));
+    return fmt::format("{}({}) {}", plainOperator(node.op), fmt::join(arguments, ", "),
+                       fmt::join(types, ", "));
+}
+
+/// Whether another result of the same operator and arguments is another one.
+bool isRandom(std::string_view op) {
+    constexpr std::string_view kinds[] = {"rand",    "bernoulli", "dropout", "multinomial",
+                                          "uniform", "normal_",   "poisson"};
+    return std::ranges::any_of(kinds,
+                               [&](std::string_view kind) { return op.find(kind) != op.npos; });
+}
+
+/// A line an operator. Gradients compute again what the forward pass had, and autograd hands on
+/// aliases: what is there once is told once, and `names` gets its name for the others.
+std::vector<std::string> operatorLines(const task::Graph &graph,
+                                       std::map<std::string, std::string> &names) {
+    std::vector<std::string> lines;
+    std::map<std::string, std::string> told;
+    for (const auto &node : graph.nodes) {
+        if (node.op == "placeholder" || node.op == "output")
+            continue;
+        if (const auto op = plainOperator(node.op);
+            node.args.size() == 1 && (op == "aten.alias" || op == "aten.detach")) {
+            names[node.name] = valueText(node.args[0], names);
+            continue;
+        }
+        const auto text = nodeText(node, names);
+        if (const auto found = told.find(text); found != told.end() && !isRandom(node.op)) {
+            names[node.name] = found->second;
+            continue;
+        }
+        told.try_emplace(text, node.name);
+        lines.push_back(fmt::format("{} = {}\n", node.name, text));
+    }
+    return lines;
 }
 
 /// One line a buffer that a plan for the task may name.
@@ -235,7 +268,8 @@ std::string exemplarsText(const std::vector<Exemplar> &exemplars) {
 Segment promptOf(const policy::Context &context, std::string_view source,
                  const PromptLimits &limits, const std::vector<Exemplar> &exemplars) {
     const auto &task = context.task;
-    const auto names = bufferNames(task);
+    auto names = bufferNames(task);
+    const auto lines = operatorLines(task.graph, names);
     std::string text = fmt::format("Task: {}\nDevice: {}\nNumerics: {}\n\n", plainName(task.name),
                                    deviceText(context.device), task::nameOf(context.numerics));
     std::string code(withoutHeading(source));
@@ -243,10 +277,6 @@ Segment promptOf(const policy::Context &context, std::string_view source,
         code.pop_back();
     text += tools::clipped(std::move(code), limits.sourceBytes) + "\n\nBuffers:\n";
     text += buffersText(task, names);
-    std::vector<std::string> lines;
-    for (const auto &node : task.graph.nodes)
-        if (node.op != "placeholder" && node.op != "output")
-            lines.push_back(nodeText(node, names));
     text += "\nOperators:\n";
     for (std::size_t i = 0; i < lines.size() && i < limits.nodes; ++i)
         text += lines[i];

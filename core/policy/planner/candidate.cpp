@@ -170,7 +170,7 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
         const Schedule &schedule = schedules[next];
         KernelSource source = writeKernels(program, *group.group, group.nest, schedule, group.name);
         header += fmt::format("// {}: {}.\n//   Schedule {}: {}\n", group.name,
-                              describeGroup(program, *group.group), schedule.text(),
+                              describeGroup(program, group), schedule.text(),
                               next < reasons.size() ? reasons[next] : "");
         ++next;
         emit(std::move(source));

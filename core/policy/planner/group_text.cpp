@@ -274,32 +274,54 @@ std::string operatorText(const Value &value) {
     return value.name.empty() ? value.op : value.name;
 }
 
-/// Adds what a value is computed from: operators of the task and what is read, also through parts
-/// that have no name.
+/// What the kernel knows a value by: an operator of the task, a result of a row, what is read, a
+/// number. Empty of parts of an operator.
+std::string knownAs(const Program &program, const Value &value) {
+    // Of the same type there, so that it is its argument.
+    if (value.op == "place" ||
+        (value.op == "cast" &&
+         scalarType(value.dtype) == scalarType(program.values[value.args[0]].dtype)))
+        return knownAs(program, program.values[value.args[0]]);
+    if (!value.name.empty())
+        return value.name;
+    switch (value.kind) {
+    case Kind::load:
+        return program.buffers[value.buffer].name;
+    case Kind::constant:
+        return fmt::format("{}", value.number);
+    case Kind::pointwise:
+    case Kind::index:
+        return {};
+    default:
+        return value.op;
+    }
+}
+
+/// Adds what a part of an operator is computed from, without its numbers.
 void addSources(const Program &program, int id, std::vector<std::string> &sources) {
     const Value &value = program.values[id];
-    std::string text = value.name;
-    if (text.empty() && value.kind == Kind::load)
-        text = program.buffers[value.buffer].name;
-    if (text.empty() && value.kind == Kind::pointwise) {
+    if (value.kind == Kind::constant)
+        return;
+    auto text = knownAs(program, value);
+    if (text.empty())
         for (const int arg : value.args)
             addSources(program, arg, sources);
-        return;
-    }
-    if (text.empty() && value.kind != Kind::constant && value.kind != Kind::index)
-        text = value.op;
-    if (!text.empty() && std::ranges::find(sources, text) == sources.end())
+    else if (std::ranges::find(sources, text) == sources.end())
         sources.push_back(std::move(text));
 }
 
-/// "(in0, exp2)": what an operator of the task is computed from; empty of a part of one, and of
-/// nothing.
+/// "(in0, exp2)", "(neg, 0.5)": what an operator of the task is computed from; empty of a part of
+/// one, and of nothing.
 std::string sourcesText(const Program &program, const Value &value) {
     if (value.name.empty())
         return {};
     std::vector<std::string> sources;
-    for (const int arg : value.args)
-        addSources(program, arg, sources);
+    for (const int arg : value.args) {
+        if (auto text = knownAs(program, program.values[arg]); !text.empty())
+            sources.push_back(std::move(text));
+        else
+            addSources(program, arg, sources);
+    }
     return sources.empty() ? "" : fmt::format("({})", fmt::join(sources, ", "));
 }
 
@@ -323,16 +345,23 @@ std::string storedText(const Program &program, int id) {
 
 } // namespace
 
-std::string describeGroup(const Program &program, const Group &group) {
+std::string describeGroup(const Program &program, const ScheduledGroup &scheduled) {
+    const Group &group = *scheduled.group;
     std::vector<std::string> parts, writes;
     std::set<int> toldBuffers, toldValues;
+    RowValues rowValues(program, scheduled.nest);
+    const bool rows = group.product < 0 && !scheduled.nest.elementDims().empty();
+    const auto perRow = [&](int value) {
+        return rows && rowValues.contains(value) ? " per row" : "";
+    };
     for (const Sweep &sweep : sweepsOf(program, group)) {
         std::vector<std::string> reads, ops;
         std::set<int> read;
-        const auto tellRead = [&](int buffer) {
+        const auto tellRead = [&](int buffer, const char *often = "") {
             const BufferInfo &info = program.buffers[buffer];
             if (read.insert(buffer).second)
-                reads.push_back(toldBuffers.insert(buffer).second ? shapeText(info) : info.name);
+                reads.push_back((toldBuffers.insert(buffer).second ? shapeText(info) : info.name) +
+                                often);
         };
         if (parts.empty()) {
             for (const int buffer : operandsOf(program, group))
@@ -340,13 +369,17 @@ std::string describeGroup(const Program &program, const Group &group) {
             if (auto product = ownProductText(program, group); !product.empty())
                 ops.push_back(std::move(product));
         }
+        std::set<int> readByElement;
+        for (const int id : sweep.values)
+            if (program.values[id].kind == Kind::load && !rowValues.contains(id))
+                readByElement.insert(program.values[id].buffer);
         for (const int id : sweep.values) {
             const Value &value = program.values[id];
             if (value.kind == Kind::load)
-                tellRead(value.buffer);
+                tellRead(value.buffer, readByElement.contains(value.buffer) ? "" : perRow(id));
             else if (const auto text = operatorText(value);
                      !text.empty() && toldValues.insert(id).second)
-                ops.push_back(text + sourcesText(program, value));
+                ops.push_back(text + sourcesText(program, value) + perRow(id));
         }
         ops.insert(ops.end(), sweep.results.begin(), sweep.results.end());
         if (!reads.empty())

@@ -10,11 +10,11 @@ namespace cuda_agent::policy {
 inline constexpr std::int64_t leastSpelled = 10;
 
 /// What a group's kernel computes, in the order in which it does, each way along its rows for
-/// itself: "reads in0 [64, 4096]; abs_1(in0), sum over the row; reads in0, weight [4096];
-/// div(in0, sum), mul(div, weight); writes out0 [64, 4096] = mul". Operators are named where they
-/// are first computed, with what they are computed from, and buffers wherever they are needed, with
-/// their shape the first time.
-std::string describeGroup(const Program &program, const Group &group);
+/// itself: "reads in0 [64, 4096], in1 [64, 1] per row; exp_1(in1) per row, mul(in0, exp_1), sum
+/// over the row; reads in0; div(in0, sum); writes out0 [64, 4096] = div". Operators are named where
+/// they are first computed, with what they are computed from, and buffers wherever they are needed,
+/// with their shape the first time; "per row" is what RowValues has, except in tiles of a product.
+std::string describeGroup(const Program &program, const ScheduledGroup &group);
 /// "rows 963 * 16, each of 8 * 32": the loops of its nest from outermost to innermost, one that
 /// walks several of a tensor's dimensions in parentheses. Empty for tiles of a product.
 std::string describeLoops(const Program &program, const ScheduledGroup &group);

@@ -11,7 +11,7 @@ KernelWriter::KernelWriter(const Program &program, const Group &group, const Nes
                            const Schedule &schedule, std::string name)
     : p_(program), g_(group), n_(nest), s_(schedule), name_(std::move(name)),
       passes_(makePasses(program, group)), elementDims_(nest.elementDims()),
-      rowDims_(nest.rowDims()), coordinates_(nest.dims.size()) {
+      rowDims_(nest.rowDims()), coordinates_(nest.dims.size()), rowValues_(program, nest) {
     for (const int id : reachableFrom(program, group.roots()))
         double_ = double_ || program.values[id].dtype == DType::float64;
     // Positions within a row fit 32 bits unless rows are huge.
@@ -65,7 +65,6 @@ void KernelWriter::beginKernel(const std::string &suffix, int threads, int block
     pointers_.clear();
     names_.clear();
     temporaries_ = 0;
-    perRow_.clear();
     coordinates_.assign(n_.dims.size(), "");
     depth_ = 1;
     push();
@@ -112,21 +111,6 @@ std::string KernelWriter::sizeParameter(const std::string &expression, const std
 }
 
 // --- values ----------------------------------------------------------------------------------
-
-bool KernelWriter::perRow(int id) {
-    if (const auto known = perRow_.find(id); known != perRow_.end())
-        return known->second;
-    const Value &value = p_.values[id];
-    bool result = true;
-    const auto access = n_.accesses.find(id);
-    if (value.kind == Kind::reduce || value.kind == Kind::order)
-        return perRow_[id] = value.kind == Kind::reduce;
-    if (access != n_.accesses.end())
-        result = !n_.variesByElement(access->second);
-    for (const int arg : value.args)
-        result = result && perRow(arg);
-    return perRow_[id] = result;
-}
 
 std::string KernelWriter::sumOf(const std::vector<std::pair<std::string, std::int64_t>> &terms) {
     std::string text;

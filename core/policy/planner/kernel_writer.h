@@ -110,7 +110,7 @@ class KernelWriter {
     bool holds(int condition) const;
     /// Computes what `roots` need that is the same for the whole row, outside of element loops.
     void hoist(const std::vector<int> &roots);
-    bool perRow(int value);
+    bool perRow(int value) { return rowValues_.contains(value); }
     std::string loadText(int value, const std::string &index);
     /// The position `index` moved on by the values that pick positions of a load's dimensions.
     std::string withPicks(const Value &load, const std::string &index);
@@ -219,7 +219,7 @@ class KernelWriter {
     bool ordering_ = false;                    ///< within valueOf()
     bool double_ = false;                      ///< some value is a double
     std::vector<std::set<std::string>> names_; ///< that `nameFor` gave, by scope
-    std::map<int, bool> perRow_;
+    RowValues rowValues_;
     std::vector<std::map<std::string, std::string>> pointers_; ///< expression -> name, by scope
     std::vector<std::string> parameters_;
     Json arguments_;

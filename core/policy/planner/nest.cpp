@@ -77,6 +77,19 @@ bool Nest::variesByElement(const Access &access) const {
     return false;
 }
 
+bool RowValues::contains(int id) {
+    if (const auto known = known_.find(id); known != known_.end())
+        return known->second;
+    const Value &value = p_.values[id];
+    if (value.kind == Kind::reduce || value.kind == Kind::order)
+        return known_[id] = value.kind == Kind::reduce;
+    const auto access = n_.accesses.find(id);
+    bool result = access == n_.accesses.end() || !n_.variesByElement(access->second);
+    for (const int arg : value.args)
+        result = result && contains(arg);
+    return known_[id] = result;
+}
+
 bool readsInRuns(const Program &program, const Group &group, const Nest &nest, int load) {
     const Value &value = program.values[load];
     if (value.bordered() &&

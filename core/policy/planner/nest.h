@@ -58,6 +58,20 @@ struct Nest {
     std::set<Axis> baked;
 };
 
+/// Which values are the same for all elements of a row, so that a kernel computes them once for it:
+/// results of reductions, what is read at one place of a row, and what is computed of these alone.
+/// Keeps references to what it is made with.
+class RowValues {
+  public:
+    RowValues(const Program &program, const Nest &nest) : p_(program), n_(nest) {}
+    bool contains(int value);
+
+  private:
+    const Program &p_;
+    const Nest &n_;
+    std::map<int, bool> known_;
+};
+
 /// Whether neighbours along the innermost loop may be read at once: the positions that the load
 /// picks are the same for them, and whether they lie within its border, where it has one. Rows that
 /// are walked along have none.

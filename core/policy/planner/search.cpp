@@ -236,7 +236,7 @@ void SearchSpace::add(Fused fused, const device::Info &device, bool exact,
         if (cpu_ && variant->options.back().size() > mostOptionsOnCpu)
             variant->options.back().resize(mostOptionsOnCpu);
         possible = possible && !variant->options.back().empty();
-        key += describeGroup(program, *group.group) + "\n";
+        key += describeGroup(program, group) + "\n";
     }
     for (const Unit &unit : variant->fused.units) {
         if (unit.group && unit.group->product < 0)
@@ -393,7 +393,7 @@ std::vector<SearchSpace::Part> SearchSpace::parts(const std::string &name) const
     for (std::size_t g = 0; g < choice->options.size(); ++g) {
         const Option &option = variant.options[g][choice->options[g]];
         const ScheduledGroup &group = variant.groups[g];
-        result.push_back({group.name, describeGroup(variant.fused.program, *group.group),
+        result.push_back({group.name, describeGroup(variant.fused.program, group),
                           describeLoops(variant.fused.program, group),
                           describeAccesses(variant.fused.program, group),
                           describePositions(variant.fused.program, group),
@@ -584,7 +584,7 @@ std::string SearchSpace::describe() const {
         for (std::size_t g = 0; g < variant.groups.size(); ++g) {
             const Nest &nest = variant.groups[g].nest;
             text += fmt::format("  {}: {}\n    loops:", variant.groups[g].name,
-                                describeGroup(variant.fused.program, *variant.groups[g].group));
+                                describeGroup(variant.fused.program, variant.groups[g]));
             for (const NestDim &dim : nest.dims)
                 text += fmt::format(" {}{}", dim.element ? "e" : "k", dim.size);
             text += fmt::format("{}\n", nest.runtimeOuter ? " (outer open)" : "");

@@ -48,6 +48,7 @@ struct UnitByHand {
         return made;
     }
     Nest nest(std::int64_t shortestRun = 1) { return makeNest(program, group, shortestRun); }
+    std::string description() { return describeGroup(program, {&group, nest(), "group0"}); }
 };
 
 Strides sizesOf(const Nest &nest) {
@@ -425,7 +426,7 @@ TEST(Group, IsToldOneWayAlongItsRowsAfterTheOther) {
         u.program.pointwise("mul", {share, u.program.load(scale, {{j}})}, DType::float32);
     u.store(u.program.pointwise("cast", {scaled}, DType::float16), {{i}, {j}}, out);
     u.store(sum, {{i}}, other);
-    EXPECT_EQ(describeGroup(u.program, u.group),
+    EXPECT_EQ(u.description(),
               "reads in0 [4, 8]; abs, sum over the row; reads in0, in1 [8]; div_1(in0, sum), mul; "
               "writes out0 [4, 8] = mul, out1 [4] = sum");
 }
@@ -446,9 +447,48 @@ TEST(Group, TellsWhatAnOperatorIsComputedFrom) {
     const int twice =
         u.program.pointwise("mul", {power, u.program.constant(2, DType::float32)}, DType::float32);
     u.store(of("add", "add_1", {of("mul", "mul", {x, twice}), y}), {{i}}, out);
-    EXPECT_EQ(describeGroup(u.program, u.group),
+    EXPECT_EQ(u.description(),
               "reads in0 [8], in1 [8]; exp2(in1), mul, mul(in0, exp2), add_1(mul, in1); "
               "writes out0 [8] = add_1");
+}
+
+TEST(Group, TellsNumbersAndLooksThroughCastsThatChangeNothing) {
+    UnitByHand u;
+    const Axis i = u.axis(8);
+    const int in = u.buffer("in0", {8}, DType::float16), out = u.buffer("out0", {8});
+    const auto named = [&](const char *op, const char *name, std::vector<int> args, DType type) {
+        const int id = u.program.pointwise(op, std::move(args), type);
+        u.program.values[id].name = name;
+        return id;
+    };
+    const int x = named("cast", "_to_copy", {u.program.load(in, {{i}})}, DType::float32);
+    const int square = named("mul", "pow_1", {x, x}, DType::float32);
+    const int wide = named("cast", "_to_copy_1", {square}, DType::float64);
+    const int half =
+        named("mul", "mul_1", {u.program.constant(0.5, DType::float64), wide}, DType::float64);
+    u.store(named("cast", "_to_copy_2", {half}, DType::float32), {{i}}, out);
+    EXPECT_EQ(u.description(), "reads in0 [8]; pow_1(in0, in0), mul_1(0.5, _to_copy_1); "
+                               "writes out0 [8] = _to_copy_2");
+}
+
+TEST(Group, TellsWhatIsTheSameForAllElementsOfARow) {
+    UnitByHand u;
+    const Axis i = u.axis(4), j = u.axis(8);
+    const int in = u.buffer("in0", {4, 8}), by = u.buffer("in1", {4, 1}),
+              out = u.buffer("out0", {4, 8});
+    const auto named = [&](const char *op, std::vector<int> args) {
+        const int id = u.program.pointwise(op, std::move(args), DType::float32);
+        u.program.values[id].name = std::string(op) + "_1";
+        return id;
+    };
+    const int x = u.program.load(in, {{i}, {j}});
+    const int scaled = named("mul", {x, named("exp2", {u.program.load(by, {{i}, {}})})});
+    const int length = named("sqrt", {u.sum(scaled, {j})});
+    u.store(named("div", {scaled, length}), {{i}, {j}}, out);
+    EXPECT_EQ(u.description(),
+              "reads in0 [4, 8], in1 [4, 1] per row; exp2_1(in1) per row, "
+              "mul_1(in0, exp2_1), sum over the row; reads in0, in1 per row; "
+              "sqrt_1(sum) per row, div_1(mul_1, sqrt_1); writes out0 [4, 8] = div_1");
 }
 
 TEST(Group, TellsOnceOfABufferThatIsReadInTwoPlaces) {
@@ -458,7 +498,7 @@ TEST(Group, TellsOnceOfABufferThatIsReadInTwoPlaces) {
     const int x = u.program.load(in, {{i}}), y = u.program.load(in, {{i}});
     u.program.values[y].dims[0].offset = 1;
     u.store(u.program.pointwise("sub", {y, x}, DType::float32), {{i}}, out);
-    EXPECT_EQ(describeGroup(u.program, u.group), "reads in0 [8]; sub; writes out0 [7] = sub");
+    EXPECT_EQ(u.description(), "reads in0 [8]; sub; writes out0 [7] = sub");
 }
 
 TEST(Group, TellsOfResultsThatOneWayComputesTogether) {
@@ -473,7 +513,7 @@ TEST(Group, TellsOfResultsThatOneWayComputesTogether) {
     const int exponential = u.program.pointwise("exp", {distance}, DType::float32);
     const int sum = u.sum(exponential, {j});
     u.store(u.program.pointwise("div", {exponential, sum}, DType::float32), {{i}, {j}}, out);
-    EXPECT_EQ(describeGroup(u.program, u.group),
+    EXPECT_EQ(u.description(),
               "reads in0 [4, 8]; max and sum of exp over the row; reads in0; sub, exp, div; "
               "writes out0 [4, 8] = div");
 }
@@ -489,9 +529,8 @@ TEST(Group, TellsWhatIsReadBehindAScan) {
     const int factor = u.program.load(by, {{j}});
     u.store(factor, {{j}}, copy);
     u.store(u.program.pointwise("mul", {scan, factor}, DType::float32), {{i}, {j}}, out);
-    EXPECT_EQ(describeGroup(u.program, u.group),
-              "reads in0 [4, 8]; sum along the row; reads in1 [8]; mul; "
-              "writes out0 [8] = in1, out1 [4, 8] = mul");
+    EXPECT_EQ(u.description(), "reads in0 [4, 8]; sum along the row; reads in1 [8]; mul; "
+                               "writes out0 [8] = in1, out1 [4, 8] = mul");
 }
 
 } // namespace

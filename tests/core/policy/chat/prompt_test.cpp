@@ -63,6 +63,46 @@ TEST(ChatPrompt, TellsTaskDeviceAndOperators) {
         << text;
 }
 
+/// Adds an operator of these nodes to the graph, and what forward() returns.
+void addNode(task::Description &task, const char *name, const char *op,
+             const std::vector<std::string> &of) {
+    task::Node made;
+    made.name = name;
+    made.op = op;
+    for (const auto &node : of)
+        made.args.push_back({{"node", node}});
+    made.outputs = {task.inputs[0].type};
+    task.graph.nodes.push_back(made);
+    task.graph.outputs = {name};
+}
+
+TEST(ChatPrompt, TellsOnceWhatTheGraphComputesTwice) {
+    auto context = contextOf();
+    auto &task = context.task;
+    addNode(task, "alias", "aten.alias.default", {"x"});
+    addNode(task, "sub", "aten.sub.Tensor", {"alias", "p_w"});
+    addNode(task, "sub_1", "aten.sub.Tensor", {"x", "p_w"});
+    addNode(task, "sub_2", "aten.sub.Tensor", {"p_w", "x"});
+    addNode(task, "mul", "aten.mul.Tensor", {"sub_1", "sub_2"});
+    addNode(task, "detach", "aten.detach.default", {"mul"});
+    const auto text = promptOf(context, "").text;
+    EXPECT_NE(text.find("output f32[64, 128] = mul\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("relu = aten.relu(sum_1) f32[64, 128]\n"
+                        "sub = aten.sub(in0, p_norm_weight) f32[64, 128]\n"
+                        "sub_2 = aten.sub(p_norm_weight, in0) f32[64, 128]\n"
+                        "mul = aten.mul(sub, sub_2) f32[64, 128]<|im_end|>"),
+              std::string::npos)
+        << text;
+}
+
+TEST(ChatPrompt, DrawsOfRandomNumbersAreNotOne) {
+    auto context = contextOf();
+    addNode(context.task, "rand_like", "aten.rand_like.default", {"x"});
+    addNode(context.task, "rand_like_1", "aten.rand_like.default", {"x"});
+    EXPECT_NE(promptOf(context, "").text.find("rand_like_1 = aten.rand_like(in0)"),
+              std::string::npos);
+}
+
 TEST(ChatPrompt, PadsAreToldByDimension) {
     auto context = contextOf();
     task::Node pad;
@@ -119,8 +159,10 @@ TEST(ChatPrompt, ShowsEarlierCandidatesBehindTheTask) {
 
 TEST(ChatPrompt, IsBounded) {
     auto context = contextOf();
-    for (int i = 0; i < 1000; ++i)
+    for (int i = 0; i < 1000; ++i) {
         context.task.graph.nodes.push_back(context.task.graph.nodes[3]);
+        context.task.graph.nodes.back().args.push_back(i);
+    }
     const auto text = promptOf(context, std::string(100'000, 'x'), {2000, 20}).text;
     EXPECT_LT(text.size(), 4000u);
     EXPECT_NE(text.find("[982 more]"), text.npos);
