@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The trainer, and the process of a trained model: the one program that links LibTorch.
 #include "app/interrupt.h"
+#include "app/learn/mistakes.h"
 #include "app/learn/serve.h"
 #include "core/learn/train/trainer.h"
 
@@ -73,7 +74,10 @@ int main(int argc, char **argv) {
     auto *serving = app.add_subcommand(
         "serve", "Write conversations for another program, which starts this one");
     const auto serve = app::addServe(*serving);
-    app.footer("Exit codes: 0 all stages are done; 1 --seconds ended it, or training diverged; "
+    auto *reading = app.add_subcommand(
+        "mistakes", "Tell where a model would not have written what documents hold");
+    const auto mistakes = app::addMistakes(*reading);
+    app.footer("Exit codes: 0 done; 1 --seconds ended it, or training diverged; "
                "2 the recipe or the folder is unusable; 3 the machine failed; 130 stopped.");
     try {
         app.parse(argc, argv);
@@ -81,10 +85,12 @@ int main(int argc, char **argv) {
         return app.exit(error) == 0 ? 0 : 2;
     }
     const auto stop = app::stopOnInterrupt();
-    const auto result = serving->parsed() ? serve(stop) : train(options, stop);
+    const auto result = serving->parsed()   ? serve(stop)
+                        : reading->parsed() ? mistakes(stop)
+                                            : train(options, stop);
     if (result)
         return *result;
-    const auto *asked = serving->parsed() ? serving : command;
+    const auto *asked = app.get_subcommands().front();
     fmt::print(stderr, "cuda-agent-learn {}: {}\n", asked->get_name(), result.error().message);
     return exitCode(result.error().kind);
 }

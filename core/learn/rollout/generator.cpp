@@ -3,7 +3,7 @@
 #include "core/learn/rollout/generator.h"
 
 #include "core/base/elapsed.h"
-#include "core/learn/model/device_memory.h"
+#include "core/learn/model/device.h"
 #include "core/learn/rollout/token_lookup.h"
 
 #include <ATen/ATen.h>

@@ -3,10 +3,10 @@
 #include "core/learn/serve/server.h"
 
 #include "core/base/json.h"
+#include "core/learn/model/device.h"
 #include "core/learn/serve/told_conversation.h"
 #include "core/policy/transformer/weights.h"
 
-#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
 #include <sys/socket.h>
@@ -24,13 +24,6 @@ using policy::Drawing;
 constexpr std::int64_t longestContext = 16'384; ///< tokens; keys of more are memory wasted
 constexpr std::size_t mostConversations = 1024;
 constexpr std::size_t mostDrawings = 8; ///< each has rows of its own
-
-Result<at::Device> deviceOf(const std::string &name) {
-    const bool there = at::hasCUDA();
-    if (name == "cuda" && !there)
-        return machineError("no GPU that PyTorch can use; ask for the device cpu");
-    return name == "cpu" || !there ? at::Device(at::kCPU) : at::Device(at::kCUDA, 0);
-}
 
 /// Whether the other end has closed the socket, and nothing stands in it.
 bool hasEnded(int fd) {
@@ -50,7 +43,7 @@ Result<Model> load(const ServeRequest &request) {
     if (request.threads > 0)
         at::set_num_threads(request.threads);
     CUDA_AGENT_ASSIGN(weights, policy::readWeights(request.weights));
-    CUDA_AGENT_ASSIGN(device, deviceOf(request.device));
+    CUDA_AGENT_ASSIGN(device, deviceNamed(request.device));
     CUDA_AGENT_ASSIGN(tokenizer, Tokenizer::load(weights.folder / "tokenizer.json"));
     const auto turnEnd = tokenizer.id(chat::imEnd), textEnd = tokenizer.id(chat::endOfText);
     if (!turnEnd || !textEnd)

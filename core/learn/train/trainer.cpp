@@ -4,6 +4,7 @@
 
 #include "core/base/deadline.h"
 #include "core/learn/corpus/corpus.h"
+#include "core/learn/model/device.h"
 #include "core/learn/tokenizer/trainer.h"
 #include "core/learn/train/stages.h"
 
@@ -20,15 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Result<at::Device> deviceOf(const TrainRecipe &recipe) {
-    const bool there = at::hasCUDA();
-    if (recipe.device == "cuda" && !there)
-        return machineError("no GPU that PyTorch can use; set device = \"cpu\" in the recipe");
-    return recipe.device == "cpu" || !there
-               ? at::Device(at::kCPU)
-               : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(Processes::localRank()));
-}
-
 /// The same bits for the same seed, where PyTorch has such kernels.
 void beDeterministic(bool wanted) {
     if (wanted) // cuBLAS reads it when its first handle is made
@@ -43,7 +35,7 @@ class Training {
         : request_(request), recipe_(request.recipe), note_(note) {}
 
     Result<TrainResult> run(const std::stop_token &stop) {
-        CUDA_AGENT_ASSIGN(device, deviceOf(recipe_));
+        CUDA_AGENT_ASSIGN(device, deviceNamed(recipe_.device, Processes::localRank()));
         const c10::DeviceGuard here(device); // a process of several has another than the first
         if (request_.threads > 0)
             at::set_num_threads(request_.threads);
