@@ -36,20 +36,22 @@ constexpr std::string_view
     // Each with "h" and with "h2" in front of it.
     halfFunctions = "ceil cos exp exp10 exp2 floor log log10 log2 rcp rint rsqrt sin sqrt trunc "
                     "tanh tanh_approx",
+    otherFunctions =
+        "abs assert atomicAdd atomicAdd_block atomicAdd_system atomicAnd atomicCAS atomicDec "
+        "atomicExch atomicInc atomicMax atomicMin atomicOr atomicSub atomicXor clock clock64 "
+        "free fpclassify isfinite isinf isnan isnormal labs llabs malloc max memcpy memmove "
+        "memset min printf signbit strlen make_half2 make_bfloat162 dot",
     otherWords =
-        "CUDA_AGENT_REASSOCIATE CHAR_BIT CHAR_MAX CHAR_MIN CUDART_INF CUDART_INF_F CUDART_NAN "
-        "CUDART_NAN_F DBL_EPSILON "
-        "DBL_MAX DBL_MIN EOF FLT_EPSILON FLT_MAX FLT_MIN HUGE_VAL HUGE_VALF INFINITY INT16_MAX "
-        "INT16_MIN INT32_MAX INT32_MIN INT64_MAX INT64_MIN INT8_MAX INT8_MIN INT_MAX INT_MIN "
-        "LLONG_MAX LLONG_MIN LONG_MAX LONG_MIN M_1_PI M_2_PI M_2_SQRTPI M_E M_LN10 M_LN2 M_LOG10E "
-        "M_LOG2E M_PI M_PI_2 M_PI_4 M_SQRT1_2 M_SQRT2 NAN NULL SHRT_MAX SHRT_MIN SIZE_MAX "
-        "UCHAR_MAX UINT16_MAX UINT32_MAX UINT64_MAX UINT8_MAX UINT_MAX ULLONG_MAX ULONG_MAX "
-        "USHRT_MAX abs assert atomicAdd atomicAdd_block atomicAdd_system atomicAnd atomicCAS "
-        "atomicDec atomicExch atomicInc atomicMax atomicMin atomicOr atomicSub atomicXor blockDim "
-        "blockIdx clock clock64 cooperative_groups cub cuda defined dynamic_cast const_cast "
-        "reinterpret_cast static_cast false free fpclassify gridDim isfinite isinf isnan isnormal "
-        "labs llabs malloc max memcpy memmove memset min nullptr nvcuda printf signbit std strlen "
-        "this threadIdx true typeid warpSize make_half2 make_bfloat162 dot half_raw thrust",
+        "CUDA_AGENT_REASSOCIATE CHAR_BIT CHAR_MAX CHAR_MIN CUDART_INF CUDART_INF_F "
+        "CUDART_NAN CUDART_NAN_F DBL_EPSILON DBL_MAX DBL_MIN EOF FLT_EPSILON FLT_MAX FLT_MIN "
+        "HUGE_VAL HUGE_VALF INFINITY INT16_MAX INT16_MIN INT32_MAX INT32_MIN INT64_MAX "
+        "INT64_MIN INT8_MAX INT8_MIN INT_MAX INT_MIN LLONG_MAX LLONG_MIN LONG_MAX LONG_MIN "
+        "M_1_PI M_2_PI M_2_SQRTPI M_E M_LN10 M_LN2 M_LOG10E M_LOG2E M_PI M_PI_2 M_PI_4 "
+        "M_SQRT1_2 M_SQRT2 NAN NULL SHRT_MAX SHRT_MIN SIZE_MAX UCHAR_MAX UINT16_MAX "
+        "UINT32_MAX UINT64_MAX UINT8_MAX UINT_MAX ULLONG_MAX ULONG_MAX USHRT_MAX blockDim "
+        "blockIdx cooperative_groups cub cuda defined dynamic_cast const_cast "
+        "reinterpret_cast static_cast false gridDim nullptr nvcuda std this threadIdx true "
+        "typeid warpSize half_raw thrust",
     headers = "assert.h cassert cfloat climits cmath cstddef cstdint cstdio cstdlib cstring "
               "cuda.h cuda_bf16.h cuda_fp16.h cuda_pipeline.h cuda_runtime.h "
               "cuda_runtime_api.h device_launch_parameters.h float.h initializer_list limits "
@@ -85,20 +87,21 @@ struct Words {
         add("using", CudaWord::imports);
         add("typedef", CudaWord::typedefs);
         add("enum", CudaWord::enumerates);
+        add(otherFunctions, CudaWord::function);
         add(otherWords, CudaWord::other);
         eachWord(vectorTypes, [&](const std::string &type) {
             for (const char *lanes : {"1", "2", "3", "4"}) {
                 kinds.emplace(type + lanes, CudaWord::type);
-                kinds.emplace("make_" + type + lanes, CudaWord::other);
+                kinds.emplace("make_" + type + lanes, CudaWord::function);
             }
         });
         eachWord(mathFunctions, [&](const std::string &name) {
-            kinds.emplace(name, CudaWord::other);
-            kinds.emplace(name + "f", CudaWord::other);
+            kinds.emplace(name, CudaWord::function);
+            kinds.emplace(name + "f", CudaWord::function);
         });
         eachWord(halfFunctions, [&](const std::string &name) {
-            kinds.emplace("h" + name, CudaWord::other);
-            kinds.emplace("h2" + name, CudaWord::other);
+            kinds.emplace("h" + name, CudaWord::function);
+            kinds.emplace("h2" + name, CudaWord::function);
         });
         for (const auto &[word, kind] : kinds)
             sorted.push_back(word);

@@ -19,7 +19,8 @@ enum class CudaWord : std::uint8_t {
     imports,    ///< "using"
     typedefs,   ///< "typedef"
     enumerates, ///< "enum"
-    other       ///< functions, macros, variables
+    function,   ///< behind it stands what it is called with, as behind "expf"
+    other       ///< macros, variables, namespaces
 };
 
 /// Keywords, the types, functions and macros of CUDA's and C's headers, and namespaces, as

@@ -9,12 +9,15 @@
 
 namespace cuda_agent::learn {
 
-NameMasks::NameMasks(const std::vector<std::string> &bytes) : notAlone_(bytes.size(), 1) {
+NameMasks::NameMasks(const std::vector<std::string> &bytes)
+    : notAlone_(bytes.size(), 1), opens_(bytes.size()) {
     std::map<std::string, Word> words;
     std::map<std::string, Tokens> led;
     auto begins = std::vector<std::uint8_t>(bytes.size());
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const std::string &text = bytes[i];
+        const auto sign = text.find_first_not_of(" \n\t");
+        opens_[i] = sign != text.npos && text[sign] == '(' ? 1 : 0;
         const auto first = std::ranges::find_if(text, SourceNames::isOfWord);
         // What has something behind its letters, which no tokenizer of this kind makes, is free.
         if (first == text.end() || !std::all_of(first, text.end(), SourceNames::isOfWord))
@@ -95,9 +98,13 @@ TokenMask NameMasks::narrowed(const TokenMask &mask, const Writing &writing) con
             addRest(begun, *word, goesOn);
         for (const auto *name = names.declared().get(); name != nullptr; name = name->before.get())
             addRest(begun, name->text, goesOn);
-        const bool ends = names.isKnown(begun); // whether the name may end here
+        if (names.isKnown(begun)) { // so it may end here
+            const auto &ends = names.isToBeCalled(begun) ? opens_ : notAlone_;
+            for (std::size_t i = 0; i < count; ++i)
+                goesOn[i] |= ends[i];
+        }
         for (std::size_t i = 0; i < count; ++i)
-            narrow[i] &= ends ? goesOn[i] | notAlone_[i] : goesOn[i];
+            narrow[i] &= goesOn[i];
     } else if (!names.inWord() && place.mustBeKnown()) {
         for (std::size_t i = 0; i < count; ++i)
             narrow[i] &= (*writing.begins)[i] | notAlone_[i];

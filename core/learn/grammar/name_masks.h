@@ -58,6 +58,7 @@ class NameMasks {
     std::vector<std::string> texts_;                   ///< of them
     std::vector<Led> led_;
     std::vector<std::uint8_t> notAlone_; ///< by token: whether it is anything but letters alone
+    std::vector<std::uint8_t> opens_;    ///< likewise: whether "(" is its first sign
     std::size_t longest_ = 0;            ///< of the words
     TokenMask begins_;                   ///< of CUDA's words
 };

@@ -128,6 +128,10 @@ bool SourceNames::isKnown(std::string_view name) const {
     return name.starts_with('_') || cudaWord(name) || find(name) != nullptr;
 }
 
+bool SourceNames::isToBeCalled(std::string_view name) const {
+    return cudaWord(name) == CudaWord::function && find(name) == nullptr;
+}
+
 std::string_view SourceNames::begun() const {
     return inCode() && mustBeKnown_ ? std::string_view(word_) : std::string_view();
 }
@@ -155,6 +159,7 @@ SourceNames::Seen SourceNames::seenOf(std::string_view word) const {
     case CudaWord::space:
     case CudaWord::imports:
         return Seen::declares;
+    case CudaWord::function:
     case CudaWord::other:
         return Seen::name;
     }
@@ -408,7 +413,8 @@ void SourceNames::endWord() {
         return;
     }
     auto what = seenOf(word);
-    if (what == Seen::name && !isKnown(word) && !place_.mustBeKnown()) {
+    // A variable may have the name of a function, as in `const float exp = expf(x)`.
+    if (what == Seen::name && (!isKnown(word) || isToBeCalled(word)) && !place_.mustBeKnown()) {
         const bool type = before == Seen::declares || statement_ == Statement::typedefs;
         declare(word, type);
         what = type ? Seen::type : Seen::name;

@@ -78,6 +78,8 @@ class SourceNames {
     /// Where the text stands, a word that it ends with taken as a whole one.
     Place place() const;
     bool isKnown(std::string_view name) const;
+    /// Whether it is known as a function of CUDA's alone, so that "(" must stand behind it.
+    bool isToBeCalled(std::string_view name) const;
     /// Those of the source that may be used here, the last first; null: none.
     const std::shared_ptr<const DeclaredName> &declared() const { return names_; }
 

@@ -110,6 +110,24 @@ TEST(NameMasks, OfferWhatIsDeclared) {
     EXPECT_TRUE(mayCome(fresh, " out")) << "any name may be declared";
 }
 
+TEST(NameMasks, AFunctionOfCudasIsCalled) {
+    const std::string head = "__global__ void k(float *in0, int i) {\n";
+    const auto named = within(head + "    float a = isnan");
+    EXPECT_TRUE(mayCome(named, "("));
+    EXPECT_FALSE(mayCome(named, ";\n"));
+    EXPECT_FALSE(mayCome(named, " ?"));
+    const auto begun = within(head + "    float a = j1");
+    EXPECT_TRUE(mayCome(begun, "f")) << "j1f is one, too";
+    EXPECT_FALSE(mayCome(begun, "]"));
+    // Unless the source has a variable of that name.
+    const auto own = within(head + "    const float exp = expf(in0[i]);\n    float a = exp");
+    EXPECT_TRUE(mayCome(own, ";\n"));
+    EXPECT_TRUE(mayCome(own, "f"));
+    const auto behind = within(head + "    { const float exp = expf(in0[i]); }\n    float a = exp");
+    EXPECT_FALSE(mayCome(behind, ";\n")) << "it has ended";
+    EXPECT_TRUE(mayCome(within(head + "    float a = INFINITY"), ";\n")) << "no function";
+}
+
 TEST(NameMasks, AreTheSameByHoweverManyTokens) {
     // Names are told from those before, one by one or, behind a scope, anew.
     const std::string source = "__device__ int f(int a) { int b = a; return b; }\nint d = f(";
