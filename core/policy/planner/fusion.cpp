@@ -358,7 +358,9 @@ class Fusion {
         const int buffer = program_.addScratch(program_.values[value].dtype, dims);
         groups_[group].stores.push_back({value, dims, buffer});
         groupsWriting_[buffer].insert(group);
-        return program_.load(buffer, dims);
+        const int load = program_.load(buffer, dims);
+        program_.values[load].rank = program_.values[value].rank;
+        return load;
     }
 
     /// The value as a load from scratch memory that `group` fills.

@@ -36,19 +36,19 @@ std::vector<int> inOrder(const Program &program, const std::vector<int> &values)
             users[arg].push_back(id);
         }
     }
-    std::set<int> ready;
+    std::set<std::pair<int, int>> ready; // by rank
     for (const auto &[id, count] : missing) {
         if (count == 0)
-            ready.insert(id);
+            ready.emplace(program.values[id].rank, id);
     }
     std::vector<int> order;
     while (!ready.empty()) {
-        const int id = *ready.begin();
+        const int id = ready.begin()->second;
         ready.erase(ready.begin());
         order.push_back(id);
         for (const int user : users[id]) {
             if (--missing[user] == 0)
-                ready.insert(user);
+                ready.emplace(program.values[user].rank, user);
         }
     }
     return order;

@@ -52,7 +52,7 @@ Axes memoryOrder(const Program &program, const std::set<Axis> &axes, const std::
 /// are computed from left out.
 std::vector<int> reachableFrom(const Program &program, const std::vector<int> &roots,
                                const std::set<int> &known = {});
-/// The same, of those that can come next always the one with the least number: as the operators of
+/// The same, of those that can come next always the one with the least rank: as the operators of
 /// the task's graph stand, which kernels and what is told of them follow.
 std::vector<int> inOrderFrom(const Program &program, const std::vector<int> &roots);
 /// `values` so, each behind those of its arguments that are among them.

@@ -15,8 +15,11 @@ std::size_t Value::picks() const {
 }
 
 int Program::add(Value value) {
+    const auto id = static_cast<int>(values.size());
+    if (value.rank < 0)
+        value.rank = id;
     values.push_back(std::move(value));
-    return static_cast<int>(values.size()) - 1;
+    return id;
 }
 
 int Program::constant(double number, DType dtype) {
@@ -247,14 +250,26 @@ void Program::simplify() {
         }
     }
     std::map<std::string, int> known;
-    std::map<int, int> representative;
+    std::map<int, int> same; // one that is met first, of those that are equal
+    std::map<int, std::set<std::pair<int, int>>> equal; // by rank
     for (const int id : order) {
         for (int &arg : values[id].args)
-            arg = representative.at(arg);
-        representative[id] = known.emplace(keyOf(*this, values[id]), id).first->second;
+            arg = same.at(arg);
+        same[id] = known.emplace(keyOf(*this, values[id]), id).first->second;
+        equal[same[id]].emplace(values[id].rank, id);
+    }
+    // The one that the task computes first stands for all, under the first name of theirs, so that
+    // kernels keep to the order of its graph.
+    const auto first = [&](int id) { return equal.at(same.at(id)).begin()->second; };
+    for (const auto &[met, all] : equal) {
+        Value &value = values[first(met)];
+        for (int &arg : value.args)
+            arg = first(arg);
+        for (auto one = all.begin(); one != all.end() && value.name.empty(); ++one)
+            value.name = values[one->second].name;
     }
     for (Store &store : stores)
-        store.value = representative.at(store.value);
+        store.value = first(store.value);
 }
 
 void Program::dropUnread() {

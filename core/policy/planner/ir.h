@@ -46,6 +46,8 @@ struct Value {
     DType dtype = DType::float32;
     std::string op;
     std::string name; ///< of the operator of the task's graph whose result it is; empty: of none
+    /// Its place in the order of the task's operators, in which kernels compute; -1: none yet.
+    int rank = -1;
     std::vector<int> args;
     Axes axes;                 ///< index, count, reduce, scan, order
     Axes places;               ///< order: of the result
@@ -196,6 +198,7 @@ struct Program {
     std::vector<std::string> requirements; ///< of the plan: sizes that the program relies on
     std::vector<std::string> notes;        ///< algebra that was used, for people
 
+    /// One without a rank comes behind all that are there.
     int add(Value value);
     int constant(double number, DType dtype = DType::float32);
     int pointwise(std::string op, std::vector<int> args, DType dtype);
@@ -222,7 +225,8 @@ struct Program {
     /// True when two axes may not become one because a value or a store is indexed by both.
     /// `more` are further lists of axes that must stay distinct (views being made).
     bool mustStayApart(Axis a, Axis b, const std::vector<std::vector<Axes>> &more = {}) const;
-    /// Joins the loops of loads that read the same elements and drops duplicate values.
+    /// Joins the loops of loads that read the same elements. Of equal values the one of the least
+    /// rank stands for all, under the first name that one of them has.
     void simplify();
     /// Drops library steps and stores to scratch memory whose results nothing reads.
     void dropUnread();

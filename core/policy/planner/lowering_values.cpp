@@ -424,6 +424,7 @@ bool Lowering::cloneWith(const View &view, const Targets &fresh, View &result) {
                 border = program.pointwise("and", {inside, border}, DType::boolean);
             }
         }
+        value.rank = -1; // computed where it is asked for
         const int made = program.add(std::move(value));
         return copies[id] = made;
     };
