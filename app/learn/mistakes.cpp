@@ -105,7 +105,7 @@ Result<int> mistakes(const Options &options, const std::stop_token &stop) {
             break;
         auto reading = learn::readDocument(document, *model, tokenizer);
         if (!reading) {
-            fmt::print(stderr, "Left out: {}\n", reading.error().message);
+            fmt::print(stderr, "{}Left out: {}\n", told ? "\r\033[K" : "", reading.error().message);
             ++tooLong;
             continue;
         }

@@ -330,17 +330,10 @@ std::string storedText(const Program &program, int id) {
     const Value &value = program.values[id];
     if (!value.name.empty())
         return value.name;
-    switch (value.kind) {
-    case Kind::load:
-        return program.buffers[value.buffer].name;
-    case Kind::constant:
-        return fmt::format("{}", value.number);
-    case Kind::pointwise:
-        return value.op == "cast" || value.op == "place" ? storedText(program, value.args[0])
-                                                         : value.op;
-    default:
-        return value.op;
-    }
+    if (value.op == "cast" || value.op == "place")
+        return storedText(program, value.args[0]);
+    const auto text = knownAs(program, value);
+    return text.empty() ? value.op : text;
 }
 
 } // namespace
