@@ -44,6 +44,10 @@ bool SourceNames::isOfWord(char byte) {
            (byte >= '0' && byte <= '9') || byte == '_';
 }
 
+bool SourceNames::isSource(std::string_view path) {
+    return path.ends_with(".cu") || path.ends_with(".cuh");
+}
+
 bool SourceNames::isFree(char first) {
     return first == '_' || (first >= '0' && first <= '9');
 }
@@ -206,7 +210,7 @@ void SourceNames::takeOutside(char byte) {
         return;
     }
     if (before_ == "<parameter=file_path>")
-        source_ = line_.ends_with(".cu") || line_.ends_with(".cuh");
+        source_ = isSource(line_);
     if (line_ == "<parameter=content>" && source_) {
         *this = SourceNames();
         mode_ = Mode::code;

@@ -83,6 +83,8 @@ class SourceNames {
     /// Those of the source that may be used here, the last first; null: none.
     const std::shared_ptr<const DeclaredName> &declared() const { return names_; }
 
+    /// Whether a file of that path is one that is read.
+    static bool isSource(std::string_view path);
     static bool isOfWord(char byte);
     /// Whether words that begin so are never asked about: names of the compiler's own, and numbers.
     static bool isFree(char first);

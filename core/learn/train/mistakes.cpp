@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/train/mistakes.h"
 
+#include "core/learn/grammar/source_names.h"
+
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -15,7 +17,7 @@ constexpr std::size_t longestBefore = 80;
 constexpr std::int64_t rowsAtOnce = 1024; ///< tokens whose logits are in memory together
 
 TurnPart partOfFile(std::string_view path) {
-    if (path.ends_with(".cu") || path.ends_with(".cuh"))
+    if (SourceNames::isSource(path))
         return TurnPart::source;
     return path.ends_with(".json") ? TurnPart::plan : TurnPart::call;
 }
@@ -38,12 +40,13 @@ struct Tokens {
 Tokens tokensOf(const Document &document, const Tokenizer &tokenizer) {
     Tokens tokens;
     for (const auto &segment : document.segments) {
-        const auto parts = partsOf(segment.text);
+        const bool own = segment.by == chat::Author::policy;
+        const auto parts = own ? partsOf(segment.text) : std::vector<TurnPart>();
         std::size_t byte = 0;
         for (const auto id : tokenizer.encode(segment.text)) {
-            if (segment.by == chat::Author::policy && !tokens.ids.empty()) {
+            if (own && !tokens.ids.empty()) {
                 tokens.own.push_back(static_cast<std::int64_t>(tokens.ids.size()));
-                tokens.parts.push_back(byte < parts.size() ? parts[byte] : TurnPart::call);
+                tokens.parts.push_back(parts[byte]);
                 tokens.bytes.push_back(tokens.text.size() + byte);
             }
             tokens.ids.push_back(id);

@@ -179,12 +179,11 @@ std::vector<std::string> operatorLines(const task::Graph &graph,
             continue;
         }
         const auto text = nodeText(node, names);
-        if (const auto found = told.find(text); found != told.end() && !isRandom(node.op)) {
-            names[node.name] = found->second;
-            continue;
-        }
-        told.try_emplace(text, node.name);
-        lines.push_back(fmt::format("{} = {}\n", node.name, text));
+        const auto [first, fresh] = told.try_emplace(text, node.name);
+        if (fresh || isRandom(node.op))
+            lines.push_back(fmt::format("{} = {}\n", node.name, text));
+        else
+            names[node.name] = first->second;
     }
     return lines;
 }

@@ -277,10 +277,7 @@ std::string operatorText(const Value &value) {
 /// What the kernel knows a value by: an operator of the task, a result of a row, what is read, a
 /// number. Empty of parts of an operator.
 std::string knownAs(const Program &program, const Value &value) {
-    // Of the same type there, so that it is its argument.
-    if (value.op == "place" ||
-        (value.op == "cast" &&
-         scalarType(value.dtype) == scalarType(program.values[value.args[0]].dtype)))
+    if (isItsArgument(program, value))
         return knownAs(program, program.values[value.args[0]]);
     if (!value.name.empty())
         return value.name;

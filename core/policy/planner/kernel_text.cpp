@@ -52,6 +52,12 @@ std::string scalarType(DType type) {
     }
 }
 
+bool isItsArgument(const Program &program, const Value &value) {
+    return value.op == "place" ||
+           (value.op == "cast" &&
+            scalarType(value.dtype) == scalarType(program.values[value.args[0]].dtype));
+}
+
 std::string KernelWriter::literal(double number, DType type) const {
     const std::string kind = scalarType(type);
     if (kind == "bool")

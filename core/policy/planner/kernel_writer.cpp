@@ -351,12 +351,9 @@ std::string KernelWriter::evaluate(int id) {
         std::vector<std::string> operands;
         for (const int arg : value.args)
             operands.push_back(valueOf(arg));
-        if (value.op == "place")
+        if (isItsArgument(p_, value))
             return operands[0];
         if (value.op == "cast") {
-            const DType from = p_.values[value.args[0]].dtype;
-            if (scalarType(from) == type)
-                return operands[0];
             code =
                 type == "bool" ? operands[0] + " != 0" : fmt::format("({}){}", type, operands[0]);
         } else {

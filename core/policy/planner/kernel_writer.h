@@ -263,5 +263,8 @@ std::string orderPrelude(const std::set<std::string> &helpers);
 
 std::string storageType(DType type); ///< "float", "__half", ...
 std::string scalarType(DType type);  ///< what it is computed in
+/// Whether kernels have no variable of a value, as it is its first argument: a place, or a cast
+/// that changes nothing of what is computed.
+bool isItsArgument(const Program &program, const Value &value);
 
 } // namespace cuda_agent::policy
