@@ -6,6 +6,7 @@
 #include "core/base/hash.h"
 #include "core/base/paths.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -57,6 +58,16 @@ std::filesystem::path fileOf(const Info &info) {
     return cacheDir() / fmt::format("ceilings-{}.json", hash.substr(0, 16));
 }
 
+void keep(const Info &info, const Ceilings &ceilings) {
+    std::error_code error;
+    std::filesystem::create_directories(cacheDir(), error);
+    Json json = toJson(ceilings);
+    json["version"] = version;
+    json["device"] = info.name;
+    json["driver"] = info.driverVersion;
+    (void)writeFileAtomically(fileOf(info), json.dump(2) + "\n");
+}
+
 } // namespace
 
 std::optional<Ceilings> knownCeilings(const Info &info) {
@@ -71,14 +82,26 @@ Result<Ceilings> cachedCeilings(const Info &info,
     if (auto known = knownCeilings(info))
         return *known;
     CUDA_AGENT_ASSIGN(ceilings, measure());
-    std::error_code error;
-    std::filesystem::create_directories(cacheDir(), error);
-    Json json = toJson(ceilings);
-    json["version"] = version;
-    json["device"] = info.name;
-    json["driver"] = info.driverVersion;
-    (void)writeFileAtomically(fileOf(info), json.dump(2) + "\n");
+    keep(info, ceilings);
     return ceilings;
+}
+
+Result<Ceilings> raiseCeilings(Device &device, const Ceilings &known) {
+    CUDA_AGENT_ASSIGN(raised, device.measureCeilings());
+    const auto raise = [&](double Ceilings::*rate) {
+        raised.*rate = std::max(raised.*rate, known.*rate);
+    };
+    raise(&Ceilings::copyBytesPerSecond);
+    raise(&Ceilings::fp32FlopsPerSecond);
+    raise(&Ceilings::tf32FlopsPerSecond);
+    raise(&Ceilings::halfFlopsPerSecond);
+    for (auto &level : raised.levels) {
+        const auto same = std::ranges::find(known.levels, level.name, &MemoryLevel::name);
+        if (same != known.levels.end())
+            level.bytesPerSecond = std::max(level.bytesPerSecond, same->bytesPerSecond);
+    }
+    keep(device.info(), raised);
+    return raised;
 }
 
 double bestTotalRate(int threads, const std::function<double(int thread)> &batch) {

@@ -18,6 +18,11 @@ std::optional<Ceilings> knownCeilings(const Info &info);
 /// Errors: what `measure` returns.
 Result<Ceilings> cachedCeilings(const Info &info, const std::function<Result<Ceilings>()> &measure);
 
+/// Measures again and keeps the higher of each rate, in the cache file too: for a time that
+/// `known` rules out, since that may be of a moment when other programs ran.
+/// Errors: those of Device::measureCeilings().
+Result<Ceilings> raiseCeilings(Device &device, const Ceilings &known);
+
 /// The most work a second that `threads` threads did together in one of three spans of 50 ms.
 /// `batch(thread)` does a piece of work of some microseconds and returns its amount.
 double bestTotalRate(int threads, const std::function<double(int thread)> &batch);

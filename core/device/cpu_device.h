@@ -39,13 +39,13 @@ class CpuDevice final : public Device {
                                  std::uint64_t key) override;
     Result<ErrorStats> compare(const TensorView &candidate, const TensorView &oracle) override;
     Result<Ceilings> ceilings() override;
+    Result<Ceilings> measureCeilings() override;
     Result<double> timeCopy(std::uint64_t bytes) override;
 
   private:
     using Pages = std::unique_ptr<void, PageRelease>;
     static Result<Memory> map(UniqueFd fd, std::uint64_t bytes);
     static Result<Pages> privatePages(std::uint64_t bytes);
-    Result<Ceilings> measureCeilings();
 
     Info info_;
     Crew crew_;

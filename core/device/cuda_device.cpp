@@ -393,11 +393,13 @@ Result<double> CudaDevice::timeCopy(std::uint64_t bytes) {
 }
 
 Result<Ceilings> CudaDevice::ceilings() {
-    return cachedCeilings(info(), [this]() -> Result<Ceilings> {
-        CUDA_AGENT_TRY(context_->activate());
-        copyBuffer_.release();
-        return measureCudaCeilings(*context_);
-    });
+    return cachedCeilings(info(), [this] { return measureCeilings(); });
+}
+
+Result<Ceilings> CudaDevice::measureCeilings() {
+    CUDA_AGENT_TRY(context_->activate());
+    copyBuffer_.release();
+    return measureCudaCeilings(*context_);
 }
 
 Result<std::unique_ptr<Device>> openCuda(int index) {

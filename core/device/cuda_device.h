@@ -32,6 +32,7 @@ class CudaDevice final : public Device {
                                  std::uint64_t key) override;
     Result<ErrorStats> compare(const TensorView &candidate, const TensorView &oracle) override;
     Result<Ceilings> ceilings() override;
+    Result<Ceilings> measureCeilings() override;
     Result<double> timeCopy(std::uint64_t bytes) override;
 
   private:

@@ -147,6 +147,8 @@ class Device {
     virtual Result<ErrorStats> compare(const TensorView &candidate, const TensorView &oracle) = 0;
     /// Measures once (one or two seconds), then answers from the cache file.
     virtual Result<Ceilings> ceilings() = 0;
+    /// Measures now, leaving the cache file alone; see raiseCeilings().
+    virtual Result<Ceilings> measureCeilings() = 0;
     /// Seconds of one copy of `bytes` (read plus written), now: the yardstick that tells a slowed
     /// machine from a slow candidate.
     virtual Result<double> timeCopy(std::uint64_t bytes) = 0;

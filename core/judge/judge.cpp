@@ -5,6 +5,7 @@
 
 #include "core/base/elapsed.h"
 #include "core/base/hash.h"
+#include "core/device/ceilings.h"
 #include "core/device/lease.h"
 #include "core/judge/faults.h"
 #include "core/judge/scrutiny.h"
@@ -368,11 +369,23 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
     verdict.reward =
         reward::milestone(verdict.correct, candidate, time(pair.eager), time(pair.compile));
     append(verdict.flags, verdict.times->flags);
-    verdict.fractionOfLimit = verdict.limit.seconds / candidate;
-    // The cpu device's calls follow each other, so that small tasks live in its caches.
-    const bool cached = device->info().kind == device::Kind::cpu && verdict.limit.by == "memory" &&
-                        pool->description.countedBytes < 2 * device->info().cacheBytes;
-    if (!cached && verdict.fractionOfLimit > 1 / implausible)
+    const auto isImplausible = [&] {
+        verdict.limit = limitOf(pool->description, ceilings, options.numerics);
+        verdict.fractionOfLimit = verdict.limit.seconds / candidate;
+        // The cpu device's calls follow each other, so that small tasks live in its caches.
+        const bool cached = device->info().kind == device::Kind::cpu &&
+                            verdict.limit.by == "memory" &&
+                            pool->description.countedBytes < 2 * device->info().cacheBytes;
+        return !cached && verdict.fractionOfLimit > 1 / implausible;
+    };
+    if (isImplausible()) {
+        // Ceilings of a moment when the machine was busy are too low: look before accusing.
+        CUDA_AGENT_ASSIGN(lease, device::Lease::take(device->info(), stop));
+        (void)lease;
+        CUDA_AGENT_ASSIGN(raised, device::raiseCeilings(*device, ceilings));
+        ceilings = raised;
+    }
+    if (isImplausible())
         verdict.flags.push_back(
             fmt::format("faster than counted bytes and operations allow ({:.2f} times the limit)",
                         verdict.fractionOfLimit));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "core/device/ceilings.h"
 #include "core/device/cpu_info.h"
 
 #include <gtest/gtest.h>
@@ -227,6 +228,20 @@ TEST_F(Cpu, MeasuresCeilingsOnceAndKeepsThem) {
     ASSERT_TRUE(second);
     EXPECT_DOUBLE_EQ(second->copyBytesPerSecond, first->copyBytesPerSecond);
     EXPECT_EQ(toJson(*second), toJson(*first));
+    // Too low a rate is raised, one that is higher stays, for those who come later, too.
+    auto known = *first;
+    known.fp32FlopsPerSecond = 1;
+    known.copyBytesPerSecond = 1e15;
+    for (auto &level : known.levels)
+        level.bytesPerSecond = 1e16;
+    const auto raised = raiseCeilings(*device_, known);
+    ASSERT_TRUE(raised) << raised.error().message;
+    EXPECT_GT(raised->fp32FlopsPerSecond, 1e8);
+    EXPECT_EQ(raised->copyBytesPerSecond, 1e15);
+    EXPECT_EQ(raised->levels.size(), known.levels.size());
+    for (const auto &level : raised->levels)
+        EXPECT_EQ(level.bytesPerSecond, 1e16) << level.name;
+    EXPECT_EQ(toJson(*device_->ceilings()), toJson(*raised));
     RecordProperty("copy_GBps", static_cast<int>(first->copyBytesPerSecond / 1e9));
     RecordProperty("fp32_GFLOPs", static_cast<int>(first->fp32FlopsPerSecond / 1e9));
     unsetenv("CUDA_AGENT_CACHE");

@@ -4,6 +4,7 @@
 #include "core/judge/judge.h"
 
 #include "core/base/hash.h"
+#include "core/device/ceilings.h"
 #include "tests/source_dir.h"
 
 #include <gtest/gtest.h>
@@ -352,6 +353,53 @@ TEST_F(JudgeTest, StopsWhenAsked) {
                                  source.get_token());
     ASSERT_FALSE(verdict);
     EXPECT_EQ(verdict.error().kind, ErrorKind::stopped);
+}
+
+constexpr const char *productPlan = R"json({
+  "version": 1,
+  "name": "a product",
+  "symbols": {"M": "in0.shape[0]", "K": "in0.shape[1]", "N": "in1.shape[1]"},
+  "buffers": [
+    {"name": "in0", "role": "input", "index": 0, "alignment": 4},
+    {"name": "in1", "role": "input", "index": 1, "alignment": 4},
+    {"name": "out0", "role": "output", "index": 0, "dtype": "float32", "shape": ["M", "N"]}
+  ],
+  "steps": [{"kind": "gemm", "a": "in0", "b": "in1", "c": "out0", "m": "M", "n": "N", "k": "K"}]
+})json";
+
+TEST(JudgeOnABusyMachine, ACeilingThatWasMeasuredTooLowAccusesNobody) {
+    const auto folder = fs::path(testing::TempDir()) / fmt::format("judge-{:x}", randomSeed());
+    fs::create_directories(folder / "candidate");
+    std::ofstream(folder / "candidate/plan.json") << productPlan;
+    // The cache that the program's other tests have, but for its ceilings.
+    auto cpu = device::openCpu().value();
+    const auto before = cpu->ceilings();
+    ASSERT_TRUE(before) << before.error().message;
+    auto low = *before;
+    low.fp32FlopsPerSecond /= 1000;
+    setenv("CUDA_AGENT_CACHE", folder.c_str(), 1);
+    ASSERT_TRUE(
+        device::cachedCeilings(cpu->info(), [&]() -> Result<device::Ceilings> { return low; }));
+    auto spec = task::openSpec(testData() / "judge/product.py", {});
+    ASSERT_TRUE(spec) << spec.error().message;
+    Options options;
+    options.strongest = verify::Strength::training;
+    auto judge = Judge::prepare(*spec, std::move(cpu), options, {}, {});
+    ASSERT_TRUE(judge) << judge.error().message;
+    EXPECT_EQ((*judge)->ceilings().fp32FlopsPerSecond, low.fp32FlopsPerSecond);
+    auto candidate = plan::readCandidate(folder / "candidate");
+    ASSERT_TRUE(candidate) << candidate.error().message;
+    const auto verdict = (*judge)->judge(*candidate, verify::Strength::training, {});
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_TRUE(verdict->correct) << verdict->problem;
+    EXPECT_EQ(verdict->limit.by, "compute");
+    for (const auto &flag : verdict->flags)
+        EXPECT_FALSE(flag.starts_with("faster than")) << flag;
+    EXPECT_GT((*judge)->ceilings().fp32FlopsPerSecond, 10 * low.fp32FlopsPerSecond);
+    EXPECT_EQ(device::toJson(*device::knownCeilings((*judge)->deviceInfo())),
+              device::toJson((*judge)->ceilings()));
+    unsetenv("CUDA_AGENT_CACHE");
+    fs::remove_all(folder);
 }
 
 } // namespace

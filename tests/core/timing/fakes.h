@@ -29,7 +29,10 @@ class FakeDevice : public device::Device {
         copiedBytes = bytes;
         return yardstick();
     }
-    Result<device::Ceilings> ceilings() override { return device::Ceilings{4e12, 5e13, 4e14}; }
+    Result<device::Ceilings> ceilings() override { return measureCeilings(); }
+    Result<device::Ceilings> measureCeilings() override {
+        return device::Ceilings{4e12, 5e13, 4e14};
+    }
 
     Result<device::Memory> allocate(std::uint64_t) override { return no(); }
     Result<device::Memory> import(UniqueFd, std::uint64_t) override { return no(); }
