@@ -122,6 +122,7 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
     std::vector<std::string> requirements = program.requirements;
     std::set<std::string> used;
     std::set<std::string> helpers;
+    std::map<std::string, std::string> states;
     std::set<DType> types;
     std::vector<BufferInfo> extra;
     Json steps = Json::array();
@@ -130,6 +131,9 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
 
     const auto emit = [&](KernelSource source) {
         kernels += source.text;
+        for (const auto &[state, text] : source.states)
+            if (text.size() > states[state].size())
+                states[state] = text;
         helpers.merge(source.helpers);
         for (const BufferInfo &buffer : source.scratch)
             extra.push_back(buffer);
@@ -234,8 +238,13 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
     CandidateFiles result;
     result.name = name;
     result.files["plan.json"] = plan.dump(2) + "\n";
-    if (!kernels.empty())
-        result.files[sourcePath] = header + "\n" + preludeText(helpers, types) + kernels;
+    if (!kernels.empty()) {
+        std::string &source = result.files[sourcePath];
+        source = header + "\n" + preludeText(helpers, types);
+        for (const auto &[state, text] : states)
+            source += text;
+        source += kernels;
+    }
     return result;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/kernel_writer.h"
+
+#include "core/base/names.h"
 #include "core/policy/planner/pointwise_table.h"
 
 #include <cstdlib>
@@ -36,7 +38,7 @@ KernelWriter::KernelWriter(const Program &program, const Group &group, const Nes
 KernelSource KernelWriter::write() {
     for (std::size_t i = 0; i < passes_.size(); ++i) {
         const bool warps = s_.form == Schedule::Form::row;
-        out_.text +=
+        out_.states[stateType(i)] =
             stateText(p_, passes_[i], stateType(i), indexType_ == "int", exactSums(), warps);
         for (const Reducer &reducer : passes_[i].reducers) {
             if (reducer.kind == Reducer::Kind::position)
@@ -338,6 +340,9 @@ std::string KernelWriter::evaluate(int id) {
             terms.emplace_back(coordinates_[d], access.strides[d]);
         const std::string row = sumOf(terms);
         const std::string element = elementOffset(access);
+        // Loop variables are ints.
+        if (type == "int" && row == "0" && value.name.empty() && isIdentifier(element))
+            return element;
         code = row == "0" ? element : element == "0" ? row : row + " + " + element;
         code = fmt::format("({})({})", type, code);
         break;

@@ -24,6 +24,9 @@ struct KernelSource {
     std::vector<BufferInfo> scratch;
     std::vector<std::string> zeroed; ///< scratch to be filled with 0 before
     std::set<std::string> helpers;   ///< of the prelude
+    /// What its passes keep, by name: structs that other groups' kernels may need, too. One that
+    /// lanes of a warp exchange is longer.
+    std::map<std::string, std::string> states = {};
 };
 
 /// Writes the CUDA C++ of one group under one schedule. `name` prefixes everything it defines.

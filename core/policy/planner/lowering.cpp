@@ -4,6 +4,7 @@
 
 #include "core/base/names.h"
 #include "core/base/reordered.h"
+#include "core/policy/planner/folding.h"
 #include "core/policy/planner/group.h"
 
 #include <cmath>
@@ -166,6 +167,15 @@ const task::Node *Lowering::producer(const task::Node &node, std::size_t positio
 
 bool Lowering::isResult(const task::Node &node) const {
     return std::ranges::find(task_.graph.outputs, node.name) != task_.graph.outputs.end();
+}
+
+std::size_t Lowering::readersOf(const task::Node &node) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(task_.graph.nodes, [&](const task::Node &reader) {
+            bool reads = false;
+            task::forEachRead(reader, [&](const std::string &name) { reads |= name == node.name; });
+            return reads;
+        }));
 }
 
 Result<void> Lowering::placeholder(const task::Node &node, int tensorIndex) {
@@ -373,6 +383,7 @@ Result<Program> Lowering::run() {
     }
     if (options_.algebra)
         applyAlgebra(*this);
+    Folding(program).foldAll();
     program.simplify();
     // Joined axes may have gained an expression that an input supplies.
     for (const Store &store : program.stores) {

@@ -74,6 +74,8 @@ class Lowering {
                                const char *name) const;
     /// Whether it is an output of the task.
     bool isResult(const task::Node &node) const;
+    /// How many nodes of the graph read it.
+    std::size_t readersOf(const task::Node &node) const;
     static double number(const task::Node &node, std::size_t position, const char *name,
                          double fallback);
     static bool flag(const task::Node &node, std::size_t position, const char *name, bool fallback);

@@ -72,12 +72,25 @@ Operand writtenOut(Lowering &l, const View &matrix) {
     return {l.bufferOf(turned), true, {}, {}};
 }
 
-/// Finds the operand in memory as it is or transposed, else writes it out.
+/// Whether a tensor is the same along that dimension.
+bool isSameAlong(const Lowering &l, const View &view, std::size_t dim) {
+    const std::set<Axis> axes = l.program.axesOf(view.value);
+    return std::ranges::none_of(l.program.axes.atoms(view.dims[dim]),
+                                [&](Axis atom) { return axes.contains(atom); });
+}
+
+/// Finds the operand in memory as it is or transposed, else writes it out; one that is the same in
+/// all products, once.
 Operand operand(Lowering &l, const View &matrix) {
     const std::size_t rank = matrix.dims.size();
     const Shape shape = l.shapeOf(matrix);
     const std::int64_t rows = shape[rank - 2], columns = shape[rank - 1];
     const auto strides = stridesOf(l, matrix);
+    if (rank == 3 && shape[0] > 1 && !strides && isSameAlong(l, matrix, 0)) {
+        Operand once = writtenOut(l, {matrix.value, {matrix.dims[1], matrix.dims[2]}});
+        once.stride = 0;
+        return once;
+    }
     if (!strides)
         return writtenOut(l, matrix);
     const std::int64_t down = rows == 1 ? columns : (*strides)[rank - 2];
@@ -196,6 +209,15 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, DType result, dou
     if (l.shapeOf(a)[rank - 2] == 1 || l.shapeOf(b)[rank - 1] == 1) {
         const View sum = dotProducts(l, a, b, type);
         return alpha == 1 ? sum : l.apply("mul", {sum, l.constant(alpha, wide)}, wide);
+    }
+    if (rank == 3 && isSameAlong(l, b, 0)) { // one product of all rows
+        Axes rows = a.dims[0];
+        rows.insert(rows.end(), a.dims[1].begin(), a.dims[1].end());
+        const Shape shape{l.shapeOf(a)[0], l.shapeOf(a)[1], l.shapeOf(b)[2]};
+        CUDA_AGENT_ASSIGN(all,
+                          multiply(l, {a.value, {rows, a.dims[2]}},
+                                   {b.value, {b.dims[1], b.dims[2]}}, type, result, alpha, tf32));
+        return l.reshape(all, shape);
     }
     LinearStep map;
     map.x = a, map.weight = b, map.alpha = alpha;

@@ -41,9 +41,19 @@ bool inRuns(const Shape &part, std::size_t dim) {
     return length >= run;
 }
 
+/// Whether it takes more operations than a few to compute an element.
+bool isLong(const Lowering &l, const View &x) {
+    constexpr std::ptrdiff_t few = 4;
+    const std::vector<int> all = reachableFrom(l.program, {x.value});
+    return std::ranges::count_if(all, [&](int id) {
+               const Value &value = l.program.values[id];
+               return value.kind == Kind::pointwise && value.op != "cast";
+           }) > few;
+}
+
 /// Written part by part where a kernel computes whole rows of one, where there is nothing else to
-/// do with them than to copy runs of memory, and where there are so many that each element would
-/// ask for long which one is its own.
+/// do with them than to copy runs of memory, where there are so many that each element would
+/// ask for long which one is its own, and where several read what is long to compute.
 Result<Views> cat(Lowering &l, const Node &node) {
     const Json *list = Lowering::find(node, 0, "tensors");
     if (list == nullptr || !list->is_array())
@@ -66,7 +76,9 @@ Result<Views> cat(Lowering &l, const Node &node) {
     const bool copied = l.isResult(node) && std::ranges::all_of(parts, [&](const View &part) {
                             return inRuns(l.shapeOf(part), dim);
                         });
-    if (copied || !l.options().inPlace || parts.size() > mostConditions ||
+    const auto isLongToCompute = [&](const View &part) { return isLong(l, part); };
+    const bool again = l.readersOf(node) > 1 && std::ranges::any_of(parts, isLongToCompute);
+    if (copied || again || !l.options().inPlace || parts.size() > mostConditions ||
         std::ranges::any_of(parts, [&](const View &part) { return l.reduces(part); })) {
         const int buffer = l.bufferOfParts(type.shape, type.dtype);
         for (const View &part : parts) {

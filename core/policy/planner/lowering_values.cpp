@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/names.h"
+#include "core/policy/planner/folding.h"
 #include "core/policy/planner/fusion.h"
 #include "core/policy/planner/lowering.h"
 
@@ -359,6 +360,7 @@ std::optional<Axes> Lowering::renamed(const Axes &axes, const Targets &fresh) co
 bool Lowering::cloneWith(const View &view, const Targets &fresh, View &result) {
     std::map<int, int> copies;
     std::map<int, std::set<Axis>> cache;
+    Folding folding(program);
     const std::function<int(int)> copy = [&](int id) -> int {
         if (const auto done = copies.find(id); done != copies.end())
             return done->second;
@@ -421,12 +423,16 @@ bool Lowering::cloneWith(const View &view, const Targets &fresh, View &result) {
                 value.args.push_back(program.constant(0, value.dtype));
             } else if (inside >= 0) {
                 int &border = value.args.end()[-2];
-                border = program.pointwise("and", {inside, border}, DType::boolean);
+                Value both;
+                both.kind = Kind::pointwise;
+                both.op = "and";
+                both.args = {inside, border};
+                both.dtype = DType::boolean;
+                border = folding.add(std::move(both));
             }
         }
         value.rank = -1; // computed where it is asked for
-        const int made = program.add(std::move(value));
-        return copies[id] = made;
+        return copies[id] = folding.add(std::move(value));
     };
     const int value = copy(view.value);
     if (value < 0)

@@ -217,7 +217,7 @@ int elementsOf(Lowering &l, const std::vector<Window> &list, const Shape &in, co
                              number(w.padding));
         const int from = op("imaximum", start, number(low));
         const int to = op("iminimum", op("add", start, number(w.size)), number(high));
-        const int count = p.pointwise("cast", {op("sub", to, from)}, type);
+        const int count = p.pointwise("cast", {l.narrowed(op("sub", to, from))}, type);
         varying = varying < 0 ? count : p.pointwise("mul", {varying, count}, type);
     }
     const int constant = p.constant(fixed, type);

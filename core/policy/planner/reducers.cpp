@@ -21,7 +21,6 @@ std::vector<Pass> makePasses(const Program &program, const Group &group) {
                 result = std::max(result, needs(arg));
         return depth[id] = result;
     };
-    int number = 0;
     for (const int id : group.reduces) {
         const Value &value = program.values[id];
         bool paired = false;
@@ -52,8 +51,8 @@ std::vector<Pass> makePasses(const Program &program, const Group &group) {
         reducer.value = id;
         reducer.input = value.args[0];
         reducer.op = value.op;
-        reducer.number = number++;
         place[id] = {pass, passes[pass].reducers.size()};
+        reducer.number = static_cast<int>(place[id].second);
         passes[pass].reducers.push_back(reducer);
     }
     return passes;
@@ -176,6 +175,25 @@ std::vector<std::string> combineText(const Program &program, const Reducer &r) {
                 fmt::format("max{} = top;", n)};
     }
     return {};
+}
+
+std::string stateName(const Program &program, const Pass &pass, bool smallIndex, bool exactSums) {
+    static const std::map<std::string, std::string> types{
+        {"float", ""}, {"double", "Double"}, {"int", "Int"}, {"long long", "Long"}, {"bool", ""}};
+    std::string name;
+    for (const Reducer &reducer : pass.reducers) {
+        std::string what = reducer.op;
+        if (reducer.kind == Reducer::Kind::moments)
+            what = "moments";
+        else if (reducer.kind == Reducer::Kind::maxAndSumOfExp)
+            what = "maxAndSum";
+        what[0] = static_cast<char>(what[0] - 'a' + 'A');
+        const auto fields = stateFieldsOf(program, reducer, smallIndex, exactSums);
+        name += what + types.at(fields[0].type);
+        for (const Field &field : fields)
+            name += field.name.starts_with("place") && !smallIndex ? "Wide" : "";
+    }
+    return name + (exactSums ? "ExactState" : "State");
 }
 
 std::string stateText(const Program &program, const Pass &pass, const std::string &name,

@@ -12,7 +12,7 @@ struct Reducer {
     int value = -1;  ///< the reduction; of pairs, the first (mean's sum, maximum)
     int second = -1; ///< of pairs
     int input = -1;  ///< what is reduced
-    int number = 0;  ///< names its fields
+    int number = 0;  ///< in its pass; names its fields
     std::string op;  ///< "sum", "max", ...
 };
 
@@ -42,6 +42,8 @@ std::vector<Field> stateFieldsOf(const Program &program, const Reducer &reducer,
 /// Statements of `combine(const State &other)`.
 std::vector<std::string> combineText(const Program &program, const Reducer &reducer);
 
+/// Names the struct of all passes that keep the same results: "MomentsState".
+std::string stateName(const Program &program, const Pass &pass, bool smallIndex, bool exactSums);
 /// The struct of a pass with `identity`, `combine` and, for warps, `fromLane`.
 std::string stateText(const Program &program, const Pass &pass, const std::string &name,
                       bool smallIndex, bool exactSums, bool shuffles);

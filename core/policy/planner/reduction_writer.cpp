@@ -14,9 +14,7 @@ const char *literalSuffix(const std::string &type) {
 } // namespace
 
 std::string KernelWriter::stateType(std::size_t pass) const {
-    std::string result = name_;
-    result[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(result[0])));
-    return fmt::format("{}Pass{}", result, pass);
+    return stateName(p_, passes_[pass], indexType_ == "int", exactSums());
 }
 
 std::vector<int> KernelWriter::passRoots(std::size_t pass) const {
