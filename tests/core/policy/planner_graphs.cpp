@@ -235,6 +235,8 @@ double operation(const std::string &op, const Numbers &a) {
         {"and", [](const Numbers &v) { return v[0] != 0 && v[1] != 0 ? 1.0 : 0.0; }},
         {"idiv", [](const Numbers &v) { return std::trunc(v[0] / v[1]); }},
         {"clampmin", [](const Numbers &v) { return v[0] < v[1] ? v[1] : v[0]; }},
+        {"clampmax", [](const Numbers &v) { return v[0] > v[1] ? v[1] : v[0]; }},
+        {"sin", [](const Numbers &v) { return std::sin(v[0]); }},
         {"imod", [](const Numbers &v) { return std::fmod(v[0], v[1]); }},
         {"imaximum", [](const Numbers &v) { return std::max(v[0], v[1]); }},
         {"iminimum", [](const Numbers &v) { return std::min(v[0], v[1]); }},
@@ -516,33 +518,28 @@ class Evaluation {
 
     void multiply(const LibraryStep &step) {
         ASSERT_EQ(step.step.at("kind"), "gemm") << "the test's evaluation knows products only";
-        const auto numberOf = [&](const char *key) {
-            const Shape &shape = program_.buffers[step.writes].shape;
-            const Shape &left = program_.buffers[step.reads[0]].shape;
-            const bool transposed = step.step.value("transpose_a", false);
-            // The result may have more dimensions: those before the last are its rows.
-            return std::string(key) == "m"
-                       ? contiguousType(DType::float32, shape).elements() / shape.back()
-                   : std::string(key) == "n" ? shape.back()
-                                             : left[transposed ? 0 : 1];
-        };
-        const auto [m, n, k] = std::tuple{numberOf("m"), numberOf("n"), numberOf("k")};
+        const Product &product = step.product.value();
         const std::string a = step.step.at("a"), b = step.step.at("b"), c = step.step.at("c");
-        const bool ta = step.step.value("transpose_a", false);
-        const bool tb = step.step.value("transpose_b", false);
         for (const std::string &name : {a, b}) {
             for (const int writer : writer_[name])
                 EXPECT_TRUE(writer >= 0 && writer < unit_) << name << " is not written yet";
         }
-        for (std::int64_t i = 0; i < m; ++i) {
-            for (std::int64_t j = 0; j < n; ++j) {
-                double total = 0;
-                for (std::int64_t l = 0; l < k; ++l)
-                    total += memory_[a].at(static_cast<std::size_t>(ta ? l * m + i : i * k + l)) *
-                             memory_[b].at(static_cast<std::size_t>(tb ? j * k + l : l * n + j));
-                memory_[c].at(static_cast<std::size_t>(i * n + j)) = total;
-            }
-        }
+        const auto element = [&](const ProductOperand &side, const std::string &name,
+                                 std::int64_t number, std::int64_t line, std::int64_t along) {
+            const std::int64_t place =
+                side.alongK ? line * side.pitch + along : along * side.pitch + line;
+            return memory_[name].at(static_cast<std::size_t>(number * side.batchStride + place));
+        };
+        std::size_t at = 0;
+        for (std::int64_t number = 0; number < product.batch; ++number)
+            for (std::int64_t i = 0; i < product.m; ++i)
+                for (std::int64_t j = 0; j < product.n; ++j) {
+                    double total = 0;
+                    for (std::int64_t l = 0; l < product.k; ++l)
+                        total += element(product.a, a, number, i, l) *
+                                 element(product.b, b, number, j, l);
+                    memory_[c].at(at++) = product.alpha * total;
+                }
         writer_[c].assign(writer_[c].size(), unit_);
     }
 
