@@ -179,8 +179,8 @@ View positionIn(Lowering &l, const View &x, int dim) {
     return position;
 }
 
-/// x with every `step`-th element from `start` on along a dimension from another tensor: of that
-/// one the nearest element is read everywhere.
+/// x with every `step`-th element from `start` on along a dimension from another tensor: a part of
+/// the result, or with steps in between, of that one the nearest element is read everywhere.
 Result<Views> sliceScatter(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
     CUDA_AGENT_ASSIGN(source, l.view(node, 1, "src"));
@@ -196,11 +196,17 @@ Result<Views> sliceScatter(Lowering &l, const Node &node) {
     const std::int64_t count = l.shapeOf(source)[dim];
     if (count == extent)
         return Views{l.cast(source, type.dtype)};
+    if (step == 1) {
+        std::vector<std::int64_t> before(type.shape.size(), 0);
+        before[dim] = start;
+        return Views{
+            l.partOf(l.turned(source), type.shape, before, l.cast(x, type.dtype), type.dtype)};
+    }
     const DType whole = DType::int64;
     const auto number = [&](std::int64_t n) { return l.constant(static_cast<double>(n), whole); };
     const View position = positionIn(l, x, dim);
     const View moved = start == 0 ? position : l.apply("sub", {position, number(start)}, whole);
-    const View place = step == 1 ? moved : l.apply("idiv", {moved, number(step)}, whole);
+    const View place = l.apply("idiv", {moved, number(step)}, whole);
     const std::int64_t last = start + step * (count - 1);
     std::optional<View> hit;
     const auto demand = [&](const std::string &op, const View &left, std::int64_t bound) {
@@ -211,8 +217,7 @@ Result<Views> sliceScatter(Lowering &l, const Node &node) {
         demand("ge", position, start);
     if (last < extent - 1)
         demand("le", position, last);
-    if (step != 1)
-        demand("eq", l.apply("imod", {moved, number(step)}, whole), 0);
+    demand("eq", l.apply("imod", {moved, number(step)}, whole), 0);
     if (l.shapeOf(source)[dim] > 1) {
         const View along{place.value, {place.dims[0]}};
         source = l.pick(source, {dim}, {along}, static_cast<std::size_t>(dim), false);

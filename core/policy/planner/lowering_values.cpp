@@ -377,6 +377,7 @@ bool Lowering::cloneWith(const View &view, const Targets &fresh, View &result) {
             if (!cutPieces(value, fresh))
                 return -1;
             inside = retarget(value, fresh, picks);
+            value.name.clear(); // read elsewhere, it is not what the operator has at this place
         }
         if (value.kind == Kind::index) {
             const auto axes = renamed(value.axes, fresh);
