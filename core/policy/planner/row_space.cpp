@@ -148,14 +148,17 @@ void rowOptions(const Facts &f, std::vector<Option> &out) {
     }
     if (several && f.elements >= somewhatLong && f.elements < veryLong)
         sharedSweeps(f, together, out);
-    // A block walks along the row once per sweep; later sweeps may hit the cache.
+    // A block walks along the row once per sweep; later sweeps may hit the cache. Fewer blocks than
+    // multiprocessors leave some of these idle.
+    const double idle = std::max(1.0, static_cast<double>(f.processors) /
+                                          static_cast<double>(std::max<std::int64_t>(f.rows, 1)));
     if (f.elements >= 128) {
         for (const auto &[threads, unroll] :
              {std::pair{512, 4}, {1024, 2}, {256, 4}, {1024, 4}, {256, 8}}) {
             if (f.elements < static_cast<std::int64_t>(threads) * v)
                 continue;
             out.push_back(option(rowSchedule(threads, threads, v, unroll),
-                                 again ? sweeps / 2 + 0.5 : 1,
+                                 idle * (again ? sweeps / 2 + 0.5 : 1),
                                  again ? fmt::format("{:.0f} sweeps by one block", sweeps)
                                        : "a block walks along each row"));
         }

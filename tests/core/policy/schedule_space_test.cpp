@@ -326,6 +326,22 @@ TEST(ScheduleSpace, WindowsSideBySideAreOfOneThreadEach) {
     EXPECT_EQ(space.allSingleChanges().at(0), "0|row-t256-m1-v1-u121");
 }
 
+TEST(ScheduleSpace, AWalkOfFewBlocksLeavesMultiprocessorsIdle) {
+    const auto walks = [](std::int64_t rows) {
+        const auto space = spaceOf(softmaxOf(rows, 8 << 20), device::Kind::cuda);
+        double walk = 0, best = 1;
+        for (const std::string &name : space.allSingleChanges()) {
+            best = std::min(best, space.expectedSeconds(name));
+            if (name.ends_with("|row-t512-v4-u4"))
+                walk = space.expectedSeconds(name);
+        }
+        return walk / best;
+    };
+    // Launches take a little, too.
+    EXPECT_NEAR(walks(33) / walks(132), 4, 0.1) << "33 of 132 multiprocessors work";
+    EXPECT_NEAR(walks(264) / walks(132), 1, 0.1);
+}
+
 TEST(ScheduleSpace, SchedulesAreReadAsTheyAreWritten) {
     GraphWriter g;
     const Json x = g.input(f32({64, 80, 90}));
