@@ -157,11 +157,18 @@ std::string nodeText(const task::Node &node, const std::map<std::string, std::st
 }
 
 /// Whether another result of the same operator and arguments is another one.
-bool isRandom(std::string_view op) {
-    constexpr std::string_view kinds[] = {"rand",    "bernoulli", "dropout", "multinomial",
-                                          "uniform", "normal_",   "poisson"};
-    return std::ranges::any_of(kinds,
-                               [&](std::string_view kind) { return op.find(kind) != op.npos; });
+bool isRandom(std::string_view op) { // "aten.bernoulli.p", "aten.normal_.default"
+    static const std::set<std::string, std::less<>> kinds{
+        "bernoulli",         "binomial",   "cauchy",      "dropout",        "exponential",
+        "geometric",         "log_normal", "multinomial", "native_dropout", "normal",
+        "normal_functional", "poisson",    "rand",        "rand_like",      "randint",
+        "randint_like",      "randn",      "randn_like",  "random",         "randperm",
+        "rrelu_with_noise",  "uniform"};
+    const auto from = op.find('.') + 1;
+    std::string_view name = op.substr(from, op.find('.', from) - from);
+    if (name.ends_with('_'))
+        name.remove_suffix(1);
+    return kinds.contains(name);
 }
 
 /// A line an operator. Gradients compute again what the forward pass had, and autograd hands on

@@ -36,10 +36,10 @@ std::vector<int> inOrder(const Program &program, const std::vector<int> &values)
             users[arg].push_back(id);
         }
     }
-    std::set<std::pair<int, int>> ready; // by rank
+    std::set<std::pair<int, int>> ready; // see orderOf
     for (const auto &[id, count] : missing) {
         if (count == 0)
-            ready.emplace(program.values[id].rank, id);
+            ready.insert(program.orderOf(id));
     }
     std::vector<int> order;
     while (!ready.empty()) {
@@ -48,7 +48,7 @@ std::vector<int> inOrder(const Program &program, const std::vector<int> &values)
         order.push_back(id);
         for (const int user : users[id]) {
             if (--missing[user] == 0)
-                ready.emplace(program.values[user].rank, user);
+                ready.insert(program.orderOf(user));
         }
     }
     return order;

@@ -251,12 +251,12 @@ void Program::simplify() {
     }
     std::map<std::string, int> known;
     std::map<int, int> same; // one that is met first, of those that are equal
-    std::map<int, std::set<std::pair<int, int>>> equal; // by rank
+    std::map<int, std::set<std::pair<int, int>>> equal; // see orderOf
     for (const int id : order) {
         for (int &arg : values[id].args)
             arg = same.at(arg);
         same[id] = known.emplace(keyOf(*this, values[id]), id).first->second;
-        equal[same[id]].emplace(values[id].rank, id);
+        equal[same[id]].insert(orderOf(id));
     }
     // The one that the task computes first stands for all, under the first name of theirs, so that
     // kernels keep to the order of its graph.

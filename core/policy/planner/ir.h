@@ -200,6 +200,8 @@ struct Program {
 
     /// One without a rank comes behind all that are there.
     int add(Value value);
+    /// Values in this order stand as the operators of the task's graph.
+    std::pair<int, int> orderOf(int value) const { return {values[value].rank, value}; }
     int constant(double number, DType dtype = DType::float32);
     int pointwise(std::string op, std::vector<int> args, DType dtype);
     int reduce(std::string op, int arg, Axes axes, DType dtype);

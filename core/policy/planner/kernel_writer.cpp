@@ -426,7 +426,7 @@ void KernelWriter::hoist(const std::vector<int> &roots) {
         visit(root);
     if (wanted.empty())
         return;
-    std::ranges::sort(wanted, {}, [&](int id) { return std::pair(p_.values[id].rank, id); });
+    std::ranges::sort(wanted, {}, [&](int id) { return p_.orderOf(id); });
     const std::string subscript = rowSubscript();
     if (subscript.empty()) {
         for (const int id : wanted)
