@@ -326,6 +326,20 @@ TEST(ScheduleSpace, WindowsSideBySideAreOfOneThreadEach) {
     EXPECT_EQ(space.allSingleChanges().at(0), "0|row-t256-m1-v1-u121");
 }
 
+TEST(ScheduleSpace, ShortRowsLeaveFewLanesIdle) {
+    const auto names = [](std::int64_t length) {
+        GraphWriter g;
+        const TensorType type = f16({200, 100, length});
+        const Json x = g.input(type), scale = g.input(f16({100, 1}));
+        const auto task = g.returning({g.op("mul.Tensor", type, x, scale)});
+        return spaceOf(task, device::Kind::cuda).allSingleChanges();
+    };
+    EXPECT_EQ(names(1392).at(0), "0|row-t256-m64-v8-u3") << "174 vectors: 256 lanes are too many";
+    EXPECT_TRUE(contains(names(1392), "row-t256-v8-u1"));
+    EXPECT_EQ(names(1024).at(0), "0|row-t256-m128-v8-u1");
+    EXPECT_EQ(names(16).at(0), "0|row-t256-m32-v8-u7") << "200 vectors, of 100 rows together";
+}
+
 TEST(ScheduleSpace, AWalkOfFewBlocksLeavesMultiprocessorsIdle) {
     const auto walks = [](std::int64_t rows) {
         const auto space = spaceOf(softmaxOf(rows, 8 << 20), device::Kind::cuda);
