@@ -5,6 +5,8 @@
 #include "core/policy/planner/group.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 
 namespace cuda_agent::policy {
 
@@ -32,11 +34,19 @@ std::optional<bool> decided(const std::string &op, const Range &a, const Range &
     return std::nullopt;
 }
 
+/// Of those up to here a double, as which constants are kept, has each.
+constexpr std::int64_t largestNumber = std::int64_t{1} << 53;
+
+bool isNumber(const Value &value) {
+    return value.kind == Kind::constant && std::trunc(value.number) == value.number &&
+           std::fabs(value.number) <= static_cast<double>(largestNumber);
+}
+
 } // namespace
 
 Folding::Linear Folding::linear(int id) const {
     const Value &value = program_.values[id];
-    if (value.kind == Kind::constant)
+    if (isNumber(value))
         return {-1, 0, static_cast<std::int64_t>(value.number), 0};
     if (value.kind == Kind::pointwise && isWhole(value.dtype))
         if (const Linear sum = linear(value); sum.steps > 0)
@@ -48,22 +58,35 @@ Folding::Linear Folding::linear(const Value &value) const {
     const auto is = [&](const char *op) { return value.op == op; };
     if (value.args.size() != 2 || (!is("add") && !is("sub") && !is("mul")))
         return {};
-    const auto sameType = [&](int arg) { return program_.values[arg].dtype == value.dtype; };
-    const auto isNumber = [&](int arg) { return program_.values[arg].kind == Kind::constant; };
-    if (!std::ranges::all_of(value.args, [&](int arg) { return sameType(arg) || isNumber(arg); }))
+    if (!std::ranges::all_of(value.args, [&](int arg) {
+            return program_.values[arg].dtype == value.dtype || isNumber(program_.values[arg]);
+        }))
         return {};
     const Linear a = linear(value.args[0]), b = linear(value.args[1]);
-    const int steps = a.steps + b.steps + 1;
+    Linear sum;
+    sum.steps = a.steps + b.steps + 1;
+    bool fits = true;
     if (is("mul")) {
         const Linear &number = b.base < 0 ? b : a, &other = b.base < 0 ? a : b;
         if (number.base >= 0)
             return {};
-        return {other.base, other.scale * number.plus, other.plus * number.plus, steps};
+        sum.base = other.base;
+        fits = !__builtin_mul_overflow(other.scale, number.plus, &sum.scale) &&
+               !__builtin_mul_overflow(other.plus, number.plus, &sum.plus);
+    } else {
+        if (a.base >= 0 && b.base >= 0 && a.base != b.base)
+            return {};
+        sum.base = std::max(a.base, b.base);
+        fits = is("sub") ? !__builtin_sub_overflow(a.scale, b.scale, &sum.scale) &&
+                               !__builtin_sub_overflow(a.plus, b.plus, &sum.plus)
+                         : !__builtin_add_overflow(a.scale, b.scale, &sum.scale) &&
+                               !__builtin_add_overflow(a.plus, b.plus, &sum.plus);
     }
-    const std::int64_t sign = is("sub") ? -1 : 1;
-    if (a.base >= 0 && b.base >= 0 && a.base != b.base)
-        return {};
-    return {std::max(a.base, b.base), a.scale + sign * b.scale, a.plus + sign * b.plus, steps};
+    const auto said = [](std::int64_t number) { return std::abs(number) <= largestNumber; };
+    return fits && sum.scale > INT64_MIN && sum.plus > INT64_MIN && said(sum.scale) &&
+                   said(sum.plus)
+               ? sum
+               : Linear{};
 }
 
 std::optional<int> Folding::made(const Linear &sum, DType type) {

@@ -97,7 +97,9 @@ std::optional<Range> Ranges::compute(const Value &value) {
     }
     if (!a || !b)
         return std::nullopt;
-    return ofTwo(value, *a, *b);
+    const auto range = ofTwo(value, *a, *b);
+    const bool none = range && (std::isnan(range->low) || std::isnan(range->high)); // 0 * infinity
+    return none ? std::nullopt : range;
 }
 
 std::optional<Range> Ranges::castOf(const Value &value) {

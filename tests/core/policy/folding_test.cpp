@@ -152,6 +152,17 @@ TEST(Folding, WholeNumbersKeepTheirMeaning) {
         << "it lies within 0 and 100 by itself";
 }
 
+TEST(Folding, NumbersThatMemoryHoldsAreComputedAsTheTaskSays) {
+    GraphWriter g;
+    const TensorType type = i64({12});
+    const Json x = g.input(type);
+    const Json more = g.op("add.Tensor", type, g.op("add.Tensor", type, x, 1), 2);
+    const Json huge = g.op("mul.Tensor", type, g.op("arange.default", type, 12), 1ll << 62);
+    const auto task = g.returning({more, g.op("mul.Tensor", type, huge, 8)});
+    EXPECT_EQ(textOf(lowered(task)), "out0[i] = add(add(in0[i], 1), 2)\n"
+                                     "out1[i] = mul(mul(at(i), 4.61169e+18), 8)\n");
+}
+
 TEST(Folding, WhatSeveralReadIsWrittenOnceWhereItIsLongToCompute) {
     const auto program = [](int readers, int operations) {
         GraphWriter g;
