@@ -73,15 +73,17 @@ void mapOptions(const Facts &f, std::vector<Option> &out) {
     const bool open = f.nest.runtimeOuter && !f.nest.dims.empty() && f.nest.dims[0].element;
     if (!open && !f.nest.rowDims().empty() && f.elements < 256 * f.vector) {
         // Short rows: several per block. As few lanes idle as can be, then as few loads wait for
-        // each other.
+        // each other; a team reads whole lines.
         const std::int64_t vectors = ceilDivide(f.elements, f.vector);
-        constexpr int most = 256, deepest = 8;
+        constexpr std::int64_t most = 256, least = 8, deepest = 8;
+        const std::int64_t widest = std::min(most, powerOfTwo(vectors));
         std::vector<Option> teams;
-        for (std::int64_t team = std::min<std::int64_t>(most, powerOfTwo(vectors));
-             team > 0 && ceilDivide(vectors, team) <= deepest; team /= 2)
-            teams.push_back(option(rowSchedule(most, static_cast<int>(team), f.vector,
-                                               static_cast<int>(ceilDivide(vectors, team))),
-                                   1, fmt::format("short rows, {} threads to each", team)));
+        for (std::int64_t team = widest;
+             team >= std::min(least, widest) && ceilDivide(vectors, team) <= deepest; team /= 2)
+            teams.push_back(
+                option(rowSchedule(static_cast<int>(most), static_cast<int>(team), f.vector,
+                                   static_cast<int>(ceilDivide(vectors, team))),
+                       1, fmt::format("short rows, {} threads to each", team)));
         std::ranges::stable_sort(
             teams, {}, [](const Option &o) { return o.schedule.team * o.schedule.unroll; });
         out.insert(out.end(), teams.begin(), teams.end());
