@@ -147,8 +147,7 @@ Result<TaskDocuments> DocumentMaker::make(const bench::SuiteTask &task,
         context.device.name = likeH200[generator() % likeH200.size()];
     const auto prompt = chat::promptOf(context, code);
     // Thousands of operators, of which the prompt tells some, would be planned for minutes.
-    if (context.task.graph.nodes.size() > chat::PromptLimits{}.nodes ||
-        prompt.text.size() > options_.mostBytes) {
+    if (!chat::tellsAllOperators(context.task) || prompt.text.size() > options_.mostBytes) {
         made.reason = "longer than a document may be";
         return made;
     }

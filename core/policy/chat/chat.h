@@ -68,6 +68,8 @@ struct Exemplar {
 /// behind all that, whole, in their order, for the policy to compare.
 Segment promptOf(const policy::Context &context, std::string_view source,
                  const PromptLimits &limits = {}, const std::vector<Exemplar> &exemplars = {});
+/// Whether that tells every operator of the graph, those that stand for the same once.
+bool tellsAllOperators(const task::Description &task, const PromptLimits &limits = {});
 
 /// What the tools answered, up to "<|im_start|>assistant\n". An answer takes at most `most` bytes:
 /// of a verdict the line `tools::summaryOf` makes, of a failure its first lines, of what went well

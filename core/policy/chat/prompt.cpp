@@ -294,6 +294,11 @@ Segment promptOf(const policy::Context &context, std::string_view source,
                                          imStart, role, imEnd, withoutSpecials(text))};
 }
 
+bool tellsAllOperators(const task::Description &task, const PromptLimits &limits) {
+    auto names = bufferNames(task);
+    return operatorLines(task.graph, names).size() <= limits.nodes;
+}
+
 Segment observationsOf(const std::vector<session::ToolCall> &calls,
                        const std::vector<session::Observation> &observations, std::size_t most) {
     std::string text = fmt::format("\n{}user", imStart);

@@ -166,6 +166,12 @@ TEST(ChatPrompt, IsBounded) {
     const auto text = promptOf(context, std::string(100'000, 'x'), {2000, 20}).text;
     EXPECT_LT(text.size(), 4000u);
     EXPECT_NE(text.find("[982 more]"), text.npos);
+    EXPECT_FALSE(tellsAllOperators(context.task, {2000, 1001}));
+    EXPECT_TRUE(tellsAllOperators(context.task, {2000, 1002}));
+    context.task.graph.nodes.resize(4 + 1);
+    for (int i = 0; i < 1000; ++i)
+        context.task.graph.nodes.push_back(context.task.graph.nodes.back());
+    EXPECT_TRUE(tellsAllOperators(context.task, {2000, 20})) << "the same one a thousand times";
 }
 
 TEST(ChatObservations, AreShort) {
