@@ -89,15 +89,18 @@ Folding::Linear Folding::linear(const Value &value) const {
                : Linear{};
 }
 
-std::optional<int> Folding::made(const Linear &sum, DType type) {
+int Folding::made(const Linear &sum, DType type) {
+    const auto number = [&](std::int64_t n) {
+        return program_.constant(static_cast<double>(n), type);
+    };
     if (sum.base < 0 || sum.scale == 0)
-        return number(static_cast<double>(sum.plus), type);
+        return number(sum.plus);
     int id = sum.base;
     if (sum.scale != 1)
-        id = program_.pointwise("mul", {id, *number(static_cast<double>(sum.scale), type)}, type);
+        id = program_.pointwise("mul", {id, number(sum.scale)}, type);
     if (sum.plus != 0)
-        id = program_.pointwise(sum.plus < 0 ? "sub" : "add",
-                                {id, *number(static_cast<double>(std::abs(sum.plus)), type)}, type);
+        id = program_.pointwise(sum.plus < 0 ? "sub" : "add", {id, number(std::abs(sum.plus))},
+                                type);
     return id;
 }
 
@@ -107,7 +110,7 @@ std::optional<int> Folding::foldCondition(const Value &value) {
         const bool whole = std::ranges::all_of(
             value.args, [&](int arg) { return isWhole(program_.values[arg].dtype); });
         if (const auto truth = a && b && whole ? decided(value.op, *a, *b) : std::nullopt)
-            return number(*truth ? 1 : 0, DType::boolean);
+            return program_.constant(*truth ? 1 : 0, DType::boolean);
     }
     const bool both = value.op == "and";
     if (!both && value.op != "or")
@@ -121,6 +124,12 @@ std::optional<int> Folding::foldCondition(const Value &value) {
 }
 
 std::optional<int> Folding::foldWhole(Value &value) {
+    const auto ofItsType = [&](int arg) {
+        const Value &one = program_.values[arg];
+        return one.dtype == value.dtype || one.kind == Kind::constant;
+    };
+    if (!std::ranges::all_of(value.args, ofItsType))
+        return std::nullopt;
     const Linear sum = linear(value);
     const auto needed = (sum.scale != 1 ? 1 : 0) + (sum.plus != 0 ? 1 : 0);
     const bool place = sum.base < 0 || program_.values[sum.base].kind == Kind::index ||
@@ -143,12 +152,12 @@ std::optional<int> Folding::foldWhole(Value &value) {
         return std::nullopt;
     const auto by = static_cast<std::int64_t>(b->low);
     if (a->high < b->low)
-        return remainder ? std::optional(value.args[0]) : number(0, value.dtype);
+        return remainder ? value.args[0] : program_.constant(0, value.dtype);
     const Linear over = linear(value.args[0]);
     if (over.scale % by != 0 || over.plus < 0)
         return std::nullopt;
-    return remainder ? number(static_cast<double>(over.plus % by), value.dtype)
-                     : made({over.base, over.scale / by, over.plus / by, 1}, value.dtype);
+    const Linear kept{over.base, over.scale / by, over.plus / by};
+    return made(remainder ? Linear{.plus = over.plus % by} : kept, value.dtype);
 }
 
 std::optional<int> Folding::foldPointwise(Value &value) {

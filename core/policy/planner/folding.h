@@ -31,8 +31,7 @@ class Folding {
     };
     Linear linear(int id) const;
     Linear linear(const Value &value) const;
-    std::optional<int> made(const Linear &sum, DType type);
-    std::optional<int> number(double value, DType type) { return program_.constant(value, type); }
+    int made(const Linear &sum, DType type);
 
     std::optional<int> foldPointwise(Value &value);
     std::optional<int> foldCondition(const Value &value);
