@@ -369,7 +369,8 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
     verdict.reward =
         reward::milestone(verdict.correct, candidate, time(pair.eager), time(pair.compile));
     append(verdict.flags, verdict.times->flags);
-    const auto isImplausible = [&] {
+    // Compares with what the ceilings allow now; whether that rules the time out.
+    const auto compareWithLimit = [&] {
         verdict.limit = limitOf(pool->description, ceilings, options.numerics);
         verdict.fractionOfLimit = verdict.limit.seconds / candidate;
         // The cpu device's calls follow each other, so that small tasks live in its caches.
@@ -378,14 +379,14 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
                             pool->description.countedBytes < 2 * device->info().cacheBytes;
         return !cached && verdict.fractionOfLimit > 1 / implausible;
     };
-    if (isImplausible()) {
+    if (compareWithLimit()) {
         // Ceilings of a moment when the machine was busy are too low: look before accusing.
         CUDA_AGENT_ASSIGN(lease, device::Lease::take(device->info(), stop));
         (void)lease;
         CUDA_AGENT_ASSIGN(raised, device::raiseCeilings(*device, ceilings));
         ceilings = raised;
     }
-    if (isImplausible())
+    if (compareWithLimit())
         verdict.flags.push_back(
             fmt::format("faster than counted bytes and operations allow ({:.2f} times the limit)",
                         verdict.fractionOfLimit));

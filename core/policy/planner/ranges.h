@@ -16,7 +16,7 @@ inline bool isWhole(DType type) {
 }
 
 /// What positions within dimensions, numbers and what is computed from them can be; nothing when
-/// memory has a say. Remembers what it found: for one program, whose values only become more.
+/// memory has a say. Remembers what it found: for one program, whose values keep their meaning.
 class Ranges {
   public:
     /// Whose sizes are believed: those recorded, or only those that no other task of the plan can
