@@ -4,6 +4,7 @@
 #include "core/timing/timing.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -21,8 +22,9 @@ constexpr double hidden = 0.5;          // claims below this share of the host t
 constexpr double drifted = 0.4;
 constexpr double corroborationSpan = 30e-3; // long enough for the allowances not to matter
 constexpr int corroborationSamples = 300;
-constexpr int corroborations = 6;                           // batches that must all disagree
+constexpr int corroborations = 4;                           // batches that must all disagree
 constexpr std::chrono::milliseconds corroborationPause{30}; // times the number of those before
+constexpr int attempts = 3; // at samples that the engine's clock does not contradict
 constexpr double limitShare = 0.8;
 constexpr double slowCall = 0.1; // seconds from which further warm-up calls change nothing
 
@@ -49,11 +51,12 @@ class Subject {
     Result<void> warmUp();
     /// A batch as the protocol wants it: cold cache on cuda, spans filled up on the CPU.
     Result<Batch> sample(int samples);
-    /// Compares the process's claims with the engine's clock where the two must agree.
-    Result<void> corroborate(double median);
+    /// Whether the process's claims and the engine's clock agree where they must. `median`: seconds
+    /// of a call, of the samples taken last.
+    Result<bool> corroborate(double median);
 
     double firstSeconds() const { return firstSeconds_; }
-    bool disagrees() const { return disagrees_; }
+    bool disagrees() const { return impossible_ || contradicted_; }
     double hostSecondsPerCall() const { return hostSecondsPerCall_; }
 
   private:
@@ -69,7 +72,8 @@ class Subject {
     std::optional<double> recorded_;
     const HostClock &clock_;
     bool fresh_ = true;
-    bool disagrees_ = false;
+    bool impossible_ = false;   ///< it has claimed more time than there was
+    bool contradicted_ = false; ///< by the last corroboration
     double firstSeconds_ = 0;
     double hostSecondsPerCall_ = 0;
 };
@@ -98,7 +102,7 @@ Result<Batch> Subject::batch(int samples, int warmup, double span, bool flush) {
         batch.claimed += each.seconds * each.calls;
         batch.calls += each.calls;
     }
-    disagrees_ = disagrees_ || batch.longerThanHost();
+    impossible_ = impossible_ || batch.longerThanHost();
     return batch;
 }
 
@@ -114,7 +118,7 @@ Result<Batch> Subject::sample(int samples) {
     return batch(samples, warmup, minimumSampleSeconds(kind_), kind_ == device::Kind::cuda);
 }
 
-Result<void> Subject::corroborate(double median) {
+Result<bool> Subject::corroborate(double median) {
     const double wanted = std::ceil(corroborationSpan / median);
     const int samples = static_cast<int>(std::clamp<double>(wanted, 1, corroborationSamples));
     const double span = corroborationSpan / samples;
@@ -130,11 +134,11 @@ Result<void> Subject::corroborate(double median) {
             allowanceFor(median);
         // A process could tell the truth here and lie above; but cold calls are not faster than
         // warm ones.
-        if (warm.claimed / warm.calls >= hidden * busy && median >= drifted * busy)
-            return {};
+        contradicted_ = warm.claimed / warm.calls < hidden * busy || median < drifted * busy;
+        if (!contradicted_)
+            break;
     }
-    disagrees_ = true;
-    return {};
+    return !contradicted_;
 }
 
 CandidateTimes report(const Subject &subject, const Rounds &rounds, const Yardstick &yardstick,
@@ -161,20 +165,10 @@ CandidateTimes report(const Subject &subject, const Rounds &rounds, const Yardst
     return times;
 }
 
-} // namespace
-
-Result<CandidateTimes> measureCandidate(plan::CandidateProcess &candidate, device::Device &device,
-                                        const std::vector<int> &sets, std::uint64_t taskBytes,
-                                        const Protocol &protocol, std::stop_token stop,
-                                        const HostClock &clock) {
-    if (sets.empty())
-        return requestError("timing needs at least one bound input set");
-    if (stop.stop_requested())
-        return stoppedError();
-    Subject subject(candidate, device, sets, protocol, clock);
-    CUDA_AGENT_TRY(subject.warmUp());
-    Yardstick yardstick(device, taskBytes);
-    Rounds rounds(throttleFactor(device.info().kind));
+/// Rounds of one candidate, as the protocol wants them.
+Result<Rounds> takeRounds(Subject &subject, Yardstick &yardstick, device::Kind kind,
+                          const Protocol &protocol, const std::stop_token &stop) {
+    Rounds rounds(throttleFactor(kind));
     double before = yardstick.measure();
     while (!rounds.enough(protocol)) {
         if (stop.stop_requested())
@@ -189,55 +183,58 @@ Result<CandidateTimes> measureCandidate(plan::CandidateProcess &candidate, devic
     }
     if (stop.stop_requested())
         return stoppedError();
-    CUDA_AGENT_TRY(subject.corroborate(median(rounds.all())));
-    return report(subject, rounds, yardstick, device, taskBytes);
+    return rounds;
 }
 
-Difference compare(const CandidateTimes &a, const CandidateTimes &b) {
-    return difference(a.samples, b.samples);
+/// Rounds of two candidates in turns: a, b, b, a.
+class Turns {
+  public:
+    explicit Turns(double factor) : rounds_{Rounds(factor), Rounds(factor)} {}
+
+    Result<void> take(std::array<Subject, 2> &subjects, Yardstick &yardstick,
+                      const Protocol &protocol, const std::stop_token &stop);
+    const Rounds &of(std::size_t which) const { return rounds_[which]; }
+    Difference difference() const;
+    std::size_t count() const { return ratios_.size(); }
+
+  private:
+    static constexpr std::size_t fewest = 6; // fewer give no honest 95 % interval
+
+    bool enough(const Protocol &protocol) const;
+
+    std::array<Rounds, 2> rounds_;
+    std::vector<double> ratios_; ///< one per round, throttled or not
+};
+
+Difference Turns::difference() const {
+    std::vector<double> kept;
+    for (std::size_t i = 0; i < ratios_.size(); ++i)
+        if (!rounds_[0].throttled(i))
+            kept.push_back(ratios_[i]);
+    const bool few = kept.size() < std::min(fewest, ratios_.size());
+    const Estimate ratio = estimate(few ? ratios_ : kept);
+    return Difference{ratio.median - 1, ratio.low - 1, ratio.high - 1};
 }
 
-Result<AbResult> measureAb(plan::CandidateProcess &a, plan::CandidateProcess &b,
-                           device::Device &device, const std::vector<int> &sets,
-                           std::uint64_t taskBytes, const Protocol &protocol, std::stop_token stop,
-                           const HostClock &clock) {
-    constexpr std::size_t fewestRounds = 6; // fewer give no honest 95 % interval
-    if (sets.empty())
-        return requestError("timing needs at least one bound input set");
-    Subject subjects[] = {Subject(a, device, sets, protocol, clock),
-                          Subject(b, device, sets, protocol, clock)};
-    for (Subject &subject : subjects)
-        CUDA_AGENT_TRY(subject.warmUp());
-    Yardstick yardstick(device, taskBytes);
-    const double factor = throttleFactor(device.info().kind);
-    Rounds rounds[] = {Rounds(factor), Rounds(factor)};
-    std::vector<double> ratios; // one per round, throttled or not
-    const auto difference = [&] {
-        std::vector<double> kept;
-        for (std::size_t i = 0; i < ratios.size(); ++i)
-            if (!rounds[0].throttled(i))
-                kept.push_back(ratios[i]);
-        const bool few = kept.size() < std::min(fewestRounds, ratios.size());
-        const Estimate ratio = estimate(few ? ratios : kept);
-        return Difference{ratio.median - 1, ratio.low - 1, ratio.high - 1};
-    };
-    const auto enough = [&] {
-        if (ratios.size() < fewestRounds)
-            return false;
-        const Difference now = difference();
-        if (now.high - now.low <= protocol.targetRelativeWidth)
-            return true;
-        return std::max(rounds[0].hostSeconds(), rounds[1].hostSeconds()) >=
-                   protocol.budgetSeconds ||
-               rounds[0].all().size() >= static_cast<std::size_t>(protocol.maximumSamples);
-    };
+bool Turns::enough(const Protocol &protocol) const {
+    if (ratios_.size() < fewest)
+        return false;
+    const Difference now = difference();
+    if (now.high - now.low <= protocol.targetRelativeWidth)
+        return true;
+    return std::max(rounds_[0].hostSeconds(), rounds_[1].hostSeconds()) >= protocol.budgetSeconds ||
+           rounds_[0].samples() >= static_cast<std::size_t>(protocol.maximumSamples);
+}
+
+Result<void> Turns::take(std::array<Subject, 2> &subjects, Yardstick &yardstick,
+                         const Protocol &protocol, const std::stop_token &stop) {
     // A round has two batches of each, and there should be time for twice the fewest rounds.
     const double slower = std::max(subjects[0].firstSeconds(), subjects[1].firstSeconds());
-    const double fit = protocol.budgetSeconds / (4 * fewestRounds) / slower;
+    const double fit = protocol.budgetSeconds / (4 * fewest) / slower;
     const int most = std::clamp(protocol.maximumSamples / 40, 1, 10);
     const int batchSamples = static_cast<int>(std::clamp<double>(fit, 1, most));
     double before = yardstick.measure();
-    while (!enough()) {
+    while (!enough(protocol)) {
         std::vector<double> seconds[2];
         double host[2] = {0, 0};
         for (const int which : {0, 1, 1, 0}) {
@@ -248,19 +245,68 @@ Result<AbResult> measureAb(plan::CandidateProcess &a, plan::CandidateProcess &b,
             host[which] += batch.host;
         }
         const double after = yardstick.measure();
-        ratios.push_back(median(seconds[0]) / median(seconds[1]));
+        ratios_.push_back(median(seconds[0]) / median(seconds[1]));
         for (const int which : {0, 1})
-            rounds[which].add(std::move(seconds[which]), before, after, host[which]);
+            rounds_[which].add(std::move(seconds[which]), before, after, host[which]);
         before = after;
     }
-    for (const int which : {0, 1})
-        CUDA_AGENT_TRY(subjects[which].corroborate(median(rounds[which].all())));
-    AbResult result;
-    result.a = report(subjects[0], rounds[0], yardstick, device, taskBytes);
-    result.b = report(subjects[1], rounds[1], yardstick, device, taskBytes);
-    result.difference = difference();
-    result.rounds = static_cast<int>(ratios.size());
-    return result;
+    return {};
+}
+
+} // namespace
+
+Result<CandidateTimes> measureCandidate(plan::CandidateProcess &candidate, device::Device &device,
+                                        const std::vector<int> &sets, std::uint64_t taskBytes,
+                                        const Protocol &protocol, std::stop_token stop,
+                                        const HostClock &clock) {
+    if (sets.empty())
+        return requestError("timing needs at least one bound input set");
+    if (stop.stop_requested())
+        return stoppedError();
+    Subject subject(candidate, device, sets, protocol, clock);
+    CUDA_AGENT_TRY(subject.warmUp());
+    Yardstick yardstick(device, taskBytes);
+    for (int attempt = 1;; ++attempt) {
+        CUDA_AGENT_ASSIGN(rounds,
+                          takeRounds(subject, yardstick, device.info().kind, protocol, stop));
+        CUDA_AGENT_ASSIGN(agreed, subject.corroborate(median(rounds.all())));
+        if (agreed || attempt == attempts)
+            return report(subject, rounds, yardstick, device, taskBytes);
+    }
+}
+
+Difference compare(const CandidateTimes &a, const CandidateTimes &b) {
+    return difference(a.samples, b.samples);
+}
+
+Result<AbResult> measureAb(plan::CandidateProcess &a, plan::CandidateProcess &b,
+                           device::Device &device, const std::vector<int> &sets,
+                           std::uint64_t taskBytes, const Protocol &protocol, std::stop_token stop,
+                           const HostClock &clock) {
+    if (sets.empty())
+        return requestError("timing needs at least one bound input set");
+    std::array subjects{Subject(a, device, sets, protocol, clock),
+                        Subject(b, device, sets, protocol, clock)};
+    for (Subject &subject : subjects)
+        CUDA_AGENT_TRY(subject.warmUp());
+    Yardstick yardstick(device, taskBytes);
+    for (int attempt = 1;; ++attempt) {
+        Turns turns(throttleFactor(device.info().kind));
+        CUDA_AGENT_TRY(turns.take(subjects, yardstick, protocol, stop));
+        bool agreed = true;
+        for (const std::size_t which : {0, 1}) {
+            CUDA_AGENT_ASSIGN(each, subjects[which].corroborate(median(turns.of(which).all())));
+            agreed = agreed && each;
+        }
+        if (!agreed && attempt < attempts)
+            continue;
+        AbResult result;
+        result.a = report(subjects[0], turns.of(0), yardstick, device, taskBytes);
+        result.b = report(subjects[1], turns.of(1), yardstick, device, taskBytes);
+        result.difference = turns.difference();
+        result.rounds = static_cast<int>(turns.count());
+        return result;
+    }
 }
 
 } // namespace cuda_agent::timing

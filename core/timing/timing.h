@@ -100,6 +100,8 @@ Result<Baselines> measureBaselines(const BaselineSampler &sampler, device::Devic
 /// hides more than half of its time is caught wherever calls take more than the allowance. Where
 /// `protocol.recordedSeconds` bears the flushed time out, by half at least, calls have
 /// CandidateProcess::callOverhead() each besides: the rest then is Python's, not hidden work.
+/// A machine that another program slows down between the samples and that comparison would accuse
+/// the honest: samples are taken anew, twice at most, before anybody is, and only the last count.
 ///
 /// "faster than the limit" means a time below 0.8 of what the machine's measured copy rate needs
 /// for `taskBytes`, where they cannot stay in its cache.

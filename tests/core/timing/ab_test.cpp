@@ -138,6 +138,18 @@ TEST_F(Ab, LiesAreFlaggedOnTheSideThatLies) {
     EXPECT_TRUE(hasFlag(result->b.flags, "host clock disagrees"));
 }
 
+TEST_F(Ab, AMachineThatBecomesSlowerAccusesNobody) {
+    // Another program takes a core between the rounds and what is compared with them.
+    a.real = [&] { return a.requests.size() < 14 ? 1e-3 : 5e-3; };
+    b.real = [&] { return a.requests.size() < 14 ? 2e-3 : 10e-3; };
+    const auto result = measure();
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->a.flags.empty()) << result->a.flags[0];
+    EXPECT_TRUE(result->b.flags.empty()) << result->b.flags[0];
+    EXPECT_EQ(result->a.estimate.median, 5e-3);
+    EXPECT_NEAR(result->difference.relative, -0.5, 1e-9);
+}
+
 TEST(Compare, UsesTheSamplesOfBoth) {
     CandidateTimes a;
     CandidateTimes b;

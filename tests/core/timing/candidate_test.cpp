@@ -172,6 +172,27 @@ TEST_F(Candidate, ClaimsFarBelowTheHostClockAreFlagged) {
     }
 }
 
+/// Another program takes a core between the samples and what is compared with them.
+TEST_F(Candidate, AMachineThatBecomesSlowerAccusesNobody) {
+    candidate.real = [&] { return candidate.requests.size() < 4 ? 1e-3 : 5e-3; };
+    const CandidateTimes times = mustMeasure();
+    EXPECT_TRUE(times.flags.empty()) << times.flags[0];
+    EXPECT_EQ(times.estimate.median, 5e-3);
+    EXPECT_NEAR(times.hostSecondsPerCall, 5e-3, 0.5e-3);
+}
+
+TEST_F(Candidate, OneThatTellsTheTruthWhenLookedAtIsBelievedOnlyThen) {
+    bool seen = false;
+    candidate.claim = [&](double seconds, bool flushed) {
+        seen = seen || !flushed;
+        return seen ? seconds : 0.3 * seconds;
+    };
+    const CandidateTimes times = mustMeasure();
+    EXPECT_TRUE(times.flags.empty()) << times.flags[0];
+    EXPECT_EQ(times.estimate.median, 1e-3);
+    EXPECT_EQ(times.estimate.high, 1e-3);
+}
+
 TEST_F(Candidate, HonestOverheadIsNotFlagged) {
     for (const auto kind : {device::Kind::cuda, device::Kind::cpu})
         for (const double call : {2e-6, 5e-6, 20e-6, 100e-6, 500e-6, 1e-3, 50e-3}) {
