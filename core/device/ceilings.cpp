@@ -86,6 +86,10 @@ Result<Ceilings> cachedCeilings(const Info &info,
     return ceilings;
 }
 
+Result<Ceilings> Device::ceilings() {
+    return cachedCeilings(info(), [this] { return measureCeilings(); });
+}
+
 Result<Ceilings> raiseCeilings(Device &device, const Ceilings &known) {
     CUDA_AGENT_ASSIGN(raised, device.measureCeilings());
     const auto raise = [&](double Ceilings::*rate) {

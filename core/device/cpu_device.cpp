@@ -194,10 +194,6 @@ Result<double> CpuDevice::timeCopy(std::uint64_t bytes) {
     return spent.count() / static_cast<double>(repeats);
 }
 
-Result<Ceilings> CpuDevice::ceilings() {
-    return cachedCeilings(info_, [this] { return measureCeilings(); });
-}
-
 Result<Ceilings> CpuDevice::measureCeilings() {
     const auto half = std::min<std::uint64_t>(8 * info_.cacheBytes, 512ull << 20);
     double best = 0;

@@ -392,10 +392,6 @@ Result<double> CudaDevice::timeCopy(std::uint64_t bytes) {
     return timer_->stop();
 }
 
-Result<Ceilings> CudaDevice::ceilings() {
-    return cachedCeilings(info(), [this] { return measureCeilings(); });
-}
-
 Result<Ceilings> CudaDevice::measureCeilings() {
     CUDA_AGENT_TRY(context_->activate());
     copyBuffer_.release();

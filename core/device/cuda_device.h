@@ -31,7 +31,6 @@ class CudaDevice final : public Device {
     Result<std::uint64_t> digest(const Memory &memory, std::uint64_t offset, std::uint64_t bytes,
                                  std::uint64_t key) override;
     Result<ErrorStats> compare(const TensorView &candidate, const TensorView &oracle) override;
-    Result<Ceilings> ceilings() override;
     Result<Ceilings> measureCeilings() override;
     Result<double> timeCopy(std::uint64_t bytes) override;
 

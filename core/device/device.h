@@ -146,7 +146,7 @@ class Device {
                                          std::uint64_t bytes, std::uint64_t key) = 0;
     virtual Result<ErrorStats> compare(const TensorView &candidate, const TensorView &oracle) = 0;
     /// Measures once (one or two seconds), then answers from the cache file.
-    virtual Result<Ceilings> ceilings() = 0;
+    virtual Result<Ceilings> ceilings();
     /// Measures now, leaving the cache file alone; see raiseCeilings().
     virtual Result<Ceilings> measureCeilings() = 0;
     /// Seconds of one copy of `bytes` (read plus written), now: the yardstick that tells a slowed
