@@ -11,6 +11,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
+from .backward import core_table, is_backward
 from .tensors import flat, is_dense
 
 LOW = (torch.float16, torch.bfloat16, torch.float32)
@@ -198,8 +199,7 @@ class Unfused(TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        from .backward import core_table  # thousands of entries, wanted rarely
-        from .complex_numbers import TRANSFORMS
+        from .complex_numbers import TRANSFORMS  # what that imports is wanted rarely
 
         self.table = core_table() | TRANSFORMS
 
@@ -210,10 +210,6 @@ class Unfused(TorchDispatchMode):
         with self:
             result = formula(*args, **(kwargs or {}))
         return func(*args, **(kwargs or {})) if result is NotImplemented else result
-
-
-def is_backward(func):
-    return "backward" in func._schema.name
 
 
 def is_fused(func):
