@@ -123,6 +123,7 @@ struct AttentionTile {
         }
     }
 
+//IF split
     static __device__ __forceinline__ float plainScore(const T *queries, const T *keyTile, int row,
                                                        int key) {
         float sum = 0.0f;
@@ -130,31 +131,41 @@ struct AttentionTile {
             sum += widen(queries[row * deep + d]) * widen(keyTile[key * deep + d]);
         return sum;
     }
+//END
 
     // Logits of 16 rows and all keys of the tile, before anything is computed from them.
     static __device__ __forceinline__ void scores(float (&s)[tiles][4], const T *queries,
                                                   const T *keyTile, int warpTop) {
         const int lane = (int)threadIdx.x % 32, row = warpTop + lane / 4, pair = lane % 4 * 2;
+//IF tensorAttention
 #ifndef __CUDA_AGENT_HOST__
         if constexpr (mode > 0) {
             using Rows = Operand<T, rows, depth, threads, true, extra, 1>;
             using Keys = Operand<T, keys, depth, threads, true, extra, 1>;
+//IF whole rounded
             if constexpr (mode == 1) {
 #pragma unroll
                 for (int d = 0; d < depth; d += step) {
-                    unsigned a[4], rest[4];
+                    unsigned a[4];
                     Rows::left16(a, queries, warpTop, d);
-                    roundAll(a, rest);
+//IF rounded
+                    roundAll(a);
+//END
 #pragma unroll
                     for (int j = 0; j < tiles; j += 2) {
                         unsigned b[4];
                         Keys::right16(b, keyTile, j * 8, d);
-                        roundAll(b, rest);
+//IF rounded
+                        roundAll(b);
+//END
                         Multiply<T>::add(s[j], a, b[0], b[1]);
                         Multiply<T>::add(s[j + 1], a, b[2], b[3]);
                     }
                 }
-            } else {
+            }
+//END
+//IF split
+            if constexpr (mode == 2) {
                 // Tensor cores cut sums off: a few steps at a time.
                 constexpr int few = 4 * step < depth ? 4 * step : depth;
 #pragma unroll 1
@@ -164,7 +175,7 @@ struct AttentionTile {
                     for (int i = 0; i < few / step; ++i) {
                         Rows::left16(a[i], queries, warpTop,
                                      d0 + i * step < depth ? d0 + i * step : 0);
-                        roundAll(a[i], aRest[i]);
+                        splitAll(a[i], aRest[i]);
                     }
 #pragma unroll
                     for (int j = 0; j < tiles; j += 2) {
@@ -175,7 +186,7 @@ struct AttentionTile {
                                 continue;
                             unsigned b[4], bRest[4];
                             Keys::right16(b, keyTile, j * 8, d0 + i * step);
-                            roundAll(b, bRest);
+                            splitAll(b, bRest);
 #pragma unroll
                             for (int p = 0; p < 2; ++p) {
                                 Multiply<T>::add(part[p], aRest[i], b[p * 2], b[p * 2 + 1]);
@@ -199,9 +210,11 @@ struct AttentionTile {
                             s[j][c] = plainScore(queries, keyTile, row + c / 2 * 8,
                                                  j * 8 + pair + c % 2);
             }
+//END
             return;
         }
 #endif
+//END
         constexpr int together = sizeof(T) == 4 ? 4 : 1;
 #pragma unroll 2
         for (int d = 0; d < depth; d += together) {
@@ -237,7 +250,9 @@ struct AttentionTile {
     // Adds the values, each times its weight.
     static __device__ __forceinline__ void weigh(float (&sums)[parts][4], const float (&s)[tiles][4],
                                                  const T *values) {
+//IF tensorAttention
 #ifndef __CUDA_AGENT_HOST__
+//IF float32
         if constexpr (mode > 0 && sizeof(T) == 4) {
             const int lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4 * 2;
             // Steps of k may come in any order: a lane's own two neighbours are its share.
@@ -251,13 +266,21 @@ struct AttentionTile {
                                      __float_as_uint(s[j][1]), __float_as_uint(s[j][3])};
                     const T *place = values + (j * 8 + t) * wide + i * 8 + g;
                     unsigned b[4] = {__float_as_uint(place[0]), __float_as_uint(place[wide]), 0, 0};
-                    unsigned aRest[4], bRest[4];
-                    roundAll(a, aRest);
-                    roundAll(b, bRest);
+//IF rounded
+                    if constexpr (mode == 1) {
+                        roundAll(a);
+                        roundAll(b);
+                    }
+//END
+//IF split
                     if constexpr (mode == 2) {
+                        unsigned aRest[4], bRest[4];
+                        splitAll(a, aRest);
+                        splitAll(b, bRest);
                         Multiply<T>::add(part, aRest, b[0], b[1]);
                         Multiply<T>::add(part, a, bRest[0], bRest[1]);
                     }
+//END
                     Multiply<T>::add(part, a, b[0], b[1]);
                 }
 #pragma unroll
@@ -271,7 +294,10 @@ struct AttentionTile {
             if (__any_sync(0xffffffffu, bad))
                 plainly(sums, s, values, true);
             return;
-        } else if constexpr (mode > 0) {
+        }
+//END
+//IF shortAcross
+        if constexpr (mode > 0 && sizeof(T) == 2) {
             using Values = Operand<T, width, keys, threads, false, extra, 1>;
             const int lane = (int)threadIdx.x % 32;
 #pragma unroll
@@ -290,7 +316,9 @@ struct AttentionTile {
             }
             return;
         }
+//END
 #endif
+//END
         plainly(sums, s, values, false);
     }
 
@@ -319,22 +347,28 @@ struct AttentionTile {
             }
     }
 
+//IF tensorAttention
 #ifndef __CUDA_AGENT_HOST__
-    static __device__ __forceinline__ void roundAll(unsigned (&r)[4], unsigned (&rest)[4]) {
+//IF rounded
+    static __device__ __forceinline__ void roundAll(unsigned (&r)[4]) {
         if constexpr (sizeof(T) == 4) {
 #pragma unroll
-            for (int c = 0; c < 4; ++c) {
-                const unsigned whole = r[c];
-                if constexpr (mode == 2) {
-                    r[c] = whole & 0xffffe000u;
-                    rest[c] =
-                        __float_as_uint(__uint_as_float(whole) - __uint_as_float(r[c])) + 0x1000u;
-                } else {
-                    r[c] = roundedToTf32(whole);
-                }
-            }
+            for (int c = 0; c < 4; ++c)
+                r[c] = roundedToTf32(r[c]);
         }
     }
+//END
+//IF split
+    static __device__ __forceinline__ void splitAll(unsigned (&r)[4], unsigned (&rest)[4]) {
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            const unsigned whole = r[c];
+            r[c] = whole & 0xffffe000u;
+            rest[c] = __float_as_uint(__uint_as_float(whole) - __uint_as_float(r[c])) + 0x1000u;
+        }
+    }
+//END
+//IF shortAcross
     static __device__ __forceinline__ unsigned packed(float low, float high) {
         T both[2];
         narrow(both[0], low), narrow(both[1], high);
@@ -343,7 +377,9 @@ struct AttentionTile {
     template <class S> static __device__ __forceinline__ void narrow(S &to, float x) {
         to = (S)x;
     }
+//END
 #endif
+//END
 };
 
 )cuda";

@@ -19,12 +19,7 @@ class AttentionWriter : public ProductEpilogue {
   protected:
     void writeForm() override {
         out_.helpers.insert({"widen", "loadVector", "storeVector"});
-        if (loops())
-            out_.helpers.insert("loopAttention");
-        else
-            out_.helpers.insert({"tensor", "attention"});
-        if (product_.type == DType::float16)
-            out_.helpers.insert("tensorHalf");
+        chooseHelpers();
         beginKernel("", s_.threads, s_.resident > 1 ? s_.resident : 0);
         for (const int buffer : operandsOf(p_, g_))
             bufferParameter(buffer);
@@ -71,15 +66,35 @@ class AttentionWriter : public ProductEpilogue {
     }
 
   private:
+    void chooseHelpers() {
+        if (loops()) {
+            out_.helpers.insert("loopAttention");
+            return;
+        }
+        out_.helpers.insert("attention");
+        if (mode() == 0)
+            return;
+        out_.helpers.insert({"tensorAttention", "alongK", std::string(nameOf(product_.type))});
+        const bool narrow = sizeOf(product_.type) == 2;
+        if (narrow)
+            out_.helpers.insert("shortAcross");
+        if (mode() == 2)
+            out_.helpers.insert("split");
+        else
+            out_.helpers.insert(narrow ? "whole" : "rounded");
+    }
+
+    /// As the tile's template says it.
+    int mode() const { return s_.form == Schedule::Form::product ? 0 : s_.split ? 2 : 1; }
+
     std::string tileText() const {
         const std::string type = storageType(product_.type);
         if (loops())
             return fmt::format("LoopAttention<{}, {}, {}, {}, {}, {}, {}, {}, {}>", type, s_.along,
                                s_.chunk, scores_.k, product_.n, scores_.a.pitch, scores_.b.pitch,
                                product_.b.pitch, g_.safeSoftmax);
-        const int mode = s_.form == Schedule::Form::product ? 0 : s_.split ? 2 : 1;
         return fmt::format("AttentionTile<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}>",
-                           type, mode, s_.threads / 32, s_.chunk, paddedHead(scores_.k),
+                           type, mode(), s_.threads / 32, s_.chunk, paddedHead(scores_.k),
                            paddedHead(product_.n), widestRead(scores_, scores_.a, scores_.m),
                            scores_.a.pitch, widestRead(scores_, scores_.b, scores_.n),
                            scores_.b.pitch, widestRead(product_, product_.b, product_.n),

@@ -39,7 +39,7 @@ KernelSource KernelWriter::write() {
     for (std::size_t i = 0; i < passes_.size(); ++i) {
         const bool warps = s_.form == Schedule::Form::row;
         out_.states[stateType(i)] =
-            stateText(p_, passes_[i], stateType(i), indexType_ == "int", exactSums(), warps);
+            stateText(p_, passes_[i], indexType_ == "int", exactSums(), warps);
         for (const Reducer &reducer : passes_[i].reducers) {
             if (reducer.kind == Reducer::Kind::position)
                 out_.helpers.insert(reducer.op == "argmax" ? "isAbove" : "isBelow");

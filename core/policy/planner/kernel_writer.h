@@ -251,8 +251,16 @@ std::unique_ptr<KernelWriter> makeProductWriter(const Program &, const Group &, 
                                                 const Schedule &, const std::string &name);
 std::unique_ptr<KernelWriter> makeAttentionWriter(const Program &, const Group &, const Nest &,
                                                   const Schedule &, const std::string &name);
+/// `text` without the lines from "//IF a b" to the "//END" that belongs to it where neither a nor b
+/// is among `chosen`, and without those marks: a kernel holds no branches that are never taken.
+std::string chosenParts(std::string_view text, const std::set<std::string> &chosen);
+
 /// Definitions that kernels of products need; helpers are "product", "tensor", "loopProduct",
-/// "attention", "loopAttention".
+/// "attention" and "loopAttention", and what is in those: "sumsInBlocks" (of k, each on their own),
+/// "padded" (elements of which some do not count); on tensor cores, which attention uses too with
+/// "tensorAttention", the operands' type by its name, how they lie ("alongK", "floatAcross",
+/// "shortAcross": 16 bits), and how it is multiplied: floats "rounded" to TF32 or "split" in two,
+/// others "whole".
 std::string productPrelude(const std::set<std::string> &helpers);
 std::string attentionPrelude(const std::set<std::string> &helpers);
 /// A product in plain loops, "loopProduct".

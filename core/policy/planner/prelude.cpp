@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/recurrence.h"
 
+#include <algorithm>
+#include <sstream>
+
 namespace cuda_agent::policy {
 
 namespace {
@@ -279,6 +282,29 @@ __device__ __forceinline__ T scanWarp(T own, T none, T &total) {
 )cuda";
 
 } // namespace
+
+std::string chosenParts(std::string_view text, const std::set<std::string> &chosen) {
+    constexpr std::string_view begin = "//IF ", end = "//END";
+    std::string result;
+    std::vector<bool> kept{true}; // of the parts that a line is in
+    for (std::size_t at = 0; at < text.size();) {
+        const auto next = std::min(text.find('\n', at), text.size() - 1) + 1;
+        const auto line = text.substr(at, next - at);
+        at = next;
+        if (line.starts_with(begin)) {
+            std::istringstream names{std::string(line.substr(begin.size()))};
+            bool any = false;
+            for (std::string name; names >> name;)
+                any = any || chosen.contains(name);
+            kept.push_back(kept.back() && any);
+        } else if (line.starts_with(end)) {
+            kept.pop_back();
+        } else if (kept.back()) {
+            result += line;
+        }
+    }
+    return result;
+}
 
 std::string preludeText(const std::set<std::string> &helpers, const std::set<DType> &types) {
     std::string text;

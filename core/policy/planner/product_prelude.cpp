@@ -53,14 +53,16 @@ template <class T, int rows, int depth, int threads, bool alongK, int vector, lo
 struct Slice {
     static constexpr int run = (alongK ? depth : rows) / vector, lines = alongK ? rows : depth;
     static constexpr int count = (run * lines + threads - 1) / threads;
-    static constexpr bool padded = false;
     float held[count][vector];
 
+//IF padded
+    static constexpr bool padded = false;
     static __device__ __forceinline__ float element(const T *from, int row, int k) {
         return widen(alongK ? from[row * pitch + k] : from[k * pitch + row]);
     }
     static __device__ __forceinline__ bool counts(int, int) { return true; }
 
+//END
     __device__ __forceinline__ void fetch(const T *from, int first, int size, int at, int end) {
 #pragma unroll
         for (int c = 0; c < count; ++c) {
@@ -112,7 +114,10 @@ struct ThreadProduct {
         const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
         const int x = (warp % (across / 8) * 8 + lane % 8) * 4;
         const int y = (warp / (across / 8) * 4 + lane / 8) * 4;
-        float sums[eachM][eachN] = {}, part[block > 0 ? eachM : 1][block > 0 ? eachN : 1] = {};
+        float sums[eachM][eachN] = {};
+//IF sumsInBlocks
+        float part[block > 0 ? eachM : 1][block > 0 ? eachN : 1] = {};
+//END
         A nextA;
         B nextB;
         nextA.fetch(a, top, m, from, end);
@@ -141,12 +146,15 @@ struct ThreadProduct {
                 for (int i = 0; i < eachM; ++i)
 #pragma unroll
                     for (int j = 0; j < eachN; ++j) {
+//IF sumsInBlocks
                         if constexpr (block > 0)
                             part[i][j] += u[i] * v[j];
                         else
+//END
                             sums[i][j] += u[i] * v[j];
                     }
             }
+//IF sumsInBlocks
             if constexpr (block > 0) {
                 if ((at - from) / depth % (block / depth) == block / depth - 1 || !more) {
 #pragma unroll
@@ -158,6 +166,7 @@ struct ThreadProduct {
                         }
                 }
             }
+//END
             stage ^= 1;
             if (more) {
                 nextA.put(tiles + stage * (aBytes + bBytes));
@@ -177,6 +186,7 @@ struct ThreadProduct {
                     out[e] = sums[i][j + e];
                 if (row >= m || column >= n)
                     continue;
+//IF padded
                 if constexpr (A::padded) {
 #pragma unroll
                     for (int e = 0; e < width; ++e) {
@@ -184,6 +194,7 @@ struct ThreadProduct {
                             out[e] = elementByElement<A, B>(a, b, row, column + e, from, end);
                     }
                 }
+//END
                 finish(row, column, out);
             }
         }
@@ -198,7 +209,7 @@ struct ThreadProduct {
 
 )cuda";
 
-constexpr const char *tensorProduct =
+constexpr const char *asyncCopies =
     R"cuda(// `bytes` from global to shared memory, not waited for; zeros where there is nothing to read.
 template <int bytes>
 __device__ __forceinline__ void copyAsync(void *to, const void *from, bool there) {
@@ -234,7 +245,10 @@ template <int pending> __device__ __forceinline__ void waitForGroups() {
 #endif
 }
 
-// The rows of an operand that a block multiplies. In shared memory a slice lies as in global memory,
+)cuda";
+
+constexpr const char *tensorOperands =
+    R"cuda(// The rows of an operand that a block multiplies. In shared memory a slice lies as in global memory,
 // with lines so much longer that no two of the lanes that read together meet in a bank.
 template <class T, int rows, int depth, int threads, bool alongK, int vector, long long pitch>
 struct Operand {
@@ -242,9 +256,8 @@ struct Operand {
     static constexpr int each = threads / run; // lines that one round of copies covers
     static constexpr int count = (lines + each - 1) / each;
     static constexpr int line = alongK ? depth + 16 / (int)sizeof(T) : rows + 8;
+//IF tensor
     static constexpr int size = lines * line; // elements of a slice
-    static constexpr bool padded = false;
-    static constexpr int words = 16 / (int)sizeof(T);
 
     const T *from;
     int mine, along, left;
@@ -273,63 +286,90 @@ struct Operand {
     static __device__ __forceinline__ float at(const T *tile, int row, int k) {
         return widen(alongK ? tile[row * line + k] : tile[k * line + row]);
     }
+//IF split padded
+    static constexpr bool padded = false;
     static __device__ __forceinline__ float element(const T *base, int row, int k) {
         return widen(alongK ? base[row * pitch + k] : base[k * pitch + row]);
     }
     static __device__ __forceinline__ bool counts(int, int) { return true; }
+//END
+//END
 
 #ifndef __CUDA_AGENT_HOST__
+//IF alongK shortAcross
     template <bool transpose>
     static __device__ __forceinline__ void matrices(unsigned (&r)[4], const T *place) {
         const unsigned address = (unsigned)__cvta_generic_to_shared(place);
+//IF shortAcross
         if constexpr (transpose)
             asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                          : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                          : "r"(address)
                          : "memory");
-        else
+//END
+//IF alongK
+        if constexpr (!transpose)
             asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                          : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                          : "r"(address)
                          : "memory");
+//END
     }
+//END
     // 16 rows of the left operand, 32 bytes of k.
     static __device__ __forceinline__ void left16(unsigned (&r)[4], const T *tile, int row, int k) {
         const int lane = (int)threadIdx.x % 32;
-        if constexpr (alongK) {
-            matrices<false>(r, tile + (row + lane % 16) * line + k + lane / 16 * words);
-        } else if constexpr (sizeof(T) == 2) {
+//IF alongK
+        if constexpr (alongK)
+            matrices<false>(r, tile + (row + lane % 16) * line + k +
+                                   lane / 16 * (16 / (int)sizeof(T)));
+//END
+//IF shortAcross
+        if constexpr (!alongK && sizeof(T) == 2)
             matrices<true>(r, tile + (k + lane % 8 + lane / 16 * 8) * line + row + lane / 8 % 2 * 8);
-        } else {
+//END
+//IF floatAcross
+        if constexpr (!alongK && sizeof(T) == 4) {
             const T *place = tile + (k + lane % 4) * line + row + lane / 4;
             r[0] = __float_as_uint(place[0]), r[1] = __float_as_uint(place[8]);
             r[2] = __float_as_uint(place[4 * line]), r[3] = __float_as_uint(place[4 * line + 8]);
         }
+//END
     }
     // Twice 8 columns, as rows of the right operand, 32 bytes of k: {0, 1} and {2, 3}.
     static __device__ __forceinline__ void right16(unsigned (&r)[4], const T *tile, int row, int k) {
         const int lane = (int)threadIdx.x % 32;
-        if constexpr (alongK) {
+//IF alongK
+        if constexpr (alongK)
             matrices<false>(r, tile + (row + lane % 8 + lane / 16 * 8) * line + k +
-                                   lane / 8 % 2 * words);
-        } else if constexpr (sizeof(T) == 2) {
+                                   lane / 8 % 2 * (16 / (int)sizeof(T)));
+//END
+//IF shortAcross
+        if constexpr (!alongK && sizeof(T) == 2)
             matrices<true>(r, tile + (k + lane % 16) * line + row + lane / 16 * 8);
-        } else {
+//END
+//IF floatAcross
+        if constexpr (!alongK && sizeof(T) == 4) {
             const T *place = tile + (k + lane % 4) * line + row + lane / 4;
             r[0] = __float_as_uint(place[0]), r[1] = __float_as_uint(place[4 * line]);
             r[2] = __float_as_uint(place[8]), r[3] = __float_as_uint(place[4 * line + 8]);
         }
+//END
     }
 #endif
 };
 
 #ifndef __CUDA_AGENT_HOST__
+//IF rounded
 __device__ __forceinline__ unsigned roundedToTf32(unsigned bits) {
     unsigned result;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(__uint_as_float(bits)));
     return result;
 }
-template <class T> struct Multiply {
+//END
+template <class T> struct Multiply;
+//IF bfloat16
+template <> struct Multiply<__nv_bfloat16> {
     static __device__ __forceinline__ void add(float (&c)[4], const unsigned (&a)[4], unsigned b0,
                                                unsigned b1) {
         asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
@@ -338,6 +378,19 @@ template <class T> struct Multiply {
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
     }
 };
+//END
+//IF float16
+template <> struct Multiply<__half> {
+    static __device__ __forceinline__ void add(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                               unsigned b1) {
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    }
+};
+//END
+//IF float32
 template <> struct Multiply<float> {
     static __device__ __forceinline__ void add(float (&c)[4], const unsigned (&a)[4], unsigned b0,
                                                unsigned b1) {
@@ -347,12 +400,18 @@ template <> struct Multiply<float> {
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
     }
 };
-//HALF//
+//END
 #endif
 
-// A tile of a product on tensor cores, of operands of the kinds A and B, float sums. `split`: each float is taken as the sum of two
-// TF32 numbers, and three products of those make one, which leaves out 2^-22 of it. Tensor cores cut
-// sums off, so those of a slice start from 0 there. What is not finite is computed once more.
+)cuda";
+
+constexpr const char *tensorProduct =
+    R"cuda(// A tile of a product on tensor cores, of operands of the kinds A and B, float sums.
+//IF split
+// `split`: each float is taken as the sum of two TF32 numbers, and three products of those make one,
+// which leaves out 2^-22 of it. Tensor cores cut sums off, so those of a slice start from 0 there.
+// What is not finite is computed once more.
+//END
 template <class T, int tileM, int tileN, int depth, int warpM, int warpN, int stages, bool split,
           class A, class B>
 struct TensorProduct {
@@ -396,6 +455,7 @@ struct TensorProduct {
                     loadB.copy(next + A::size, at, end, part, of);
                 }
             };
+//IF split
             if constexpr (split) {
                 float part[down][wide][4] = {};
                 multiply(part, tileA, tileA + A::size, warpTop, warpLeft, copyPart);
@@ -406,9 +466,9 @@ struct TensorProduct {
 #pragma unroll
                         for (int c = 0; c < 4; ++c)
                             sums[i][j][c] += part[i][j][c];
-            } else {
+            } else
+//END
                 multiply(sums, tileA, tileA + A::size, warpTop, warpLeft, copyPart);
-            }
             endOfGroup();
             stage = stage + 1 == stages ? 0 : stage + 1;
             free = free + 1 == stages ? 0 : free + 1;
@@ -439,6 +499,7 @@ struct TensorProduct {
                 continue;
             float out[width];
             loadVector(out, tile + y * line + x);
+//IF split padded
             if constexpr (split || A::padded) {
 #pragma unroll
                 for (int e = 0; e < width; ++e) {
@@ -446,6 +507,7 @@ struct TensorProduct {
                         out[e] = elementByElement<A, B>(a, b, row, column + e, from, end);
                 }
             }
+//END
             finish(row, column, out);
         }
     }
@@ -483,6 +545,7 @@ struct TensorProduct {
             if (s + 1 < steps)
                 fetch(1 - now, (s + 1) * step);
             copyPart(s, steps);
+//IF float32
             unsigned aRest[split ? down : 1][4], bRest[split ? wide / 2 : 1][4];
             if constexpr (sizeof(T) == 4) {
 #pragma unroll
@@ -492,11 +555,14 @@ struct TensorProduct {
                 for (int j = 0; j < wide / 2; ++j)
                     roundAll(b[now][j], bRest[split ? j : 0]);
             }
+//END
+//IF split
             // One after the other, so that no product waits for the sum of the one before.
             if constexpr (split) {
                 multiplyAll(sums, aRest, b[now]);
                 multiplyAll(sums, a[now], bRest);
             }
+//END
             multiplyAll(sums, a[now], b[now]);
         }
 #endif
@@ -512,51 +578,51 @@ struct TensorProduct {
             for (int j = 0; j < wide; ++j)
                 Multiply<T>::add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
     }
-    static __device__ __forceinline__ void roundAll(unsigned (&r)[4], unsigned (&rest)[4]) {
+//IF float32
+    static __device__ __forceinline__ void roundAll(unsigned (&r)[4],
+                                                    [[maybe_unused]] unsigned (&rest)[4]) {
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
             const unsigned whole = r[c];
+//IF split
+            // Cut by a mask: conversions are slow, and the rest makes up for it.
             if constexpr (split) {
-                // Cut by a mask: conversions are slow, and the rest makes up for it.
                 r[c] = whole & 0xffffe000u;
                 rest[c] = __float_as_uint(__uint_as_float(whole) - __uint_as_float(r[c])) + 0x1000u;
-            } else {
-                r[c] = roundedToTf32(whole);
             }
+//END
+//IF rounded
+            if constexpr (!split)
+                r[c] = roundedToTf32(whole);
+//END
         }
     }
+//END
 #endif
 };
 
 )cuda";
 
-constexpr const char *halfMultiply = R"cuda(template <> struct Multiply<__half> {
-    static __device__ __forceinline__ void add(float (&c)[4], const unsigned (&a)[4], unsigned b0,
-                                               unsigned b1) {
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-    }
-};
-)cuda";
-
 } // namespace
 
 std::string productPrelude(const std::set<std::string> &helpers) {
+    const auto has = [&](const char *name) { return helpers.contains(name); };
     std::string text;
-    if (helpers.contains("product") || helpers.contains("tensor"))
-        text += std::string(storeTile) + oneElement;
-    if (helpers.contains("product"))
-        text += threadProduct;
-    if (helpers.contains("tensor")) {
-        const std::string mark = "//HALF//\n";
-        std::string tensor = tensorProduct;
-        tensor.replace(tensor.find(mark), mark.size(),
-                       helpers.contains("tensorHalf") ? halfMultiply : "");
-        text += tensor;
+    if (has("product") || has("tensor")) {
+        text += storeTile;
+        if (has("split") || has("padded"))
+            text += oneElement;
     }
-    return text + loopProductPrelude(helpers) + windowPrelude(helpers) + attentionPrelude(helpers);
+    if (has("product"))
+        text += threadProduct;
+    if (has("tensor") || has("attention"))
+        text += asyncCopies;
+    if (has("tensor") || has("tensorAttention"))
+        text += tensorOperands;
+    if (has("tensor"))
+        text += tensorProduct;
+    text += loopProductPrelude(helpers) + windowPrelude(helpers) + attentionPrelude(helpers);
+    return chosenParts(text, helpers);
 }
 
 } // namespace cuda_agent::policy

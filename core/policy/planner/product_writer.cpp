@@ -74,7 +74,7 @@ class ProductWriter : public ProductEpilogue {
                             operand.alongK, widestRead(product_, operand, all), operand.pitch);
             if (!operand.filters)
                 return plain;
-            out_.helpers.insert("neighbours");
+            out_.helpers.insert({"neighbours", "padded"});
             const NeighbourFilters &f = *operand.filters;
             numbers.push_back(f.channels);
             for (const auto &sizes : {f.stride, f.taps, f.size, f.first})
@@ -155,13 +155,13 @@ class ProductWriter : public ProductEpilogue {
             line("extern __shared__ __align__(128) unsigned char tiles[];");
             launch.shared = sharedBytes(s_, product_);
             memory = ", tiles";
-            out_.helpers.insert("tensor");
-            if (product_.type == DType::float16)
-                out_.helpers.insert("tensorHalf");
+            chooseTensorHelpers();
         } else if (!loops()) {
             line("__shared__ __align__(16) float tiles[Tile::shared];");
             memory = ", tiles";
             out_.helpers.insert("product");
+            if (blockOfSums() > 0)
+                out_.helpers.insert("sumsInBlocks");
         } else {
             out_.helpers.insert("loopProduct");
         }
@@ -180,6 +180,19 @@ class ProductWriter : public ProductEpilogue {
                          loops() ? std::string() : fmt::format("<{}>", s_.vector), a, b, product_.n,
                          range, memory));
         endKernel(std::move(launch));
+    }
+
+    void chooseTensorHelpers() {
+        out_.helpers.insert({"tensor", std::string(nameOf(product_.type))});
+        const bool narrow = sizeOf(product_.type) == 2;
+        for (const ProductOperand *operand : {&product_.a, &product_.b})
+            out_.helpers.insert(operand->alongK ? "alongK"
+                                : narrow        ? "shortAcross"
+                                                : "floatAcross");
+        if (s_.split)
+            out_.helpers.insert("split");
+        else if (!narrow)
+            out_.helpers.insert("rounded");
     }
 
     std::string partialName() const { return name_ + "_sums"; }

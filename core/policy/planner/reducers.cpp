@@ -196,8 +196,9 @@ std::string stateName(const Program &program, const Pass &pass, bool smallIndex,
     return name + (exactSums ? "ExactState" : "State");
 }
 
-std::string stateText(const Program &program, const Pass &pass, const std::string &name,
-                      bool smallIndex, bool exactSums, bool shuffles) {
+std::string stateText(const Program &program, const Pass &pass, bool smallIndex, bool exactSums,
+                      bool shuffles) {
+    const std::string name = stateName(program, pass, smallIndex, exactSums);
     std::string text = fmt::format("struct {} {{\n", name);
     std::vector<Field> fields;
     for (const Reducer &reducer : pass.reducers) {

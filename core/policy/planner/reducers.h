@@ -44,8 +44,8 @@ std::vector<std::string> combineText(const Program &program, const Reducer &redu
 
 /// Names the struct of all passes that keep the same results: "MomentsState".
 std::string stateName(const Program &program, const Pass &pass, bool smallIndex, bool exactSums);
-/// The struct of a pass with `identity`, `combine` and, for warps, `fromLane`.
-std::string stateText(const Program &program, const Pass &pass, const std::string &name,
-                      bool smallIndex, bool exactSums, bool shuffles);
+/// The struct of that name with `identity`, `combine` and, for warps, `fromLane`.
+std::string stateText(const Program &program, const Pass &pass, bool smallIndex, bool exactSums,
+                      bool shuffles);
 
 } // namespace cuda_agent::policy

@@ -74,12 +74,14 @@ struct Windows {
     static __device__ __forceinline__ bool holds(unsigned inside, const Tap &tap) {
         return (inside >> (tapsH + tapsW + tap.d) & inside >> (tapsW + tap.h) & inside >> tap.w & 1u) != 0;
     }
+//IF product split padded
     template <class T>
     static __device__ __forceinline__ float element(const T *image, int place, int k) {
         const Windows window(place);
         const Tap tap(k);
         return window.holds(tap) ? widen(image[window.first + tap.offset]) : 0.0f;
     }
+//END
 
   private:
     template <int count>
@@ -137,9 +139,11 @@ struct WindowSlice : Slice<T, rows, depth, threads, false, 1, 1> {
             this->held[c][0] = there ? W::element(image, place, k) : 0.0f;
         }
     }
+//IF split padded
     static __device__ __forceinline__ float element(const T *image, int place, int k) {
         return W::element(image, place, k);
     }
+//END
 };
 
 )cuda";
@@ -166,9 +170,11 @@ struct ChannelSlice : Slice<T, rows, depth, threads, true, vector, 1> {
             }
         }
     }
+//IF split padded
     static __device__ __forceinline__ float element(const T *image, int place, int k) {
         return W::element(image, place, k);
     }
+//END
 };
 
 )cuda";
@@ -207,9 +213,11 @@ struct ChannelOperand : Operand<T, rows, depth, threads, true, vector, 0> {
         if (part == parts - 1)
             tap.advance(depth);
     }
+//IF split padded
     static __device__ __forceinline__ float element(const T *base, int place, int k) {
         return W::element(base, place, k);
     }
+//END
 };
 
 )cuda";
@@ -242,9 +250,11 @@ struct WindowOperand : Operand<T, rows, depth, threads, false, 1, 1> {
                 tap.next();
         }
     }
+//IF split padded
     static __device__ __forceinline__ float element(const T *base, int place, int k) {
         return W::element(base, place, k);
     }
+//END
 };
 
 )cuda";
