@@ -3,17 +3,30 @@
 
 #include "app/cuda_agent/commands.h"
 #include "app/interrupt.h"
+#include "app/usage_error.h"
 
 #include "core/base/json.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 using namespace cuda_agent;
+
+namespace {
+
+/// As every command with --json does.
+void printError(const std::string &message, int code) {
+    fmt::print("{}\n", Json{{"error", {{"message", message}, {"exit_code", code}}}}.dump());
+}
+
+} // namespace
 
 int main(int argc, char **argv) {
     CLI::App app("Hand over a PyTorch module, get back a CUDA kernel that is verified and faster.",
                  "cuda-agent");
     app.require_subcommand(1);
+    app.failure_message(app::usageError);
     app.set_version_flag("--version", CUDA_AGENT_VERSION);
     app.footer("Exit codes: 0 the asked-for thing holds; 1 it does not; 2 the request is unusable; "
                "3 the machine or a dependency failed.");
@@ -39,8 +52,14 @@ int main(int argc, char **argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
-        const int code = app.exit(error); // prints help, version or the problem
-        return code == 0 ? 0 : 2;
+        if (app.exit(error) == 0) // prints help, version or the problem
+            return 0;
+        if (std::find(argv, argv + argc, std::string_view("--json")) != argv + argc) {
+            std::string problem = app::usageError(&app, error);
+            problem.pop_back(); // the end of its last line
+            printError(problem, 2);
+        }
+        return 2;
     }
     const auto stop = app::stopOnInterrupt();
     for (const auto &[command, run] : commands) {
@@ -51,10 +70,7 @@ int main(int argc, char **argv) {
             return *result;
         const auto &error = result.error();
         if (command->get_option("--json")->count() > 0)
-            fmt::print(
-                "{}\n",
-                Json{{"error", {{"message", error.message}, {"exit_code", exitCode(error.kind)}}}}
-                    .dump());
+            printError(error.message, exitCode(error.kind));
         fmt::print(stderr, "cuda-agent {}: {}\n", command->get_name(), error.message);
         return exitCode(error.kind);
     }

@@ -4,6 +4,7 @@
 #include "app/interrupt.h"
 #include "app/learn/mistakes.h"
 #include "app/learn/serve.h"
+#include "app/usage_error.h"
 #include "core/learn/train/trainer.h"
 
 #include <CLI/CLI.hpp>
@@ -53,6 +54,7 @@ Result<int> train(const Options &options, const std::stop_token &stop) {
 int main(int argc, char **argv) {
     CLI::App app("Train the policy that writes CUDA kernels, stage by stage.", "cuda-agent-learn");
     app.require_subcommand(1);
+    app.failure_message(app::usageError);
     app.set_version_flag("--version", CUDA_AGENT_VERSION);
     Options options;
     auto *command = app.add_subcommand("train", "Run the stages of a recipe");

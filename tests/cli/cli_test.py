@@ -89,6 +89,19 @@ class Options(Case):
             with self.subTest(arguments=arguments):
                 self.assertEqual(run(*arguments).returncode, 2)
 
+    def test_wrong_words_are_told_what_was_meant(self):
+        self.expect(run(), 2, "optimize", "Exit codes")
+        self.expect(run("optimise", "x.py"), 2, "cuda-agent: there is no command optimise; did you mean optimize?")
+        self.expect(run("optimize", "x.py", "--devcie", "cpu"), 2,
+                    "cuda-agent optimize: there is no option --devcie; did you mean --device?",
+                    "cuda-agent optimize --help")
+        self.expect(run("optimize", "x.py", "--turn=3"), 2, "no option --turn; did you mean --turns?")
+        self.assertNotIn("did you mean", run("optimize", "x.py", "--furlong", "3").stderr)
+        self.assertNotIn("did you mean", run("paint").stderr)
+        self.expect(run("optimize", "x.py", "y.py"), 2, "nothing is known to do with 'y.py'")
+        self.expect(run("optimize"), 2, "cuda-agent optimize: TASK is required")
+        self.expect(run("optimize", "x.py", "--device"), 2, "cuda-agent optimize: --device")
+
     def test_missing_things_exit_2_and_are_named(self):
         self.expect(run("optimize", "none.py", "--device", "cpu"), 2, "none.py")
         self.expect(run("optimize", self.folder, "--device", "cpu"), 2)
@@ -102,6 +115,9 @@ class Options(Case):
         result = run("optimize", "none.py", "--device", "cpu", "--json")
         self.assertEqual(result.returncode, 2)
         self.assertEqual(json.loads(result.stdout)["error"]["exit_code"], 2)
+        result = run("optimize", "x.py", "--devcie", "cpu", "--json")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--device?", json.loads(result.stdout)["error"]["message"])
 
     def test_doctor(self):
         result = run("doctor", "--json")

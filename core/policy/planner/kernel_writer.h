@@ -251,8 +251,9 @@ std::unique_ptr<KernelWriter> makeProductWriter(const Program &, const Group &, 
                                                 const Schedule &, const std::string &name);
 std::unique_ptr<KernelWriter> makeAttentionWriter(const Program &, const Group &, const Nest &,
                                                   const Schedule &, const std::string &name);
-/// `text` without the lines from "//IF a b" to the "//END" that belongs to it where neither a nor b
-/// is among `chosen`, and without those marks: a kernel holds no branches that are never taken.
+/// `text` with the lines from "//IF a b" to the "//ELSE" or "//END" that belongs to it where a or b
+/// is among `chosen`, else with those from "//ELSE" on, and without those marks: a kernel holds no
+/// branches that are never taken.
 std::string chosenParts(std::string_view text, const std::set<std::string> &chosen);
 
 /// Definitions that kernels of products need; helpers are "product", "tensor", "loopProduct",

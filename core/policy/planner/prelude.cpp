@@ -284,9 +284,13 @@ __device__ __forceinline__ T scanWarp(T own, T none, T &total) {
 } // namespace
 
 std::string chosenParts(std::string_view text, const std::set<std::string> &chosen) {
-    constexpr std::string_view begin = "//IF ", end = "//END";
+    constexpr std::string_view begin = "//IF ", otherwise = "//ELSE", end = "//END";
+    struct Part {
+        bool within; ///< a part that is kept
+        bool kept;
+    };
+    std::vector<Part> parts{{true, true}}; // that a line is in
     std::string result;
-    std::vector<bool> kept{true}; // of the parts that a line is in
     for (std::size_t at = 0; at < text.size();) {
         const auto next = std::min(text.find('\n', at), text.size() - 1) + 1;
         const auto line = text.substr(at, next - at);
@@ -296,10 +300,13 @@ std::string chosenParts(std::string_view text, const std::set<std::string> &chos
             bool any = false;
             for (std::string name; names >> name;)
                 any = any || chosen.contains(name);
-            kept.push_back(kept.back() && any);
+            const bool within = parts.back().kept;
+            parts.push_back({within, within && any});
+        } else if (line.starts_with(otherwise)) {
+            parts.back().kept = parts.back().within && !parts.back().kept;
         } else if (line.starts_with(end)) {
-            kept.pop_back();
-        } else if (kept.back()) {
+            parts.pop_back();
+        } else if (parts.back().kept) {
             result += line;
         }
     }

@@ -145,14 +145,17 @@ struct ThreadProduct {
 #pragma unroll
                 for (int i = 0; i < eachM; ++i)
 #pragma unroll
-                    for (int j = 0; j < eachN; ++j) {
 //IF sumsInBlocks
+                    for (int j = 0; j < eachN; ++j) {
                         if constexpr (block > 0)
                             part[i][j] += u[i] * v[j];
                         else
-//END
                             sums[i][j] += u[i] * v[j];
                     }
+//ELSE
+                    for (int j = 0; j < eachN; ++j)
+                        sums[i][j] += u[i] * v[j];
+//END
             }
 //IF sumsInBlocks
             if constexpr (block > 0) {
@@ -411,6 +414,8 @@ constexpr const char *tensorProduct =
 // `split`: each float is taken as the sum of two TF32 numbers, and three products of those make one,
 // which leaves out 2^-22 of it. Tensor cores cut sums off, so those of a slice start from 0 there.
 // What is not finite is computed once more.
+//ELSE
+// `split`, of floats in two, is false here.
 //END
 template <class T, int tileM, int tileN, int depth, int warpM, int warpN, int stages, bool split,
           class A, class B>
@@ -466,9 +471,12 @@ struct TensorProduct {
 #pragma unroll
                         for (int c = 0; c < 4; ++c)
                             sums[i][j][c] += part[i][j][c];
-            } else
-//END
+            } else {
                 multiply(sums, tileA, tileA + A::size, warpTop, warpLeft, copyPart);
+            }
+//ELSE
+            multiply(sums, tileA, tileA + A::size, warpTop, warpLeft, copyPart);
+//END
             endOfGroup();
             stage = stage + 1 == stages ? 0 : stage + 1;
             free = free + 1 == stages ? 0 : free + 1;

@@ -73,6 +73,7 @@ std::string compare(const SearchSpace &space, const std::string &name) {
     EXPECT_TRUE(files) << files.error().message;
     const std::string source = files ? files->files.at("kernels/planner.cu") : "";
     EXPECT_EQ(source.find("//IF"), source.npos) << name;
+    EXPECT_EQ(source.find("//ELSE"), source.npos) << name;
     EXPECT_EQ(source.find("//END"), source.npos) << name;
     const auto kernels = source.find("extern \"C\"");
     EXPECT_NE(kernels, source.npos) << name;
@@ -189,6 +190,12 @@ TEST(ChosenParts, AreThoseOfAnyNameWithinWhatIsChosen) {
     EXPECT_EQ(chosenParts(text, {"z"}), "a\ne");
     EXPECT_EQ(chosenParts(text, {"x", "z"}), "a\nb\nc\nd\ne");
     EXPECT_EQ(chosenParts("", {"x"}), "");
+    const std::string either = "//IF x\n//IF y\na\n//ELSE\nb\n//END\n//ELSE\nc\n//IF y\nd\n"
+                               "//END\n//END\n";
+    EXPECT_EQ(chosenParts(either, {}), "c\n");
+    EXPECT_EQ(chosenParts(either, {"y"}), "c\nd\n");
+    EXPECT_EQ(chosenParts(either, {"x"}), "b\n");
+    EXPECT_EQ(chosenParts(either, {"x", "y"}), "a\n");
 }
 
 } // namespace
