@@ -66,11 +66,11 @@ void EvaluationProgress::summary(const bench::Evaluation &outcome,
         for (const auto &group : summary.groups)
             for (const auto &each : group.against)
                 terminal_.line(fmt::format("{:>10} {:>7} {:>8} {:>9}  {:<11} {:>12} {:>16} {:>10}",
-                                           group.name, group.judged, group.correct, group.limit,
-                                           each.name, each.faster, each.fasterOrAtLimit,
-                                           bench::factorText(each.geometricMean > 0
-                                                                 ? std::optional(each.geometricMean)
-                                                                 : std::nullopt)));
+                                           group.name, group.judged, group.correct,
+                                           bench::fastText(group, group.limit), each.name,
+                                           bench::fastText(group, each.faster),
+                                           bench::fastText(group, each.fasterOrAtLimit),
+                                           bench::meanText(group, each.geometricMean)));
         for (const auto *causes : {&summary.causes, &summary.unjudged})
             for (const auto &cause : *causes)
                 terminal_.line(fmt::format("{:>4} x {}", cause.tasks.size(), cause.what));

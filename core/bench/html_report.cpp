@@ -78,17 +78,14 @@ std::string groupTable(const Summary &summary) {
                 html +=
                     cell(group.name) + figure(std::to_string(group.judged)) +
                     figure(fmt::format("{} ({:.0f} %)", group.correct, 100 * group.passRate())) +
-                    figure(std::to_string(group.limit));
+                    figure(fastText(group, group.limit));
             else
                 html += "<td></td><td></td><td></td><td></td>";
-            const auto mean = [](double value) {
-                return factorText(value > 0 ? std::optional(value) : std::nullopt);
-            };
             html += cell(each.name == "best_stock" ? "best stock" : each.name) +
-                    figure(std::to_string(each.faster)) +
-                    figure(std::to_string(each.fasterOrAtLimit)) +
-                    figure(mean(each.geometricMean)) + figure(mean(each.geometricMeanOfAll)) +
-                    "</tr>\n";
+                    figure(fastText(group, each.faster)) +
+                    figure(fastText(group, each.fasterOrAtLimit)) +
+                    figure(meanText(group, each.geometricMean)) +
+                    figure(meanText(group, each.geometricMeanOfAll)) + "</tr>\n";
         }
     return html + "</table>\n";
 }
@@ -158,7 +155,9 @@ std::string modeSection(const Summary &summary, const std::vector<Record> &all) 
         fmt::format("<h2>Numerics: {} <span class=\"dim\">{}</span></h2>\n",
                     escaped(task::nameOf(summary.numerics)), meaningOf(summary.numerics));
     html += groupTable(summary);
-    html += "<div class=\"plots\">\n" + fastPPlot(summary.groups.front());
+    html += "<div class=\"plots\">\n";
+    if (summary.groups.front().measured())
+        html += fastPPlot(summary.groups.front());
     for (const char *over : {"compile", "best_stock"})
         html += speedupPlot(records, over);
     html += "</div>\n";
@@ -192,6 +191,14 @@ std::vector<std::string> versionsOf(const std::vector<Record> &records) {
 
 std::string factorText(std::optional<double> factor) {
     return factor ? fmt::format("{:.2f}x", *factor) : "-";
+}
+
+std::string fastText(const Group &group, std::size_t count) {
+    return group.measured() ? std::to_string(count) : "-";
+}
+
+std::string meanText(const Group &group, double mean) {
+    return factorText(mean > 0 && group.measured() ? std::optional(mean) : std::nullopt);
 }
 
 std::string timeText(double seconds) {

@@ -23,14 +23,12 @@ void addGroups(std::string &text, const Summary &summary) {
         "| geometric mean | failures counted as stock |\n|---|---|---|---|---|---|---|---|---|\n";
     for (const auto &group : summary.groups)
         for (const auto &each : group.against) {
-            const auto mean = [](double value) {
-                return factorText(value > 0 ? std::optional(value) : std::nullopt);
-            };
             text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", group.name,
-                                group.judged, group.correct, group.limit,
-                                each.name == "best_stock" ? "best stock" : each.name, each.faster,
-                                each.fasterOrAtLimit, mean(each.geometricMean),
-                                mean(each.geometricMeanOfAll));
+                                group.judged, group.correct, fastText(group, group.limit),
+                                each.name == "best_stock" ? "best stock" : each.name,
+                                fastText(group, each.faster), fastText(group, each.fasterOrAtLimit),
+                                meanText(group, each.geometricMean),
+                                meanText(group, each.geometricMeanOfAll));
         }
 }
 
@@ -97,7 +95,8 @@ std::string markdownReport(const Heading &heading, const std::vector<Record> &re
         text += fmt::format("\n## Numerics: {}\n\n{}.\n\n", task::nameOf(summary.numerics),
                             meaningOf(summary.numerics));
         addGroups(text, summary);
-        addFastP(text, summary.groups.front());
+        if (summary.groups.front().measured())
+            addFastP(text, summary.groups.front());
         if (const auto algebra = summary.groups.front().algebra; algebra > 0)
             text += fmt::format("\n{} of the correct ones compute something that is the same in "
                                 "exact arithmetic only (\"by algebra\" below).\n",

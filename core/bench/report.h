@@ -28,6 +28,10 @@ std::string markdownReport(const Heading &heading, const std::vector<Record> &re
 std::vector<std::string> versionsOf(const std::vector<Record> &records);
 /// "1.23x", "-" where there is none.
 std::string factorText(std::optional<double> factor);
+/// How many of a group are fast, "-" where that was not measured.
+std::string fastText(const Group &group, std::size_t count);
+/// A geometric mean of speed-ups, "-" where there is none.
+std::string meanText(const Group &group, double mean);
 /// "12.3 us", "-" for 0.
 std::string timeText(double seconds);
 

@@ -65,6 +65,7 @@ Group groupOf(const std::string &name, const std::vector<const Record *> &record
         if (record->outcome != Outcome::correct)
             continue;
         ++group.correct;
+        group.timed += positiveAt(record->verdict, "/times/candidate/seconds") ? 1 : 0;
         group.limit += record->fractionOfLimit() >= reward::atLimit ? 1 : 0;
         group.algebra += record->algebra ? 1 : 0;
     }
@@ -144,6 +145,17 @@ std::vector<Cause> causesOf(const std::vector<const Record *> &records, bool ofJ
     return causes;
 }
 
+Json toJson(const Against &against) {
+    Json fast = Json::array();
+    for (std::size_t i = 0; i < fastPs().size(); ++i)
+        fast.push_back({fastPs()[i], against.fastP[i]});
+    return {{"faster", against.faster},
+            {"faster_or_at_limit", against.fasterOrAtLimit},
+            {"geometric_mean", against.geometricMean},
+            {"geometric_mean_failures_as_stock", against.geometricMeanOfAll},
+            {"fast_p", std::move(fast)}};
+}
+
 } // namespace
 
 const std::vector<double> &fastPs() {
@@ -211,20 +223,14 @@ Json toJson(const Summary &summary) {
     for (const auto &group : summary.groups) {
         Json json{{"name", group.name},       {"records", group.records},
                   {"judged", group.judged},   {"correct", group.correct},
-                  {"at_limit", group.limit},  {"pass_rate", group.passRate()},
+                  {"timed", group.timed},     {"pass_rate", group.passRate()},
                   {"algebra", group.algebra}, {"outcomes", Json::object()}};
         for (const auto &[outcome, count] : group.outcomes)
             json["outcomes"][std::string(nameOf(outcome))] = count;
-        for (const auto &each : group.against) {
-            Json fast = Json::array();
-            for (std::size_t i = 0; i < fastPs().size(); ++i)
-                fast.push_back({fastPs()[i], each.fastP[i]});
-            json["against"][each.name] = {
-                {"faster", each.faster},
-                {"faster_or_at_limit", each.fasterOrAtLimit},
-                {"geometric_mean", each.geometricMean},
-                {"geometric_mean_failures_as_stock", each.geometricMeanOfAll},
-                {"fast_p", std::move(fast)}};
+        if (group.measured()) {
+            json["at_limit"] = group.limit;
+            for (const auto &each : group.against)
+                json["against"][each.name] = toJson(each);
         }
         groups.push_back(std::move(json));
     }

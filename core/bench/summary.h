@@ -31,10 +31,13 @@ struct Group {
     std::size_t judged = 0;
     std::map<Outcome, std::size_t> outcomes;
     std::size_t correct = 0;
+    std::size_t timed = 0;   ///< correct, with a time
     std::size_t limit = 0;   ///< correct and at the limit
     std::size_t algebra = 0; ///< correct by rewriting, counted in the others too
     std::vector<Against> against;
     double passRate() const;
+    /// Whether it is known how many are fast: not where candidates were verified alone.
+    bool measured() const { return timed > 0 || correct == 0; }
 };
 
 /// A cause of failure, and whose.

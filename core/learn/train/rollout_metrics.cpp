@@ -12,32 +12,36 @@ namespace cuda_agent::learn {
 
 namespace {
 
-/// Rates and speed-ups of some tries, without a name's beginning; nothing of none.
+/// Rates and speed-ups of some tries, without a name's beginning; nothing of none, and how many are
+/// faster only where those that are correct were timed.
 Metrics ratesOf(const std::vector<const Episode *> &episodes) {
     Metrics metrics;
-    double correct = 0, eager = 0, compile = 0, orAtLimit = 0, logs = 0, timed = 0;
+    double correct = 0, eager = 0, compile = 0, orAtLimit = 0, logs = 0, compared = 0;
+    bool timed = false;
     for (const auto *episode : episodes) {
         if (!episode->correct())
             continue;
         ++correct;
+        timed = timed || episode->seconds > 0;
         eager += episode->overEager > reward::clearlyFaster;
         const bool faster = episode->overCompile > reward::clearlyFaster;
         compile += faster;
         orAtLimit += faster || episode->ofLimit >= reward::atLimit;
         if (episode->overCompile > 0) {
             logs += std::log(episode->overCompile);
-            ++timed;
+            ++compared;
         }
     }
     const auto count = static_cast<double>(episodes.size());
-    if (count > 0) {
+    if (count > 0)
         metrics["pass_rate"] = correct / count;
+    if (count > 0 && (timed || correct == 0)) {
         metrics["faster_than_eager"] = eager / count;
         metrics["faster_than_compile"] = compile / count;
         metrics["faster_or_at_limit"] = orAtLimit / count;
     }
-    if (timed > 0)
-        metrics["geomean_speedup"] = std::exp(logs / timed);
+    if (compared > 0)
+        metrics["geomean_speedup"] = std::exp(logs / compared);
     return metrics;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/bench/summary.h"
+#include "core/bench/report.h"
 
 #include "tests/core/bench/records.h"
 
@@ -49,6 +49,23 @@ TEST(Summary, CountsWhatWasJudged) {
     EXPECT_NEAR(compile.geometricMean, std::cbrt(2 * 1.04 * 8), 1e-12);
     EXPECT_NEAR(compile.geometricMeanOfAll, std::pow(2 * 1.04 * 8, 1.0 / 5), 1e-12);
     EXPECT_NEAR(over(all, "best_stock").geometricMean, std::cbrt(2 * 1 * 0.5), 1e-12);
+}
+
+TEST(Summary, WhatWasVerifiedAloneIsNotCalledSlow) {
+    std::vector<Record> records{correct("1", 1, 2), failed("2", Outcome::wrong, "x")};
+    records[0].verdict = Json::object();
+    const auto summaries = summarise(records);
+    const auto &all = summaries[0].groups[0];
+    EXPECT_EQ(all.correct, 1u);
+    EXPECT_FALSE(all.measured());
+    const Json json = toJson(summaries[0]).at("groups").at(0);
+    EXPECT_EQ(json.at("pass_rate"), 0.5);
+    EXPECT_FALSE(json.contains("against"));
+    EXPECT_FALSE(json.contains("at_limit"));
+    const auto text = markdownReport({"untimed", {}, 0, {}, true}, records, summaries);
+    EXPECT_NE(text.find("| all | 2 | 1 | - | eager | - | - | - | - |"), text.npos) << text;
+    EXPECT_EQ(text.find("fast_p"), text.npos);
+    EXPECT_TRUE(summarise({failed("2", Outcome::wrong, "x")})[0].groups[0].measured());
 }
 
 TEST(Summary, FastPCountsStrictlyFasterOfAllJudged) {

@@ -266,6 +266,7 @@ TEST(Memorised, ScoresWhatIsNotInTheCorpusApart) {
             one.episode.candidate = {{"kernels/b.cu", kernel}, {"plan.json", "{}"}};
         one.episode.overCompile = overCompile;
         one.episode.ofLimit = ofLimit;
+        one.episode.seconds = kernel ? 1e-3 : 0;
         one.place = static_cast<std::int64_t>(collected.trajectories.size());
         collected.trajectories.push_back(std::move(one));
     };
@@ -283,6 +284,13 @@ TEST(Memorised, ScoresWhatIsNotInTheCorpusApart) {
     EXPECT_DOUBLE_EQ(metricsOf(collected).at("reward/pass_rate"), 0.8);
     collected.trajectories.resize(2);
     EXPECT_EQ(memorisedOf(collected, corpus), (Metrics{{"memorised", 1}})) << "no others";
+    for (auto &one : collected.trajectories) { // verified alone
+        one.episode.seconds = one.episode.overCompile = one.episode.ofLimit = 0;
+    }
+    const auto untimed = metricsOf(collected);
+    EXPECT_DOUBLE_EQ(untimed.at("reward/pass_rate"), 1);
+    EXPECT_FALSE(untimed.contains("reward/faster_than_compile"));
+    EXPECT_FALSE(untimed.contains("reward/faster_or_at_limit"));
 }
 
 TEST(WorkShares, AreOfAllSecondsWhateverRanBesideWhat) {
