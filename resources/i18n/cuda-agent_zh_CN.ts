@@ -1672,6 +1672,10 @@ Press Run, or Check after an edit: every turn that compiles adds its messages.</
         <source>The log has a newer %1 than the one you edited.</source>
         <translation>日志中的 %1 比您修改的版本更新。</translation>
     </message>
+    <message>
+        <source>%1 cannot be read: %2.</source>
+        <translation>无法读取 %1：%2。</translation>
+    </message>
 </context>
 <context>
     <name>cuda_agent::widgets::CommandPalette</name>

@@ -6,7 +6,9 @@
 #include "widgets/code/find_bar.h"
 #include "widgets/code/moved_lines.h"
 
+#include <QFile>
 #include <QFileInfo>
+#include <QFileSystemWatcher>
 #include <QKeyEvent>
 #include <QMessageBox>
 #include <QPushButton>
@@ -18,9 +20,11 @@ namespace cuda_agent::widgets {
 using session::EventType;
 
 CodePane::CodePane(SessionDocument *document, QWidget *parent)
-    : QWidget(parent), document_(document), store_(new EditStore(this)) {
+    : QWidget(parent), document_(document), store_(new EditStore(this)),
+      taskWatch_(new QFileSystemWatcher(this)) {
     makeParts();
     makeActions();
+    connect(taskWatch_, &QFileSystemWatcher::fileChanged, this, &CodePane::readTaskFile);
     connect(store_, &EditStore::failed, this, &CodePane::say);
     connect(document_, &SessionDocument::titleChanged, this, &CodePane::refresh);
     connect(document_, &SessionDocument::cursorMoved, this, &CodePane::refresh);
@@ -94,6 +98,7 @@ void CodePane::startOver() {
     marked_.clear();
     task_ = nullptr;
     taskBlob_.clear();
+    forgetTaskFile();
     filesKey_.clear();
     noticeText_.clear();
     broughtBack_ = false;
@@ -130,15 +135,32 @@ void CodePane::bringBack(const Edits &edits) {
                           .arg(QLocale().createSeparatedList(names));
 }
 
-void CodePane::showTask() {
-    const Json &task = partOf(document_->start(), "task");
-    const std::string blob = textOf(task, "blob").toStdString();
-    if (blob.empty() || blob == taskBlob_)
-        return;
-    taskBlob_ = blob;
-    QString name = QFileInfo(textOf(task, "file")).fileName();
-    if (name.isEmpty())
-        name = tr("%1.py").arg(document_->title());
+void CodePane::setTaskFile(const std::filesystem::path &file) {
+    forgetTaskFile();
+    taskPath_ = QString::fromStdString(file.string());
+    makeTaskPage(QFileInfo(taskPath_).fileName());
+    readTaskFile();
+    refresh();
+}
+
+void CodePane::readTaskFile() {
+    QFile file(taskPath_);
+    const bool there = file.open(QIODevice::ReadOnly);
+    task_->setNewest({}, there ? QString::fromUtf8(file.readAll()) : QString(),
+                     there ? QString()
+                           : tr("%1 cannot be read: %2.").arg(taskPath_, file.errorString()));
+    if (there) // editors put another file in its place, which is watched anew
+        taskWatch_->addPath(taskPath_);
+    showInfo();
+}
+
+void CodePane::forgetTaskFile() {
+    if (!taskPath_.isEmpty())
+        taskWatch_->removePath(taskPath_);
+    taskPath_.clear();
+}
+
+void CodePane::makeTaskPage(const QString &name) {
     if (task_) {
         find_->setEditor(nullptr);
         delete task_;
@@ -146,6 +168,17 @@ void CodePane::showTask() {
     task_ = new FilePage(name, FilePage::Kind::task, this);
     stack_->addWidget(task_);
     connect(task_, &FilePage::zoomed, this, &CodePane::zoomAll);
+}
+
+void CodePane::showTask() {
+    const Json &task = partOf(document_->start(), "task");
+    const std::string blob = textOf(task, "blob").toStdString();
+    if (blob.empty() || blob == taskBlob_)
+        return;
+    taskBlob_ = blob;
+    forgetTaskFile();
+    const QString name = QFileInfo(textOf(task, "file")).fileName();
+    makeTaskPage(name.isEmpty() ? tr("%1.py").arg(document_->title()) : name);
     const Result<QString> text = document_->blob(blob);
     task_->setNewest(blob, text ? *text : QString(),
                      text ? QString() : QString::fromStdString(text.error().message));

@@ -11,6 +11,7 @@
 #include <QWidget>
 
 class QBoxLayout;
+class QFileSystemWatcher;
 class QLabel;
 class QStackedLayout;
 class QTabBar;
@@ -30,6 +31,9 @@ class CodePane : public QWidget {
     explicit CodePane(SessionDocument *document, QWidget *parent = nullptr);
     ~CodePane() override;
 
+    /// The task of a session that is to begin in the document's folder: its file is shown as it is
+    /// on the disk, also when it changes there, until the log has it.
+    void setTaskFile(const std::filesystem::path &file);
     /// Whether the user may edit now. Only the newest files can be edited, whatever this says.
     void setEditable(bool editable);
     /// Path in the workspace -> UTF-8 text of the files that differ from the log's newest version.
@@ -70,6 +74,9 @@ class CodePane : public QWidget {
     void takeNewest();
     void bringBack(const Edits &edits);
     void showTask();
+    void makeTaskPage(const QString &name);
+    void readTaskFile();
+    void forgetTaskFile();
     void showFiles();
     void showDiagnostics(FilePage &page);
     /// Sets them anew after the text has become another one.
@@ -102,12 +109,14 @@ class CodePane : public QWidget {
     SessionDocument *document_;
     FileHistory history_;
     EditStore *store_;
+    QFileSystemWatcher *taskWatch_;
     std::map<std::string, FilePage *> pages_; ///< of the workspace
     FilePage *task_ = nullptr;
     std::map<FilePage *, QString> marked_; ///< which diagnostics of which text a page shows
     std::filesystem::path folder_;
     QString filesKey_; ///< what showFiles last showed
     std::string taskBlob_;
+    QString taskPath_; ///< of setTaskFile(), until the log has a task
     bool broughtBack_ = false;
     bool editable_ = false;
     bool messagesShown_ = true;

@@ -202,7 +202,7 @@ void CodePane::showTabs() {
         wanted.push_back({file, marked ? tr("%1*").arg(nameOf(file)) : nameOf(file),
                           marked ? tr("%1, edited").arg(file->path()) : file->path()});
     }
-    if (task_ && document_->cursor() > 0)
+    if (task_ && (!taskPath_.isEmpty() || document_->cursor() > 0))
         wanted.push_back({task_, task_->path(), tr("%1, the task: protected").arg(task_->path())});
     if (!wanted.empty() && wanted.front().page != task_)
         wanted.push_back({diff_, tr("Compare"), tr("Two versions of a file side by side")});

@@ -239,6 +239,7 @@ void SessionView::defaultLayout() {
 void SessionView::openTask(const task::Spec &spec) {
     spec_ = spec;
     document_->setFolder(newSessionFolder(spec));
+    code_->setTaskFile(spec.file);
     trace_->setPending(QString());
     update();
 }

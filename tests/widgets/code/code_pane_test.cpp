@@ -15,6 +15,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
+#include <QSaveFile>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QStandardPaths>
@@ -37,6 +38,7 @@ class CodeTest : public QObject {
     void typesAndUndoes();
     void readOnlyWhereItMustBe();
     void taskIsProtected();
+    void showsTheTaskBeforeItsSession();
     void lookingBackKeepsEdits();
     void keys();
     void cudaWords();
@@ -123,6 +125,55 @@ void CodeTest::taskIsProtected() {
     QVERIFY(bench.part<QLabel>("code.info")->isVisible());
     QVERIFY(!bench.part<QTabBar>("code.tabs")->tabIcon(2).isNull());
     QVERIFY(bench.pane->edits().empty());
+}
+
+void CodeTest::showsTheTaskBeforeItsSession() {
+    QTemporaryDir dir;
+    CodeSession session(dir.path().toStdString() + "/session");
+    const QString path = dir.filePath(QStringLiteral("softmax.py"));
+    const auto write = [&](const QByteArray &text) {
+        QSaveFile file(path); // as editors do: another file in its place
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(text);
+        QVERIFY(file.commit());
+    };
+    write("# first");
+    SessionDocument document;
+    CodePane pane(&document);
+    pane.setEditable(true);
+    document.setFolder(session.folder());
+    pane.setTaskFile(path.toStdString());
+    pane.show();
+    auto *tabs = pane.findChild<QTabBar *>(QStringLiteral("code.tabs"));
+    QCOMPARE(tabs->count(), 1);
+    QCOMPARE(tabs->tabText(0), QStringLiteral("softmax.py"));
+    QVERIFY(pane.editor()->isReadOnly());
+    QCOMPARE(pane.editor()->text(), QStringLiteral("# first"));
+    for (const char *text : {"# second", "# third"}) {
+        write(text);
+        QTRY_COMPARE(pane.editor()->text(), QString::fromUtf8(text));
+    }
+    QVERIFY(QFile::remove(path));
+    QTRY_VERIFY(pane.findChild<QLabel *>(QStringLiteral("code.info"))
+                    ->text()
+                    .contains(QLatin1String("cannot be read")));
+    QVERIFY(!pane.hasEdits());
+    // What is in the log counts, whatever is on the disk.
+    session.task(taskText);
+    document.replace(session.index());
+    QCOMPARE(pane.editor()->text(), q(taskText));
+    session.fresh();
+    session.turn(1, {{kernel, first}});
+    document.append(session.fresh());
+    QCOMPARE(pane.editor()->text(), q(first));
+    write("# fourth");
+    QTest::qWait(50);
+    pane.findChild<QTabBar *>(QStringLiteral("code.tabs"))->setCurrentIndex(1);
+    QCOMPARE(pane.editor()->text(), q(taskText));
+    // Another folder has another task, or none.
+    document.setFolder(dir.path().toStdString() + "/other");
+    document.replace(SessionIndex());
+    QVERIFY(!pane.editor());
 }
 
 void CodeTest::lookingBackKeepsEdits() {
