@@ -263,6 +263,7 @@ std::string chosenParts(std::string_view text, const std::set<std::string> &chos
 /// "shortAcross": 16 bits), and how it is multiplied: floats "rounded" to TF32 or "split" in two,
 /// others "whole".
 std::string productPrelude(const std::set<std::string> &helpers);
+std::string tensorPrelude(const std::set<std::string> &helpers);
 std::string attentionPrelude(const std::set<std::string> &helpers);
 /// A product in plain loops, "loopProduct".
 std::string loopProductPrelude(const std::set<std::string> &helpers);
