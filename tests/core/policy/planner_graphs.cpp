@@ -560,4 +560,17 @@ Memory evaluate(const Fused &fused, Memory memory) {
     return Evaluation(fused.program, std::move(memory)).run(fused.units);
 }
 
+SearchSpace spaceOf(const task::Description &task, task::Numerics numerics,
+                    const char *architecture) {
+    device::Info info;
+    info.kind = device::Kind::cuda;
+    info.multiprocessors = 132;
+    info.architecture = architecture;
+    device::Ceilings ceilings;
+    ceilings.copyBytesPerSecond = 4.2e12;
+    auto space = SearchSpace::make(task, info, ceilings, numerics);
+    EXPECT_TRUE(space) << space.error().message;
+    return std::move(*space);
+}
+
 } // namespace cuda_agent::policy::graphs

@@ -4,6 +4,7 @@
 
 #include "core/policy/planner/fusion.h"
 #include "core/policy/planner/lowering.h"
+#include "core/policy/planner/search.h"
 
 #include <map>
 #include <string>
@@ -76,5 +77,10 @@ Memory evaluate(const Fused &fused, Memory memory);
 Program lowered(const task::Description &task);
 /// The error of a graph that cannot be lowered; reports a failure when it can.
 std::string problemOf(const task::Description &task);
+
+/// The candidates for a task on a card of 132 multiprocessors; reports a failure when there are
+/// none.
+SearchSpace spaceOf(const task::Description &task, task::Numerics numerics,
+                    const char *architecture = "sm_90");
 
 } // namespace cuda_agent::policy::graphs

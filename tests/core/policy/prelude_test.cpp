@@ -24,18 +24,6 @@ const std::set<std::string> everything{
     "alongK",     "floatAcross",  "shortAcross",    "rounded",         "split",
     "whole"};
 
-SearchSpace spaceOf(const task::Description &task, task::Numerics numerics) {
-    device::Info info;
-    info.kind = device::Kind::cuda;
-    info.multiprocessors = 132;
-    info.architecture = "sm_90";
-    device::Ceilings ceilings;
-    ceilings.copyBytesPerSecond = 4.2e12;
-    auto space = SearchSpace::make(task, info, ceilings, numerics);
-    EXPECT_TRUE(space) << space.error().message;
-    return std::move(*space);
-}
-
 /// How often the compiler's output for Hopper has each instruction that computes, moves data or
 /// waits. How addresses are worked out, in which order, and rarely by how many loads, differs from
 /// run to run.

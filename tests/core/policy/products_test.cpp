@@ -170,19 +170,6 @@ TEST(Products, RowsAndColumnsOfOneDimensionStayWithTheLibrary) {
 
 // --- tiles -----------------------------------------------------------------------------------
 
-SearchSpace spaceOf(const task::Description &task, task::Numerics numerics,
-                    const char *architecture = "sm_90") {
-    device::Info info;
-    info.kind = device::Kind::cuda;
-    info.multiprocessors = 132;
-    info.architecture = architecture;
-    device::Ceilings ceilings;
-    ceilings.copyBytesPerSecond = 4.2e12;
-    auto space = SearchSpace::make(task, info, ceilings, numerics);
-    EXPECT_TRUE(space) << space.error().message;
-    return std::move(*space);
-}
-
 /// Schedules of products among all candidates.
 Strings tilesOf(const SearchSpace &space) {
     Strings result;
