@@ -83,24 +83,24 @@ std::string problemOf(const CLI::App &command, const std::vector<std::string> &u
 
 } // namespace
 
-std::string usageError(const CLI::App *app, const CLI::Error &error) {
-    const CLI::App *command = app;
-    std::string name = app->get_name();
+std::string usageError(const CLI::App &app, const CLI::Error &error) {
+    const CLI::App *command = &app;
+    std::string name = app.get_name();
     for (auto within = command->get_subcommands(); !within.empty();
          within = command->get_subcommands()) {
         command = within.front();
         name += " " + command->get_name();
     }
-    const auto unknown = app->remaining(true);
-    const bool asksForCommand = command == app && !commandsOf(*app).empty();
+    const auto unknown = app.remaining(true);
+    const bool asksForCommand = command == &app && !commandsOf(app).empty();
     if (asksForCommand && unknown.empty())
-        return app->help();
+        return app.help();
     // Words that are left over are the reason only where nothing else is said to be.
     const bool leftOver =
         asksForCommand || error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
     return name + ": " +
            problemOf(*command, leftOver ? unknown : std::vector<std::string>(), error) + "\n" +
-           name + " --help tells what it takes.\n";
+           name + " --help tells what it takes.";
 }
 
 } // namespace cuda_agent::app

@@ -26,7 +26,6 @@ int main(int argc, char **argv) {
     CLI::App app("Hand over a PyTorch module, get back a CUDA kernel that is verified and faster.",
                  "cuda-agent");
     app.require_subcommand(1);
-    app.failure_message(app::usageError);
     app.set_version_flag("--version", CUDA_AGENT_VERSION);
     app.footer("Exit codes: 0 the asked-for thing holds; 1 it does not; 2 the request is unusable; "
                "3 the machine or a dependency failed.");
@@ -52,13 +51,12 @@ int main(int argc, char **argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
-        if (app.exit(error) == 0) // prints help, version or the problem
-            return 0;
-        if (std::find(argv, argv + argc, std::string_view("--json")) != argv + argc) {
-            std::string problem = app::usageError(&app, error);
-            problem.pop_back(); // the end of its last line
+        if (error.get_exit_code() == 0)
+            return app.exit(error); // prints help or version
+        const std::string problem = app::usageError(app, error);
+        fmt::print(stderr, "{}\n", problem);
+        if (std::find(argv, argv + argc, std::string_view("--json")) != argv + argc)
             printError(problem, 2);
-        }
         return 2;
     }
     const auto stop = app::stopOnInterrupt();

@@ -54,7 +54,6 @@ Result<int> train(const Options &options, const std::stop_token &stop) {
 int main(int argc, char **argv) {
     CLI::App app("Train the policy that writes CUDA kernels, stage by stage.", "cuda-agent-learn");
     app.require_subcommand(1);
-    app.failure_message(app::usageError);
     app.set_version_flag("--version", CUDA_AGENT_VERSION);
     Options options;
     auto *command = app.add_subcommand("train", "Run the stages of a recipe");
@@ -84,7 +83,10 @@ int main(int argc, char **argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
-        return app.exit(error) == 0 ? 0 : 2;
+        if (error.get_exit_code() == 0)
+            return app.exit(error); // prints help or version
+        fmt::print(stderr, "{}\n", app::usageError(app, error));
+        return 2;
     }
     const auto stop = app::stopOnInterrupt();
     const auto result = serving->parsed()   ? serve(stop)

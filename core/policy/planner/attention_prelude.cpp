@@ -149,14 +149,16 @@ struct AttentionTile {
                     unsigned a[4];
                     Rows::left16(a, queries, warpTop, d);
 //IF rounded
-                    roundAll(a);
+                    if constexpr (sizeof(T) == 4)
+                        roundAll(a);
 //END
 #pragma unroll
                     for (int j = 0; j < tiles; j += 2) {
                         unsigned b[4];
                         Keys::right16(b, keyTile, j * 8, d);
 //IF rounded
-                        roundAll(b);
+                        if constexpr (sizeof(T) == 4)
+                            roundAll(b);
 //END
                         Multiply<T>::add(s[j], a, b[0], b[1]);
                         Multiply<T>::add(s[j + 1], a, b[2], b[3]);
@@ -349,25 +351,6 @@ struct AttentionTile {
 
 //IF tensorAttention
 #ifndef __CUDA_AGENT_HOST__
-//IF rounded
-    static __device__ __forceinline__ void roundAll(unsigned (&r)[4]) {
-        if constexpr (sizeof(T) == 4) {
-#pragma unroll
-            for (int c = 0; c < 4; ++c)
-                r[c] = roundedToTf32(r[c]);
-        }
-    }
-//END
-//IF split
-    static __device__ __forceinline__ void splitAll(unsigned (&r)[4], unsigned (&rest)[4]) {
-#pragma unroll
-        for (int c = 0; c < 4; ++c) {
-            const unsigned whole = r[c];
-            r[c] = whole & 0xffffe000u;
-            rest[c] = __float_as_uint(__uint_as_float(whole) - __uint_as_float(r[c])) + 0x1000u;
-        }
-    }
-//END
 //IF shortAcross
     static __device__ __forceinline__ unsigned packed(float low, float high) {
         T both[2];

@@ -44,6 +44,16 @@ __device__ __noinline__ float elementByElement(const T *a, const T *b, int row, 
     }
     return sum;
 }
+// Those of neighbouring elements of a row.
+template <class A, class B, int width, class T>
+__device__ __forceinline__ void computeAgain(float (&out)[width], const T *a, const T *b, int row,
+                                             int column, int from, int end) {
+#pragma unroll
+    for (int e = 0; e < width; ++e) {
+        if (!(fabsf(out[e]) <= 3.4028234e38f))
+            out[e] = elementByElement<A, B>(a, b, row, column + e, from, end);
+    }
+}
 
 )cuda";
 
@@ -190,13 +200,8 @@ struct ThreadProduct {
                 if (row >= m || column >= n)
                     continue;
 //IF padded
-                if constexpr (A::padded) {
-#pragma unroll
-                    for (int e = 0; e < width; ++e) {
-                        if (!(fabsf(out[e]) <= 3.4028234e38f))
-                            out[e] = elementByElement<A, B>(a, b, row, column + e, from, end);
-                    }
-                }
+                if constexpr (A::padded)
+                    computeAgain<A, B>(out, a, b, row, column, from, end);
 //END
                 finish(row, column, out);
             }

@@ -166,6 +166,23 @@ __device__ __forceinline__ unsigned roundedToTf32(unsigned bits) {
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(__uint_as_float(bits)));
     return result;
 }
+__device__ __forceinline__ void roundAll(unsigned (&r)[4]) {
+#pragma unroll
+    for (int c = 0; c < 4; ++c)
+        r[c] = roundedToTf32(r[c]);
+}
+//END
+//IF split
+// Each as the sum of two TF32 numbers. Cut by a mask: conversions are slow, and the rest makes up
+// for it.
+__device__ __forceinline__ void splitAll(unsigned (&r)[4], unsigned (&rest)[4]) {
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+        const unsigned whole = r[c];
+        r[c] = whole & 0xffffe000u;
+        rest[c] = __float_as_uint(__uint_as_float(whole) - __uint_as_float(r[c])) + 0x1000u;
+    }
+}
 //END
 template <class T> struct Multiply;
 //IF bfloat16
@@ -305,13 +322,8 @@ struct TensorProduct {
             float out[width];
             loadVector(out, tile + y * line + x);
 //IF split padded
-            if constexpr (split || A::padded) {
-#pragma unroll
-                for (int e = 0; e < width; ++e) {
-                    if (!(fabsf(out[e]) <= 3.4028234e38f))
-                        out[e] = elementByElement<A, B>(a, b, row, column + e, from, end);
-                }
-            }
+            if constexpr (split || A::padded)
+                computeAgain<A, B>(out, a, b, row, column, from, end);
 //END
             finish(row, column, out);
         }
@@ -350,20 +362,26 @@ struct TensorProduct {
             if (s + 1 < steps)
                 fetch(1 - now, (s + 1) * step);
             copyPart(s, steps);
-//IF float32
-            unsigned aRest[split ? down : 1][4], bRest[split ? wide / 2 : 1][4];
-            if constexpr (sizeof(T) == 4) {
+//IF rounded
+            if constexpr (sizeof(T) == 4 && !split) {
 #pragma unroll
                 for (int i = 0; i < down; ++i)
-                    roundAll(a[now][i], aRest[split ? i : 0]);
+                    roundAll(a[now][i]);
 #pragma unroll
                 for (int j = 0; j < wide / 2; ++j)
-                    roundAll(b[now][j], bRest[split ? j : 0]);
+                    roundAll(b[now][j]);
             }
 //END
 //IF split
-            // One after the other, so that no product waits for the sum of the one before.
             if constexpr (split) {
+                unsigned aRest[down][4], bRest[wide / 2][4];
+#pragma unroll
+                for (int i = 0; i < down; ++i)
+                    splitAll(a[now][i], aRest[i]);
+#pragma unroll
+                for (int j = 0; j < wide / 2; ++j)
+                    splitAll(b[now][j], bRest[j]);
+                // One after the other, so that no product waits for the sum of the one before.
                 multiplyAll(sums, aRest, b[now]);
                 multiplyAll(sums, a[now], bRest);
             }
@@ -383,26 +401,6 @@ struct TensorProduct {
             for (int j = 0; j < wide; ++j)
                 Multiply<T>::add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
     }
-//IF float32
-    static __device__ __forceinline__ void roundAll(unsigned (&r)[4],
-                                                    [[maybe_unused]] unsigned (&rest)[4]) {
-#pragma unroll
-        for (int c = 0; c < 4; ++c) {
-            const unsigned whole = r[c];
-//IF split
-            // Cut by a mask: conversions are slow, and the rest makes up for it.
-            if constexpr (split) {
-                r[c] = whole & 0xffffe000u;
-                rest[c] = __float_as_uint(__uint_as_float(whole) - __uint_as_float(r[c])) + 0x1000u;
-            }
-//END
-//IF rounded
-            if constexpr (!split)
-                r[c] = roundedToTf32(whole);
-//END
-        }
-    }
-//END
 #endif
 };
 
