@@ -68,10 +68,12 @@ std::string problemOf(const CLI::App &command, const std::vector<std::string> &u
                       const CLI::Error &error) {
     if (unknown.empty())
         return error.what();
-    // The value of an unknown option is unknown, too.
-    const auto first = std::ranges::find_if(unknown, isOption);
-    const bool option = first != unknown.end();
-    const std::string &whole = option ? *first : unknown.front();
+    // The value of an unknown option is unknown, too, and so are the options of an unknown command.
+    const bool wantsOption = commandsOf(command).empty();
+    const auto first = std::ranges::find_if(
+        unknown, [&](const std::string &word) { return isOption(word) == wantsOption; });
+    const std::string &whole = first != unknown.end() ? *first : unknown.front();
+    const bool option = isOption(whole);
     const std::string word = whole.substr(0, option ? whole.find('=') : whole.npos);
     const auto known = option ? optionsOf(command) : commandsOf(command);
     if (!option && known.empty())

@@ -118,6 +118,8 @@ class Options(Case):
         result = run("optimize", "x.py", "--devcie", "cpu", "--json")
         self.assertEqual(result.returncode, 2)
         self.assertIn("--device?", json.loads(result.stdout)["error"]["message"])
+        result = run("optimise", "x.py", "--json")
+        self.assertIn("optimize?", json.loads(result.stdout)["error"]["message"])
 
     def test_doctor(self):
         result = run("doctor", "--json")
