@@ -39,6 +39,23 @@ std::vector<Parameters::Shape> shapesOf(const ModelConfig &config, Transformer::
 
 } // namespace
 
+Documents::Documents(std::vector<std::int64_t> of, std::int64_t batch, std::int64_t length,
+                     at::Device device)
+    : sizes(std::move(of)) {
+    std::vector<std::int64_t> places;
+    std::vector<std::int32_t> starts;
+    for (const auto size : sizes) {
+        starts.push_back(static_cast<std::int32_t>(places.size()));
+        for (std::int64_t i = 0; i < size; ++i)
+            places.push_back(i);
+        longest = std::max(longest, size);
+        wholeRows = wholeRows && size == length;
+    }
+    starts.push_back(static_cast<std::int32_t>(places.size()));
+    positions = at::tensor(places, at::kLong).view({batch, length}).to(device);
+    begins = at::tensor(starts, at::kInt).to(device);
+}
+
 Transformer::Transformer(const ModelConfig &config, Head head, at::Device device,
                          at::ScalarType type)
     : config_(config), head_(head), parameters_(shapesOf(config, head), device, type) {
@@ -102,6 +119,32 @@ at::Tensor Transformer::attended(const at::Tensor &query, const at::Tensor &key,
                                                 value.repeat_interleave(sharing, 1), given, 0.0,
                                                 causal);
     return at::scaled_dot_product_attention(query, key, value, given, 0.0, causal, {}, sharing > 1);
+}
+
+at::Tensor Transformer::attendedApart(const at::Tensor &query, const at::Tensor &key,
+                                      const at::Tensor &value, const Documents &documents) const {
+    // All tokens of the batch behind each other: [tokens, heads, head size].
+    const auto joined = [](const at::Tensor &states) {
+        return states.transpose(1, 2).reshape({-1, states.size(1), states.size(3)});
+    };
+    const auto q = joined(query), k = joined(key), v = joined(value);
+    at::Tensor seen;
+    if (q.is_cuda() && q.element_size() == 2) {
+        seen = std::get<0>(at::_flash_attention_forward(q, k, v, documents.begins, documents.begins,
+                                                        documents.longest, documents.longest, 0.0,
+                                                        true, false));
+    } else {
+        const auto parts = [&](const at::Tensor &states) {
+            return states.transpose(0, 1).unsqueeze(0).split_with_sizes(documents.sizes, 2);
+        };
+        const auto queries = parts(q), keys = parts(k), values = parts(v);
+        std::vector<at::Tensor> each;
+        for (std::size_t i = 0; i < queries.size(); ++i)
+            each.push_back(attended(queries[i], keys[i], values[i], {}, true));
+        seen = at::cat(each, 2).squeeze(0).transpose(0, 1);
+    }
+    return seen.reshape({query.size(0), query.size(2), query.size(1), query.size(3)})
+        .transpose(1, 2);
 }
 
 at::Tensor Transformer::norm(const at::Tensor &states, const at::Tensor &weight) const {
@@ -179,6 +222,16 @@ at::Tensor Transformer::hidden(const at::Tensor &tokens) const {
     return through(tokens, places,
                    [&](std::int64_t, const at::Tensor &query, const at::Tensor &key,
                        const at::Tensor &value) { return attended(query, key, value, {}, true); });
+}
+
+at::Tensor Transformer::hidden(const at::Tensor &tokens, const Documents &documents) const {
+    if (documents.wholeRows)
+        return hidden(tokens);
+    return hidden(
+        tokens, documents.positions,
+        [&](std::int64_t, const at::Tensor &query, const at::Tensor &key, const at::Tensor &value) {
+            return attendedApart(query, key, value, documents);
+        });
 }
 
 at::Tensor Transformer::hidden(const at::Tensor &tokens, const at::Tensor &positions,

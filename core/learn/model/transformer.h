@@ -48,6 +48,20 @@ class Parameters {
     std::int64_t decaying_ = 0;
 };
 
+/// How the tokens of a batch fall into documents, none of which sees another.
+struct Documents {
+    /// `sizes`: tokens of one document behind the other, none of which goes over a row's end;
+    /// together those of `batch` rows of `length`.
+    Documents(std::vector<std::int64_t> sizes, std::int64_t batch, std::int64_t length,
+              at::Device device);
+
+    std::vector<std::int64_t> sizes;
+    at::Tensor positions; ///< [batch, length] of int64: of a token in its document
+    at::Tensor begins; ///< [documents + 1] of int32: among the batch's tokens; last, their number
+    std::int64_t longest = 0;
+    bool wholeRows = true; ///< each is a row
+};
+
 /// A decoder-only Transformer of the Qwen3 family: RMSNorm, rotary positions, grouped-query
 /// attention with norms of queries and keys, SwiGLU. Projections that share their input are one
 /// parameter. Forward passes may run from several threads unless gradients are asked for.
@@ -79,6 +93,8 @@ class Transformer {
     /// [batch, length] of int64 -> [batch, length, hidden] after the last norm. Every token sees
     /// itself and those before it in its row; positions count from 0.
     at::Tensor hidden(const at::Tensor &tokens) const;
+    /// The same where rows hold several documents: a token sees its own one up to itself.
+    at::Tensor hidden(const at::Tensor &tokens, const Documents &documents) const;
     /// What stands in attention's place: of a layer's new queries [batch, heads, length, head size]
     /// and keys and values [batch, kvHeads, length, head size] -> [batch, heads, length, head
     /// size].
@@ -135,6 +151,9 @@ class Transformer {
     /// Of one layer: [batch, length, hidden] -> the same.
     at::Tensor attention(const at::Tensor &normed, std::int64_t layer, const Places &places,
                          const Attend &attend) const;
+    /// As attended() with `causal`, of each document by itself.
+    at::Tensor attendedApart(const at::Tensor &query, const at::Tensor &key,
+                             const at::Tensor &value, const Documents &documents) const;
     at::Tensor feedForward(const at::Tensor &normed, const Layer &weights) const;
     at::Tensor norm(const at::Tensor &states, const at::Tensor &weight) const;
     /// Adds to the states and norms them.

@@ -18,36 +18,44 @@ namespace {
 /// Sequences as tensors on the device, all [batch, context].
 struct Batch {
     at::Tensor inputs, targets; ///< int64
-    at::Tensor weights;         ///< float, of the targets; 0 where a sequence is empty
-    at::Tensor byPolicy;        ///< float, 1 where the policy writes the target
+    /// float, of the targets; 0 where a document begins, which nothing before it tells, and where a
+    /// sequence is empty
+    at::Tensor weights;
+    at::Tensor byPolicy; ///< float, 1 where the policy writes the target
+    Documents documents; ///< of the inputs; what is empty counts as one
 };
 
 /// `count` sequences from place `from` on.
 Batch batchOf(const TokenSet &set, Sequences &sequences, std::int64_t from, std::int64_t count,
               double contextWeight, at::Device device) {
-    const auto length = sequences.context() + 1;
+    const auto context = sequences.context(), length = context + 1;
     auto tokens = at::full({count, length}, set.tokens.back(), at::kInt); // an end of text
     auto weights = at::zeros({count, length}, at::kFloat);
     auto policy = at::zeros({count, length}, at::kFloat);
+    std::vector<std::int64_t> sizes;
     for (std::int64_t i = 0; i < count; ++i) {
-        auto place = i * length;
+        auto *const token = tokens.data_ptr<std::int32_t>() + i * length;
+        auto *const weight = weights.data_ptr<float>() + i * length;
+        auto *const own = policy.data_ptr<float>() + i * length;
+        std::int64_t place = 0;
         for (const auto &[begin, size] : sequences.at(from + i)) {
-            std::copy_n(set.tokens.data() + begin, size, tokens.data_ptr<std::int32_t>() + place);
-            for (std::int64_t j = 0; j < size; ++j) {
-                const float own = set.byPolicy[static_cast<std::size_t>(begin + j)] != 0 ? 1 : 0;
-                policy.data_ptr<float>()[place + j] = own;
-                weights.data_ptr<float>()[place + j] =
-                    own > 0 ? 1 : static_cast<float>(contextWeight);
+            std::copy_n(set.tokens.data() + begin, size, token + place);
+            for (std::int64_t j = 1; j < size; ++j) {
+                own[place + j] = set.byPolicy[static_cast<std::size_t>(begin + j)] != 0 ? 1 : 0;
+                weight[place + j] = own[place + j] > 0 ? 1 : static_cast<float>(contextWeight);
             }
+            sizes.push_back(std::min(size, context - place));
             place += size;
         }
+        if (place < context)
+            sizes.push_back(context - place);
     }
     const auto all = tokens.to(device).to(at::kLong);
     const auto targets = [&](const at::Tensor &of) {
-        return of.narrow(1, 1, length - 1).to(device).contiguous();
+        return of.narrow(1, 1, context).to(device).contiguous();
     };
-    return {all.narrow(1, 0, length - 1).contiguous(), targets(all), targets(weights),
-            targets(policy)};
+    return {all.narrow(1, 0, context).contiguous(), targets(all), targets(weights), targets(policy),
+            Documents(std::move(sizes), count, context, device)};
 }
 
 /// Of each token: [batch, length] of float.
@@ -73,18 +81,20 @@ class Pretraining : public Stage {
         auto &processes = input_.processes;
         const auto mine = options_.batch / processes.size(); // of this process
         const auto from = done_ * options_.batch + processes.rank() * mine;
-        const auto batch =
-            batchOf(input_.train, sequences_, from, mine, options_.contextWeight, actor.device());
         optimiser_.zeroGradients();
         const auto part = options_.microBatch > 0 ? std::min(options_.microBatch, mine) : mine;
-        auto weight = batch.weights.sum();
-        processes.sum(weight);
-        const auto shares = batch.weights / weight;
-        auto loss = at::zeros({}, shares.options());
+        std::vector<Batch> parts;
+        auto weight = at::zeros({}, at::TensorOptions(actor.device()).dtype(at::kFloat));
         for (std::int64_t first = 0; first < mine; first += part) {
-            const auto cut = [&](const at::Tensor &all) { return all.narrow(0, first, part); };
-            const auto some = actor.weightedCrossEntropy(actor.hidden(cut(batch.inputs)),
-                                                         cut(batch.targets), cut(shares));
+            parts.push_back(batchOf(input_.train, sequences_, from + first, part,
+                                    options_.contextWeight, actor.device()));
+            weight += parts.back().weights.sum();
+        }
+        processes.sum(weight);
+        auto loss = at::zeros_like(weight);
+        for (const auto &batch : parts) {
+            const auto some = actor.weightedCrossEntropy(
+                actor.hidden(batch.inputs, batch.documents), batch.targets, batch.weights / weight);
             some.backward();
             loss += some.detach();
         }
@@ -120,7 +130,7 @@ class Pretraining : public Stage {
         for (std::int64_t first = 0; first < count; first += part) {
             const auto batch =
                 batchOf(set, sequences, first, std::min(part, count - first), 1, actor.device());
-            const auto logits = actor.logits(actor.hidden(batch.inputs));
+            const auto logits = actor.logits(actor.hidden(batch.inputs, batch.documents));
             const auto losses = crossEntropy(logits, batch.targets);
             all += (losses * batch.weights).sum().item<double>();
             policy += (losses * batch.byPolicy).sum().item<double>();

@@ -100,7 +100,8 @@ class LearnerTest(unittest.TestCase):
         return {row["step"]: row["metrics"]["train/loss"] for row in rows if "train/loss" in row["metrics"]}
 
     def test_losses_are_those_of_the_reference(self):
-        """50 steps of transformers and torch.optim.AdamW from the same weights on the same sequences."""
+        """50 steps of transformers and torch.optim.AdamW from the same weights on the same documents,
+        each in a row of its own."""
         recipe = self.recipe(steps=50)
         done = self.train("run")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -116,6 +117,7 @@ class LearnerTest(unittest.TestCase):
         told = subprocess.run([TOOL, str(recipe), str(self.folder / "run/tokenizer.json"), "50"],
                               capture_output=True, text=True, timeout=60, check=True)
         batches = [[torch.tensor(tokens) for tokens in batch] for batch in json.loads(told.stdout)]
+        self.assertGreater(max(len(batch) for batch in batches), 4, "sequences hold several documents")
 
         def padded(sequences, value):
             return torch.nn.utils.rnn.pad_sequence(sequences, batch_first=True, padding_value=value)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What learner_test.py asks: learn_train_tool RECIPE TOKENIZER.json STEPS prints, as JSON, the
-// sequences [steps][batch][up to context + 1] that pretraining sees.
+// stretches of documents that a step's sequences hold, [steps][stretches][tokens].
 #include "core/learn/corpus/corpus.h"
 #include "core/learn/train/recipe.h"
 #include "core/learn/train/token_set.h"
@@ -25,11 +25,9 @@ Result<void> run(const std::filesystem::path &file, const std::filesystem::path 
     for (std::int64_t step = 0; step < steps; ++step) {
         Json batch = Json::array();
         for (std::int64_t i = 0; i < recipe.pretrain.batch; ++i) {
-            std::vector<std::int32_t> tokens;
             for (const auto &[begin, size] : sequences.at(step * recipe.pretrain.batch + i))
-                tokens.insert(tokens.end(), set.tokens.begin() + begin,
-                              set.tokens.begin() + begin + size);
-            batch.push_back(std::move(tokens));
+                batch.push_back(
+                    std::vector(set.tokens.begin() + begin, set.tokens.begin() + begin + size));
         }
         all.push_back(std::move(batch));
     }
