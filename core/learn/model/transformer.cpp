@@ -42,17 +42,15 @@ std::vector<Parameters::Shape> shapesOf(const ModelConfig &config, Transformer::
 Documents::Documents(std::vector<std::int64_t> of, std::int64_t batch, std::int64_t length,
                      at::Device device)
     : sizes(std::move(of)) {
-    std::vector<std::int64_t> places;
-    std::vector<std::int32_t> starts;
+    std::vector<at::Tensor> places;
+    std::vector<std::int64_t> starts{0};
     for (const auto size : sizes) {
-        starts.push_back(static_cast<std::int32_t>(places.size()));
-        for (std::int64_t i = 0; i < size; ++i)
-            places.push_back(i);
+        places.push_back(at::arange(size, at::kLong));
+        starts.push_back(starts.back() + size);
         longest = std::max(longest, size);
         wholeRows = wholeRows && size == length;
     }
-    starts.push_back(static_cast<std::int32_t>(places.size()));
-    positions = at::tensor(places, at::kLong).view({batch, length}).to(device);
+    positions = at::cat(places).view({batch, length}).to(device);
     begins = at::tensor(starts, at::kInt).to(device);
 }
 

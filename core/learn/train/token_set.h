@@ -30,11 +30,11 @@ struct Stretch {
 
 /// Sequences of up to `context` tokens and the one that follows each, for a token set that is read
 /// round and round. A sequence is filled with whole documents that chance has put together, each
-/// from its beginning, so that every answer is learned behind its own prompt and not behind another
-/// answer to the same task. A document that is longer than a sequence is cut into stretches that
-/// share their last and first token. What is left at a sequence's end stays empty: a few per cent,
-/// as shorter documents from further on are taken to fill it. What a sequence holds is a function
-/// of the seed and its place alone, so that a resumed run sees what the killed one would have.
+/// from its beginning, so that every answer is learned behind its own prompt. A document that is
+/// longer than a sequence is cut into stretches that share their last and first token. What is left
+/// at a sequence's end stays empty: a few per cent, as shorter documents from further on are taken
+/// to fill it. What a sequence holds is a function of the seed and its place alone, so that a
+/// resumed run sees what the killed one would have.
 class Sequences {
   public:
     /// Borrows `set`, which must not be empty.
