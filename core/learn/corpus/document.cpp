@@ -56,7 +56,7 @@ std::string partText(const policy::SearchSpace::Part &part, const SizeSpelling &
     if (!part.positions.empty())
         text += shortened(spelling.sizes(part.positions)) + "; ";
     if (!part.accesses.empty())
-        text += shortened(part.accesses) + "; ";
+        text += shortened(spelling.sizes(part.accesses)) + "; ";
     return text + fmt::format("{}; {}.\n", part.schedule, part.reason);
 }
 

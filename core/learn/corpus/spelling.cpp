@@ -97,6 +97,18 @@ bool strides(std::string_view text, std::size_t at) {
     return name == "row" || (name.size() > 1 && name[0] == 'k' && isDigit(name[1]));
 }
 
+/// Whether it is a place along a dimension: a loop's variable, or what a border is computed by.
+bool isPosition(std::string_view name) {
+    return name.size() > 1 && (name[0] == 't' || name[0] == 'r' || name[0] == 'k') &&
+           isDigit(name[1]);
+}
+
+/// Whether a place along a dimension is divided by what stands at `at`: "t2 / ", "t2 % ".
+bool dividesPosition(std::string_view text, std::size_t at) {
+    return at > 3 && (text.substr(at - 3, 3) == " / " || text.substr(at - 3, 3) == " % ") &&
+           isPosition(wordBefore(text, at - 3));
+}
+
 /// What a schedule counts with, and no loop over a tensor.
 bool ofASchedule(std::string_view name) {
     constexpr std::array<std::string_view, 7> names{"lane", "part", "j", "e", "x", "y", "warp"};
@@ -346,7 +358,7 @@ std::string SizeSpelling::told(std::string_view text, std::size_t at, std::int64
     case '<':
     case '=':
         if (const auto compared = line.ends_with(">= ") ? wordBefore(line, line.size() - 4) : left;
-            compared.size() > 1 && compared[0] == 't' && isDigit(compared[1])) // a position
+            isPosition(compared))
             if (auto border = textOf(sizes.borders, number); !border.empty())
                 return border;
         [[fallthrough]];
@@ -376,8 +388,9 @@ std::string SizeSpelling::kernels(const std::string &text, const Roundings &roun
                 spelled = loopText(*sizes, number.value, false);
             spelled = suffixed(spelled, suffix);
         }
-        // "k0 * 4096", "row % 4096u": of loops, whatever the schedule has
-        const bool size = number.suffix == "u" || strides(text, number.at);
+        // "k0 * 4096", "row % 4096u", "t2 / 512": of loops, whatever the schedule has
+        const bool size =
+            number.suffix == "u" || strides(text, number.at) || dividesPosition(text, number.at);
         if (spelled.empty())
             spelled = spelling(number.value, suffix, roundings, size);
         return whole && !spelled.empty() ? "(float)" + spelled : spelled;

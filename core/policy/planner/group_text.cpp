@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/group_text.h"
 #include "core/policy/planner/position_text.h"
-#include "core/policy/planner/products.h"
-#include "core/policy/planner/reducers.h"
 #include "core/policy/planner/schedule_space.h"
 
 namespace cuda_agent::policy {
@@ -11,10 +9,6 @@ namespace cuda_agent::policy {
 namespace {
 
 using Factors = std::vector<std::int64_t>;
-
-std::string shapeText(const BufferInfo &buffer) {
-    return fmt::format("{} [{}]", buffer.name, fmt::join(buffer.shape, ", "));
-}
 
 /// "32 * 8"; "1" of none.
 std::string productText(const Factors &factors) {
@@ -30,7 +24,9 @@ std::string productText(const Factors &factors) {
 std::string spelled(std::int64_t number, const std::string &text) {
     if (std::abs(number) < leastSpelled)
         return fmt::to_string(number);
-    const bool plain = text.find(' ') == text.npos;
+    // A border brings its own: "(40 + 3)".
+    const bool plain =
+        text.find(' ') == text.npos || (text[0] == '(' && text.find(')') + 1 == text.size());
     return fmt::format("{}{}", number < 0 ? "-" : "", plain ? text : "(" + text + ")");
 }
 
@@ -126,10 +122,10 @@ std::string baseText(const Program &program, const std::vector<Walked> &walked, 
         // A part that reaches the dimension's end begins so much before it, one that walks
         // backwards at the last place.
         const std::int64_t places = dim.step == 1 ? program.axes.size(dim.axes) : 1;
-        const bool last = offset >= leastSpelled && offset == dim.size - places;
+        const bool last = beginsBeforeEnd(offset, places, dim.size);
         // One that lies behind others begins where the last of these ends.
         const auto border = last ? borders.end() : borders.find(offset);
-        const auto begin = last                      ? fmt::format("{} - {}", dim.size, places)
+        const auto begin = last ? fmt::format("{} - {}", dim.size, dim.size - offset)
                            : border != borders.end() ? border->second
                                                      : fmt::to_string(offset);
         const std::string inner = productText(dim.inner);
@@ -193,196 +189,7 @@ void addProduct(SizeTexts::Texts &texts, const Factors &factors) {
         texts.try_emplace(number, spelled(number, words));
 }
 
-/// What a kernel computes on one way along its rows, or behind the last one.
-struct Sweep {
-    std::vector<int> values;          ///< that it computes, in the order of the task's operators
-    std::vector<std::string> results; ///< of the row, or along it: what it ends with
-};
-
-std::string resultText(const Program &program, const Reducer &reducer) {
-    switch (reducer.kind) {
-    case Reducer::Kind::moments:
-        return "mean and squares over the row";
-    case Reducer::Kind::maxAndSumOfExp:
-        return "max and sum of exp over the row";
-    default:
-        return program.values[reducer.value].op + " over the row";
-    }
-}
-
-std::vector<Sweep> sweepsOf(const Program &program, const Group &group) {
-    std::set<int> ends(group.reduces.begin(), group.reduces.end());
-    ends.insert(group.scans.begin(), group.scans.end());
-    ends.insert(group.orders.begin(), group.orders.end());
-    for (const int number : {group.product, group.scores})
-        ends.insert(productValue(program, group, number));
-    std::vector<Sweep> sweeps;
-    const auto add = [&](const std::vector<int> &roots, std::vector<std::string> results) {
-        sweeps.push_back(
-            {inOrder(program, reachableFrom(program, roots, ends)), std::move(results)});
-    };
-    for (const Pass &pass : makePasses(program, group)) {
-        std::vector<int> inputs;
-        std::vector<std::string> results;
-        for (const Reducer &reducer : pass.reducers) {
-            inputs.push_back(reducer.input);
-            results.push_back(resultText(program, reducer));
-        }
-        add(inputs, std::move(results));
-    }
-    std::vector<int> inputs;
-    std::vector<std::string> results;
-    for (const int id : group.scans) {
-        inputs.push_back(program.values[id].args[0]);
-        results.push_back(program.values[id].op + " along the row");
-    }
-    for (const int id : group.orders) {
-        const Value &value = program.values[id];
-        inputs.push_back(value.args[0]);
-        results.push_back(fmt::format("{} {} of the row", value.op,
-                                      value.backwards ? "largest first" : "smallest first"));
-    }
-    if (!inputs.empty())
-        add(inputs, std::move(results));
-    if (group.logits >= 0)
-        add({group.logits}, {});
-    std::vector<int> stored;
-    for (const Store &store : group.stores)
-        stored.push_back(store.value);
-    add(stored, {});
-    return sweeps;
-}
-
-/// Of the product that a group computes itself; empty where there is none.
-std::string ownProductText(const Program &program, const Group &group) {
-    if (productValue(program, group, group.product) < 0)
-        return {};
-    const Product &p = *program.library[group.product].product;
-    return fmt::format("{} [{}{}, {}] over {} of k",
-                       productValue(program, group, group.scores) >= 0
-                           ? "softmax of a product, times a third,"
-                           : "their product",
-                       p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k);
-}
-
-/// Of an operator of the task or a part of one; empty of what is none, and of what positions and
-/// borders are computed by, which describePositions() tells.
-std::string operatorText(const Value &value) {
-    if (value.kind != Kind::pointwise || value.op == "cast" ||
-        (value.name.empty() && !isFloating(value.dtype)))
-        return {};
-    return value.name.empty() ? value.op : value.name;
-}
-
-/// What the kernel knows a value by: an operator of the task, a result of a row, what is read, a
-/// number. Empty of parts of an operator.
-std::string knownAs(const Program &program, const Value &value) {
-    if (isItsArgument(program, value))
-        return knownAs(program, program.values[value.args[0]]);
-    if (!value.name.empty())
-        return value.name;
-    switch (value.kind) {
-    case Kind::load:
-        return program.buffers[value.buffer].name;
-    case Kind::constant:
-        return fmt::format("{}", value.number);
-    case Kind::pointwise:
-    case Kind::index:
-        return {};
-    default:
-        return value.op;
-    }
-}
-
-/// Adds what a part of an operator is computed from, without its numbers.
-void addSources(const Program &program, int id, std::vector<std::string> &sources) {
-    const Value &value = program.values[id];
-    if (value.kind == Kind::constant)
-        return;
-    auto text = knownAs(program, value);
-    if (text.empty())
-        for (const int arg : value.args)
-            addSources(program, arg, sources);
-    else if (std::ranges::find(sources, text) == sources.end())
-        sources.push_back(std::move(text));
-}
-
-/// "(in0, exp2)", "(neg, 0.5)": what an operator of the task is computed from; empty of a part of
-/// one, and of nothing.
-std::string sourcesText(const Program &program, const Value &value) {
-    if (value.name.empty())
-        return {};
-    std::vector<std::string> sources;
-    for (const int arg : value.args) {
-        if (auto text = knownAs(program, program.values[arg]); !text.empty())
-            sources.push_back(std::move(text));
-        else
-            addSources(program, arg, sources);
-    }
-    return sources.empty() ? "" : fmt::format("({})", fmt::join(sources, ", "));
-}
-
-/// What a store writes: "softmax", "in0" of a copy, "sum" of a result over the row.
-std::string storedText(const Program &program, int id) {
-    const Value &value = program.values[id];
-    if (!value.name.empty())
-        return value.name;
-    if (value.op == "cast" || value.op == "place")
-        return storedText(program, value.args[0]);
-    const auto text = knownAs(program, value);
-    return text.empty() ? value.op : text;
-}
-
 } // namespace
-
-std::string describeGroup(const Program &program, const ScheduledGroup &scheduled) {
-    const Group &group = *scheduled.group;
-    std::vector<std::string> parts, writes;
-    std::set<int> toldBuffers, toldValues;
-    RowValues rowValues(program, scheduled.nest);
-    const bool rows = group.product < 0 && !scheduled.nest.elementDims().empty();
-    const auto perRow = [&](int value) {
-        return rows && rowValues.contains(value) ? " per row" : "";
-    };
-    for (const Sweep &sweep : sweepsOf(program, group)) {
-        std::vector<std::string> reads, ops;
-        std::set<int> read;
-        const auto tellRead = [&](int buffer, const char *often = "") {
-            const BufferInfo &info = program.buffers[buffer];
-            if (read.insert(buffer).second)
-                reads.push_back((toldBuffers.insert(buffer).second ? shapeText(info) : info.name) +
-                                often);
-        };
-        if (parts.empty()) {
-            for (const int buffer : operandsOf(program, group))
-                tellRead(buffer);
-            if (auto product = ownProductText(program, group); !product.empty())
-                ops.push_back(std::move(product));
-        }
-        std::set<int> readByElement;
-        for (const int id : sweep.values)
-            if (program.values[id].kind == Kind::load && !rowValues.contains(id))
-                readByElement.insert(program.values[id].buffer);
-        for (const int id : sweep.values) {
-            const Value &value = program.values[id];
-            if (value.kind == Kind::load)
-                tellRead(value.buffer, readByElement.contains(value.buffer) ? "" : perRow(id));
-            else if (const auto text = operatorText(value);
-                     !text.empty() && toldValues.insert(id).second)
-                ops.push_back(text + sourcesText(program, value) + perRow(id));
-        }
-        ops.insert(ops.end(), sweep.results.begin(), sweep.results.end());
-        if (!reads.empty())
-            parts.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
-        if (!ops.empty())
-            parts.push_back(fmt::format("{}", fmt::join(ops, ", ")));
-    }
-    for (const Store &store : group.stores)
-        writes.push_back(fmt::format("{} = {}", shapeText(program.buffers[store.buffer]),
-                                     storedText(program, store.value)));
-    parts.push_back(fmt::format("writes {}", fmt::join(writes, ", ")));
-    return fmt::format("{}", fmt::join(parts, "; "));
-}
 
 std::string describeLoops(const Program &program, const ScheduledGroup &group) {
     if (group.group->product >= 0)

@@ -9,11 +9,18 @@ namespace cuda_agent::policy {
 /// Numbers below are told as they are.
 inline constexpr std::int64_t leastSpelled = 10;
 
+/// What kernels call the values of a group that have names: operators of the task by theirs, "mul",
+/// another one of the same name "mul_x2"; what is read by its buffer's, "in0", or where it is read
+/// in several places "in0_x", "in0_x2". Numbers are by the order of inOrderFrom(), which kernels
+/// follow but where they go along their rows several times.
+std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group);
+
 /// What a group's kernel computes, in the order in which it does, each way along its rows for
-/// itself: "reads in0 [64, 4096], in1 [64, 1] per row; exp_1(in1) per row, mul(in0, exp_1), sum
-/// over the row; reads in0; div(in0, sum); writes out0 [64, 4096] = div". Operators are named where
-/// they are first computed, with what they are computed from, and buffers wherever they are needed,
-/// with their shape the first time; "per row" is what RowValues has, except in tiles of a product.
+/// itself: "reads in0 [64, 4096], in1 [64, 1] per row; exp_1(in1) per row, mul(in0, exp_1), sum of
+/// mul over the row; reads in0; div(in0, sum); writes out0 [64, 4096] = div". Operators are named
+/// where they are first computed, with what they are computed from, and buffers wherever they are
+/// needed, with their shape the first time; "per row" is what RowValues has, except in tiles of a
+/// product.
 std::string describeGroup(const Program &program, const ScheduledGroup &group);
 /// "rows 963 * 16, each of 8 * 32": the loops of its nest from outermost to innermost, one that
 /// walks several of a tensor's dimensions in parentheses. Empty for tiles of a product.

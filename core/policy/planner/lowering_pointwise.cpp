@@ -231,6 +231,9 @@ Result<Views> pow(Lowering &l, const Node &node) {
     }
     if (!isFloating(type))
         return failedError("of {}", nameOf(type));
+    if (const Value &base = l.program.values[x.value];
+        base.kind == Kind::constant && base.number == 2)
+        return Views{l.apply("exp2", {as(l, y, type)}, type)};
     return Views{l.apply("pow", {as(l, x, type), as(l, y, type)}, type)};
 }
 

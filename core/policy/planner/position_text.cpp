@@ -81,10 +81,11 @@ struct Places {
 class PositionText {
   public:
     PositionText(const Program &program, const ScheduledGroup &group)
-        : program_(program), nest_(group.nest), borders_(borderTexts(program, group)) {
+        : program_(program), nest_(group.nest), names_(namesIn(program, group)),
+          borders_(borderTexts(program, group)) {
         const auto call = [&](const std::vector<int> &dims, const char *one, char many) {
             for (std::size_t i = 0; i < dims.size(); ++i)
-                names_[dims[i]] = dims.size() == 1 ? one : fmt::format("{}{}", many, i);
+                loopNames_[dims[i]] = dims.size() == 1 ? one : fmt::format("{}{}", many, i);
         };
         call(nest_.rowDims(), "row", 'k');
         call(nest_.elementDims(), "i", 'r');
@@ -94,6 +95,17 @@ class PositionText {
 
     /// What places of loads and stores are called since this was last asked: "p0 = (r0 + 1) / 2".
     std::vector<std::string> newDefinitions() { return std::exchange(definitions_, {}); }
+
+    /// "arange_1 = r1": which loop a range of the task's own is; empty of other values.
+    std::string ofRange(int id) const {
+        const Value &value = program_.values[id];
+        const int range = value.op == "cast" ? value.args[0] : id; // in numbers of another type
+        if (value.name.empty() || program_.values[range].kind != Kind::index)
+            return {};
+        const auto name = names_.find(id);
+        return fmt::format("{} = {}", name == names_.end() ? value.name : name->second,
+                           ofIndex(range, false));
+    }
 
     std::string ofLoad(int id) {
         const Value &load = program_.values[id];
@@ -113,8 +125,8 @@ class PositionText {
             }
         }
         std::string text = textOf(places, nest_.accesses.at(id), buffer.name, cut);
-        if (!load.name.empty() && load.name != buffer.name)
-            text = fmt::format("{} = {}", load.name, text);
+        if (const auto &name = names_.at(id); name != buffer.name)
+            text = fmt::format("{} = {}", name, text);
         if (load.bordered())
             text +=
                 fmt::format(" where {}, else {}", of(load.args.end()[-2]), of(load.args.back()));
@@ -162,10 +174,10 @@ class PositionText {
                        : fmt::format("{}", static_cast<float>(value.number));
         if (value.kind == Kind::index)
             return ofIndex(id, inside);
+        if (const auto name = names_.find(id); name != names_.end())
+            return name->second;
         if (!value.name.empty())
             return value.name;
-        if (value.kind == Kind::load)
-            return program_.buffers[value.buffer].name;
         if (value.kind != Kind::pointwise)
             return value.op;
         if (value.op == "cast")
@@ -213,8 +225,9 @@ class PositionText {
             const std::int64_t stride = access->second.strides[d];
             if (stride != 0)
                 terms.push_back(
-                    stride == 1 ? names_.at(static_cast<int>(d))
-                                : fmt::format("{} * {}", names_.at(static_cast<int>(d)), stride));
+                    stride == 1
+                        ? loopNames_.at(static_cast<int>(d))
+                        : fmt::format("{} * {}", loopNames_.at(static_cast<int>(d)), stride));
         }
         if (access->second.base != 0 || terms.empty())
             terms.push_back(fmt::format("{}", access->second.base));
@@ -299,7 +312,7 @@ class PositionText {
             for (const bool element : {false, true})
                 for (const auto &[loop, step] : steps)
                     if (nest_.dims[loop].element == element && (step > 0) == forwards)
-                        add(step, times(step, names_.at(loop)));
+                        add(step, times(step, loopNames_.at(loop)));
         };
         addLoops(true);
         for (std::size_t k = d; k <= last; ++k)
@@ -323,12 +336,18 @@ class PositionText {
         for (std::size_t inner = k + 1; inner <= last; ++inner)
             if (places.dims[inner].size != 1)
                 factors.push_back(fmt::to_string(places.dims[inner].size));
-        std::int64_t count = 1;
+        std::int64_t count = 1, inner = 1; // places that are walked, of the last dimension
         for (const auto &[loop, step] : steps)
             count += std::max<std::int64_t>(step, 0) * (nest_.dims[loop].size - 1);
+        for (std::size_t behind = k + 1; behind <= last; ++behind)
+            inner *= places.dims[behind].size;
         // A part that reaches the dimension's end begins so much before it.
-        if (factors.size() == 1 && dim.first >= leastSpelled && first + count == dim.size)
-            return fmt::format("{} - {}", dim.size, count);
+        if (dim.first > 0 && beginsBeforeEnd(first, count / inner, dim.size)) {
+            const auto begin = fmt::format("{} - {}", dim.size, dim.size - first);
+            if (factors.size() == 1)
+                return begin;
+            factors[0] = "(" + begin + ")";
+        }
         // One that lies behind others begins where the last of these ends.
         if (const auto border = borders_.find(first);
             factors.size() == 1 && border != borders_.end())
@@ -338,13 +357,19 @@ class PositionText {
 
     const Program &program_;
     const Nest &nest_;
+    std::map<int, std::string> names_; ///< of values
     std::map<std::int64_t, std::string> borders_;
-    std::map<int, std::string> names_;     ///< of loops
+    std::map<int, std::string> loopNames_;
     std::map<int, std::string> positions_; ///< names of values that are positions
     std::vector<std::string> definitions_; ///< of those, not asked for yet
 };
 
 } // namespace
+
+bool beginsBeforeEnd(std::int64_t first, std::int64_t count, std::int64_t size) {
+    constexpr std::int64_t few = 4;
+    return first >= leastSpelled && first < size && (first + count == size || size - first <= few);
+}
 
 std::map<std::int64_t, std::string> borderTexts(const Program &program,
                                                 const ScheduledGroup &group) {
@@ -388,6 +413,8 @@ std::string describePositions(const Program &program, const ScheduledGroup &grou
             lines.push_back(std::move(line));
     };
     for (const int id : inOrderFrom(program, group.group->roots())) {
+        if (auto range = positions.ofRange(id); !range.empty())
+            add(std::move(range));
         if (program.values[id].kind == Kind::load && group.nest.accesses.contains(id))
             add(positions.ofLoad(id));
     }

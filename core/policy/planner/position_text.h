@@ -26,4 +26,8 @@ std::string describePositions(const Program &program, const ScheduledGroup &grou
 std::map<std::int64_t, std::string> borderTexts(const Program &program,
                                                 const ScheduledGroup &group);
 
+/// Whether the place where `count` places of a dimension of `size` begin is told by how far before
+/// the end it lies, "1752 - 2": they end with it, or it is a few places before.
+bool beginsBeforeEnd(std::int64_t first, std::int64_t count, std::int64_t size);
+
 } // namespace cuda_agent::policy

@@ -215,7 +215,7 @@ class TileWriter : public VectorWriter {
             const int width = readWidth(staged_[t]);
             widths.push_back(width);
             const std::string type = scalarType(p_.values[staged_[t]].dtype);
-            line(fmt::format("__shared__ {} tile{}[{}];", type, t, s_.along * pitch()));
+            line(fmt::format("__shared__ {} tile{}[{} * {}];", type, t, s_.along, pitch()));
             line(fmt::format("{} x{}[{}][{}] = {{}};", type, t,
                              s_.along * s_.across / width / s_.threads, width));
         }

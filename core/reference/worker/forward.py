@@ -38,6 +38,13 @@ def ldexp(x, other):
     return x * torch.exp2(other)
 
 
+def power_of_scalar(base, exponent):
+    """As PyTorch computes it of floating exponents: powers of 2, as in gradients of ldexp, are those of exp2."""
+    if base == 2 and exponent.dtype.is_floating_point:
+        return torch.exp2(exponent)
+    return NotImplemented
+
+
 def lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
     gates = input_gates + hidden_gates
     if input_bias is not None:
@@ -177,6 +184,7 @@ FORMULAS = {
     aten.addmv.default: addmv,
     aten.round.decimals: round_decimals,
     aten.ldexp.Tensor: ldexp,
+    aten.pow.Scalar: power_of_scalar,
     aten._thnn_fused_lstm_cell.default: lstm_cell,
     aten._thnn_fused_gru_cell.default: gru_cell,
     aten._cdist_forward.default: cdist,

@@ -426,9 +426,9 @@ TEST(Group, IsToldOneWayAlongItsRowsAfterTheOther) {
         u.program.pointwise("mul", {share, u.program.load(scale, {{j}})}, DType::float32);
     u.store(u.program.pointwise("cast", {scaled}, DType::float16), {{i}, {j}}, out);
     u.store(sum, {{i}}, other);
-    EXPECT_EQ(u.description(),
-              "reads in0 [4, 8]; abs, sum over the row; reads in0, in1 [8]; div_1(in0, sum), mul; "
-              "writes out0 [4, 8] = mul, out1 [4] = sum");
+    EXPECT_EQ(u.description(), "reads in0 [4, 8]; abs, sum of abs(in0) over the row; reads in0, "
+                               "in1 [8]; div_1(in0, sum), mul; "
+                               "writes out0 [4, 8] = mul, out1 [4] = sum");
 }
 
 TEST(Group, TellsWhatAnOperatorIsComputedFrom) {
@@ -467,8 +467,9 @@ TEST(Group, TellsNumbersAndLooksThroughCastsThatChangeNothing) {
     const int half =
         named("mul", "mul_1", {u.program.constant(0.5, DType::float64), wide}, DType::float64);
     u.store(named("cast", "_to_copy_2", {half}, DType::float32), {{i}}, out);
-    EXPECT_EQ(u.description(), "reads in0 [8]; pow_1(in0, in0), mul_1(0.5, _to_copy_1); "
-                               "writes out0 [8] = _to_copy_2");
+    EXPECT_EQ(u.description(),
+              "reads in0 [8]; pow_1(in0, in0), _to_copy_1(pow_1), mul_1(0.5, _to_copy_1), "
+              "_to_copy_2(mul_1); writes out0 [8] = _to_copy_2");
 }
 
 TEST(Group, TellsWhatIsTheSameForAllElementsOfARow) {
@@ -487,7 +488,7 @@ TEST(Group, TellsWhatIsTheSameForAllElementsOfARow) {
     u.store(named("div", {scaled, length}), {{i}, {j}}, out);
     EXPECT_EQ(u.description(),
               "reads in0 [4, 8], in1 [4, 1] per row; exp2_1(in1) per row, "
-              "mul_1(in0, exp2_1), sum over the row; reads in0, in1 per row; "
+              "mul_1(in0, exp2_1), sum of mul_1 over the row; reads in0, in1 per row; "
               "sqrt_1(sum) per row, div_1(mul_1, sqrt_1); writes out0 [4, 8] = div_1");
 }
 
@@ -514,7 +515,7 @@ TEST(Group, TellsOfResultsThatOneWayComputesTogether) {
     const int sum = u.sum(exponential, {j});
     u.store(u.program.pointwise("div", {exponential, sum}, DType::float32), {{i}, {j}}, out);
     EXPECT_EQ(u.description(),
-              "reads in0 [4, 8]; max and sum of exp over the row; reads in0; sub, exp, div; "
+              "reads in0 [4, 8]; max and sum of exp of in0 over the row; reads in0; sub, exp, div; "
               "writes out0 [4, 8] = div");
 }
 
@@ -529,7 +530,7 @@ TEST(Group, TellsWhatIsReadBehindAScan) {
     const int factor = u.program.load(by, {{j}});
     u.store(factor, {{j}}, copy);
     u.store(u.program.pointwise("mul", {scan, factor}, DType::float32), {{i}, {j}}, out);
-    EXPECT_EQ(u.description(), "reads in0 [4, 8]; sum along the row; reads in1 [8]; mul; "
+    EXPECT_EQ(u.description(), "reads in0 [4, 8]; sum of in0 along the row; reads in1 [8]; mul; "
                                "writes out0 [8] = in1, out1 [4, 8] = mul");
 }
 

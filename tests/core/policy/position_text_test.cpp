@@ -73,7 +73,8 @@ TEST(PositionText, PartsBeginBehindTheFirstPlaceAndWhatIsTurnedAroundAtTheLast) 
     const Json last = g.op("slice.Tensor", type, x, 1, 2, 40);
     const Json sum = g.op("add.Tensor", type, g.op("sub.Tensor", type, second, first), last);
     EXPECT_EQ(positionsOf(g.returning({sum})),
-              "in0[r0, r1, _]; in0[r0, r1 + 16, _]; in0[r0, r1 + 2 * 16, _]; out0[r0, r1, _]");
+              "in0_x = in0[r0, r1, _]; in0_x2 = in0[r0, r1 + 16, _]; "
+              "in0_x3 = in0[r0, r1 + 2 * 16, _]; out0[r0, r1, _]");
     const Json flipped = g.op("flip.default", f32({4, 40, 16}), x, Json{1});
     EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", f32({4, 40, 16}), flipped)})),
               "in0[r0, 40 - 1 - r1, r2]; out0[r0, r1, r2]");
@@ -135,6 +136,36 @@ TEST(PositionText, PositionsAreFormulasOrTheNamesOfWhatComputesThem) {
               "in1[i, 0]; " + nameOf(picked) + " = in0[i, clamp(in1, 0, 2)]; out0[i, 0]");
 }
 
+TEST(PositionText, RangesOfTheTaskAreLoops) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 8}));
+    const Json range = g.op("arange.default", f32({12}), 12);
+    const Json scaled = g.op("mul.Tensor", f32({12}), range, 0.7);
+    const Json place =
+        g.node("aten._to_copy.default", {i64({12})}, Json::array({scaled}), {{"dtype", "int64"}});
+    const Json picked = g.op("index.Tensor", f32({4, 12}), x, Json::array({nullptr, place}));
+    const auto task = g.returning({g.op("exp.default", f32({4, 12}), picked)});
+    EXPECT_EQ(positionsOf(task), nameOf(range) + " = r1; " + nameOf(picked) + " = in0[r0, " +
+                                     nameOf(place) + "]; out0[r0, r1]");
+    const Fused fused = fuse(lowered(task), {});
+    const auto work = describeGroup(fused.program, groupsOf(fused, false).at(0));
+    EXPECT_NE(work.find(nameOf(place) + "(" + nameOf(scaled) + ")"), work.npos) << work;
+    EXPECT_EQ(work.find("; " + nameOf(range) + ","), work.npos) << work;
+}
+
+TEST(PositionText, WhatBeginsAFewPlacesBeforeTheEndSaysSo) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 40}));
+    const Json last = g.op("slice.Tensor", f32({4, 2}), x, 1, 38, 40);
+    const Json first = g.op("slice.Tensor", f32({4, 1}), x, 1, 37, 38);
+    const auto task = g.returning({g.op("mul.Tensor", f32({4, 2}), last, first)});
+    EXPECT_EQ(positionsOf(task),
+              "in0_x = in0[r0, r1 + 40 - 2]; in0_x2 = in0[r0, 40 - 3]; out0[r0, r1]");
+    const Fused fused = fuse(lowered(task), {});
+    const auto text = describeAccesses(fused.program, groupsOf(fused, false).at(0));
+    EXPECT_TRUE(text.starts_with("in0 + (40 - 2): 40, 1 by 2; in0 + (40 - 3): 40, 0")) << text;
+}
+
 TEST(PositionText, APartBehindOthersBeginsWhereTheseEnd) {
     GraphWriter g;
     const Json x = g.input(f32({4, 48, 6})), y = g.input(f32({4, 2, 6})),
@@ -157,8 +188,8 @@ TEST(PositionText, LongFormulasHaveANameThatOthersTake) {
     const TensorType type = f32({4, 30, 60});
     const Json wide = g.op("upsample_linear1d.default", type, x, Json{60}, false, nullptr);
     EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", type, wide)})),
-              "p0 = clampmin(((r1 + 0.5) * 0.6666667) - 0.5, 0); in0[r0, _, p0]; "
-              "in0[r0, _, iminimum(p0 + 1, 39)]; out0[r0, _, r1]");
+              "p0 = clampmin(((r1 + 0.5) * 0.6666667) - 0.5, 0); in0_x = in0[r0, _, p0]; "
+              "in0_x2 = in0[r0, _, iminimum(p0 + 1, 39)]; out0[r0, _, r1]");
 }
 
 } // namespace

@@ -61,6 +61,13 @@ class FormulasTest(unittest.TestCase):
         for x, other in itertools.product((floats, floats.half(), floats.double(), numbers), powers):
             torch.testing.assert_close(forward.ldexp(x, other), torch.ldexp(x, other), equal_nan=True)
 
+    def test_powers_of_a_number(self):
+        exponents = torch.tensor([1.5, -0.0, float("inf"), float("nan"), 3e-39, -140.0, 130.0])
+        for each in (exponents, exponents.half(), exponents.double()):
+            torch.testing.assert_close(forward.power_of_scalar(2, each), torch.pow(2, each), equal_nan=True)
+        self.assertIs(forward.power_of_scalar(3, exponents), NotImplemented)
+        self.assertIs(forward.power_of_scalar(2, torch.tensor([3])), NotImplemented)
+
     def test_grid_samplers(self):
         """With numbers that are none in the image, too: what lies outside is not read."""
         for dims, mode, padding, align in itertools.product((2, 3), (0, 1, 2), (0, 1, 2), (False, True)):

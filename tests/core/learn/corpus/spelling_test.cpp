@@ -128,6 +128,8 @@ TEST(CorpusSpelling, SaysWhatTheThoughtOfAKernelSays) {
     EXPECT_EQ(in("map12", "if (i < 240)"), "if (i < (4 * 60))");
     EXPECT_EQ(in("map1", "t1 = t0 < 43; t2 = t0 >= 43;"),
               "t1 = t0 < (40 + 3); t2 = t0 >= (40 + 3);");
+    EXPECT_EQ(in("map1", "t1 = r0 < 43; t2 = k1 >= 43;"),
+              "t1 = r0 < (40 + 3); t2 = k1 >= (40 + 3);");
     EXPECT_EQ(in("map1", "if (i < 43) x = t0 * 43;"), "if (i < 43) x = t0 * 43;")
         << "no border's end";
     EXPECT_EQ(in("map123", "if (i < 240)"), "if (i < 240)")

@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/group_text.h"
+#include "core/policy/planner/products.h"
+#include "core/policy/planner/reducers.h"
+
+namespace cuda_agent::policy {
+
+namespace {
+
+std::string shapeText(const BufferInfo &buffer) {
+    return fmt::format("{} [{}]", buffer.name, fmt::join(buffer.shape, ", "));
+}
+
+/// Values and what the row, or a walk along it, has of one of them in the end.
+struct Step {
+    std::vector<int> values; ///< in the order of the task's operators
+    int result = -1;         ///< -1: they are written
+    int input = -1;
+    std::string what, where; ///< "sum", "over the row"
+};
+
+/// What a kernel computes on one way along its rows, or behind the last one, in its order.
+using Sweep = std::vector<Step>;
+
+std::vector<Sweep> sweepsOf(const Program &program, const Group &group) {
+    std::set<int> ends(group.reduces.begin(), group.reduces.end());
+    ends.insert(group.scans.begin(), group.scans.end());
+    ends.insert(group.orders.begin(), group.orders.end());
+    for (const int number : {group.product, group.scores})
+        ends.insert(productValue(program, group, number));
+    const auto valuesOf = [&](const std::vector<int> &roots) {
+        return inOrder(program, reachableFrom(program, roots, ends));
+    };
+    std::vector<Sweep> sweeps;
+    for (const Pass &pass : makePasses(program, group)) {
+        Sweep sweep;
+        for (const Reducer &reducer : pass.reducers) {
+            const auto what = reducer.kind == Reducer::Kind::moments ? "mean and squares"
+                              : reducer.kind == Reducer::Kind::maxAndSumOfExp
+                                  ? "max and sum of exp"
+                                  : program.values[reducer.value].op;
+            sweep.push_back(
+                {valuesOf({reducer.input}), reducer.value, reducer.input, what, "over the row"});
+        }
+        sweeps.push_back(std::move(sweep));
+    }
+    Sweep walks;
+    const auto walk = [&](int id, const char *where) {
+        const Value &value = program.values[id];
+        walks.push_back({valuesOf({value.args[0]}), id, value.args[0], value.op, where});
+    };
+    for (const int id : group.scans)
+        walk(id, "along the row");
+    for (const int id : group.orders)
+        walk(id, program.values[id].backwards ? "largest first" : "smallest first");
+    if (!walks.empty())
+        sweeps.push_back(std::move(walks));
+    if (group.logits >= 0)
+        sweeps.push_back({{valuesOf({group.logits}), -1, -1, {}, {}}});
+    std::vector<int> written;
+    for (const Store &store : group.stores)
+        written.push_back(store.value);
+    sweeps.push_back({{valuesOf(written), -1, -1, {}, {}}});
+    return sweeps;
+}
+
+/// What a group computes, in words.
+class WorkText {
+  public:
+    WorkText(const Program &program, const ScheduledGroup &scheduled)
+        : program_(program), group_(*scheduled.group), names_(namesIn(program, scheduled)),
+          order_(inOrderFrom(program, group_.roots())), rowValues_(program, scheduled.nest),
+          rows_(group_.product < 0 && !scheduled.nest.elementDims().empty()) {}
+
+    std::string text() {
+        std::vector<std::string> writes;
+        for (const Sweep &sweep : sweepsOf(program_, group_))
+            add(sweep);
+        for (const Store &store : group_.stores)
+            writes.push_back(fmt::format("{} = {}", shapeText(program_.buffers[store.buffer]),
+                                         stored(store.value)));
+        parts_.push_back(fmt::format("writes {}", fmt::join(writes, ", ")));
+        return fmt::format("{}", fmt::join(parts_, "; "));
+    }
+
+  private:
+    const char *perRow(int value) { return rows_ && rowValues_.contains(value) ? " per row" : ""; }
+
+    /// What the kernel knows a value by: an operator of the task, a result of a row, what is read,
+    /// a number. Empty of parts of an operator.
+    std::string knownAs(int id) const {
+        const Value &value = program_.values[id];
+        if (isItsArgument(program_, value))
+            return knownAs(value.args[0]);
+        if (const auto name = names_.find(id); name != names_.end())
+            return name->second;
+        switch (value.kind) {
+        case Kind::constant:
+            return fmt::format("{}", value.number);
+        case Kind::pointwise:
+        case Kind::index:
+            return {};
+        default:
+            return value.op;
+        }
+    }
+
+    /// Adds what a part of an operator is computed from, without its numbers.
+    void addSources(int id, std::vector<std::string> &sources) const {
+        const Value &value = program_.values[id];
+        if (value.kind == Kind::constant)
+            return;
+        auto text = knownAs(id);
+        if (text.empty())
+            for (const int arg : value.args)
+                addSources(arg, sources);
+        else if (std::ranges::find(sources, text) == sources.end())
+            sources.push_back(std::move(text));
+    }
+
+    /// "(in0, exp2)", "(neg, 0.5)": what an operator of the task is computed from; empty of a part
+    /// of one, and of nothing.
+    std::string sourcesText(const Value &value) const {
+        if (value.name.empty())
+            return {};
+        std::vector<std::string> sources;
+        for (const int arg : value.args) {
+            if (auto text = knownAs(arg); !text.empty())
+                sources.push_back(std::move(text));
+            else
+                addSources(arg, sources);
+        }
+        return sources.empty() ? "" : fmt::format("({})", fmt::join(sources, ", "));
+    }
+
+    /// Of an operator of the task or a part of one; empty of what is none, and of what positions
+    /// and borders are computed by, which describePositions() tells. A cast is one where a kernel
+    /// has it in another type than what it casts, "_to_copy(mul)" of an index, and is no loop's.
+    std::string operatorText(int id) const {
+        const Value &value = program_.values[id];
+        if (value.kind != Kind::pointwise || (value.name.empty() && !isFloating(value.dtype)) ||
+            (value.op == "cast" && (value.name.empty() || isItsArgument(program_, value) ||
+                                    program_.values[value.args[0]].kind == Kind::index)))
+            return {};
+        return value.name.empty() ? value.op : knownAs(id);
+    }
+
+    /// "sum_1 = sum of mul_1 over the row", of a part of an operator "sum of abs(in0) ...".
+    std::string resultText(const Step &step) const {
+        auto of = knownAs(step.input);
+        if (of.empty()) {
+            std::vector<std::string> sources;
+            addSources(step.input, sources);
+            of = fmt::format("{}({})", program_.values[step.input].op, fmt::join(sources, ", "));
+        }
+        const bool named = !program_.values[step.result].name.empty();
+        return fmt::format("{}{} of {} {}", named ? knownAs(step.result) + " = " : "", step.what,
+                           of, step.where);
+    }
+
+    /// Of the product that a group computes itself; empty where there is none.
+    std::string ownProduct() const {
+        if (productValue(program_, group_, group_.product) < 0)
+            return {};
+        const Product &p = *program_.library[group_.product].product;
+        return fmt::format("{} [{}{}, {}] over {} of k",
+                           productValue(program_, group_, group_.scores) >= 0
+                               ? "softmax of a product, times a third,"
+                               : "their product",
+                           p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k);
+    }
+
+    /// What a store writes: "softmax", "in0" of a copy, "sum" of a result over the row.
+    std::string stored(int id) const {
+        const Value &value = program_.values[id];
+        if (value.name.empty() && (value.op == "cast" || value.op == "place"))
+            return stored(value.args[0]);
+        const auto text = value.name.empty() ? knownAs(id) : nameOf(id);
+        return text.empty() ? value.op : text;
+    }
+
+    /// Of an operator of the task, also where a kernel has it as its argument.
+    std::string nameOf(int id) const {
+        const auto found = names_.find(id);
+        return found == names_.end() ? program_.values[id].name : found->second;
+    }
+
+    void add(const Sweep &sweep) {
+        std::vector<std::string> reads, ops;
+        if (parts_.empty()) {
+            for (const int buffer : operandsOf(program_, group_))
+                reads.push_back(read(buffer));
+            if (auto product = ownProduct(); !product.empty())
+                ops.push_back(std::move(product));
+        }
+        addReads(sweep, reads);
+        for (const Step &step : sweep) {
+            for (const int id : step.values)
+                if (const auto text = operatorText(id); !text.empty() && told_.insert(id).second)
+                    ops.push_back(text + sourcesText(program_.values[id]) + perRow(id));
+            if (step.result >= 0)
+                ops.push_back(resultText(step));
+        }
+        if (!reads.empty())
+            parts_.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
+        if (!ops.empty())
+            parts_.push_back(fmt::format("{}", fmt::join(ops, ", ")));
+    }
+
+    /// What a sweep reads, each buffer once, in the order in which kernels have them as parameters.
+    void addReads(const Sweep &sweep, std::vector<std::string> &reads) {
+        std::set<int> loads, byElement, done;
+        for (const Step &step : sweep)
+            for (const int id : step.values)
+                if (program_.values[id].kind == Kind::load)
+                    loads.insert(id);
+        for (const int id : loads)
+            if (!rowValues_.contains(id))
+                byElement.insert(program_.values[id].buffer);
+        for (const int id : order_)
+            if (const int buffer = program_.values[id].buffer;
+                loads.contains(id) && done.insert(buffer).second)
+                reads.push_back(read(buffer) + (byElement.contains(buffer) ? "" : perRow(id)));
+    }
+
+    /// With its shape the first time.
+    std::string read(int buffer) {
+        const BufferInfo &info = program_.buffers[buffer];
+        return shown_.insert(buffer).second ? shapeText(info) : info.name;
+    }
+
+    const Program &program_;
+    const Group &group_;
+    std::map<int, std::string> names_;
+    std::vector<int> order_; ///< all values
+    RowValues rowValues_;
+    bool rows_ = false;   ///< there are rows of several elements
+    std::set<int> shown_; ///< buffers
+    std::set<int> told_;  ///< values
+    std::vector<std::string> parts_;
+};
+
+} // namespace
+
+std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group) {
+    std::map<std::string, int> count, loads; // by name, of unnamed loads by buffer
+    std::map<int, std::string> names;
+    std::vector<int> order;
+    const auto add = [&](int id) {
+        if (std::ranges::find(order, id) == order.end())
+            order.push_back(id);
+    };
+    for (const Sweep &sweep : sweepsOf(program, *group.group))
+        for (const Step &step : sweep) {
+            std::ranges::for_each(step.values, add);
+            if (step.result >= 0)
+                add(step.result);
+        }
+    std::ranges::for_each(inOrderFrom(program, group.group->roots()), add);
+    const auto unnamed = [&](const Value &value) {
+        return value.kind == Kind::load && value.name.empty();
+    };
+    for (const int id : order)
+        if (const Value &value = program.values[id]; unnamed(value))
+            ++loads[program.buffers[value.buffer].name];
+    for (const int id : order) {
+        const Value &value = program.values[id];
+        if (isItsArgument(program, value) || (value.name.empty() && value.kind != Kind::load))
+            continue;
+        auto name = value.name;
+        if (unnamed(value)) {
+            name = program.buffers[value.buffer].name;
+            if (loads[name] > 1)
+                name += "_x";
+        }
+        const int number = ++count[name];
+        names[id] =
+            number == 1 ? name : fmt::format("{}{}{}", name, unnamed(value) ? "" : "_x", number);
+    }
+    return names;
+}
+
+std::string describeGroup(const Program &program, const ScheduledGroup &scheduled) {
+    return WorkText(program, scheduled).text();
+}
+
+} // namespace cuda_agent::policy
