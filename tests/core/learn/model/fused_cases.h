@@ -53,7 +53,9 @@ struct Step {
     at::Tensor gradients;
 };
 
-inline Step stepOf(const Transformer &model, std::int64_t batch, std::int64_t length) {
+/// `documents`: their sizes where a row holds several; none: each row is one.
+inline Step stepOf(const Transformer &model, std::int64_t batch, std::int64_t length,
+                   const std::vector<std::int64_t> &documents = {}) {
     const auto &config = model.config();
     auto generator = at::make_generator<at::CPUGeneratorImpl>(6);
     const auto ids = at::randint(config.vocabulary, {batch, length + 1}, generator, at::kLong);
@@ -62,7 +64,11 @@ inline Step stepOf(const Transformer &model, std::int64_t batch, std::int64_t le
         return tensor.contiguous().to(model.device());
     };
     model.parameters().gradients().zero_();
-    const auto hidden = model.hidden(placed(ids.narrow(1, 0, length)));
+    const auto tokens = placed(ids.narrow(1, 0, length));
+    const auto hidden =
+        documents.empty()
+            ? model.hidden(tokens)
+            : model.hidden(tokens, Documents(documents, batch, length, model.device()));
     at::Tensor loss;
     if (model.head() == Transformer::Head::value)
         loss = (model.value(hidden).square() * placed(weights)).sum();
@@ -109,6 +115,32 @@ inline void sameStep(at::Device device, const ModelConfig &config, std::int64_t 
         std::fprintf(stderr, "gradients in bfloat16 are %.4f from float's, without fusion %.4f\n",
                      ours, theirs);
     }
+}
+
+/// Documents of the same row do not see each other: in bfloat16 no further from float than the loop
+/// over documents on the CPU is, with a little room.
+inline void sameDocuments(at::Device device, const Fuse &fuse) {
+    const auto config = smallConfig();
+    const std::vector<std::int64_t> sizes{1, 30, 6, 37, 20, 17};
+    const auto step = [&](at::Device where, at::ScalarType type, bool fused,
+                          const std::vector<std::int64_t> &documents) {
+        auto model = drawn(config, where, type);
+        if (fused)
+            fuse(model);
+        return stepOf(model, 3, 37, documents);
+    };
+    const auto wanted = step(at::kCPU, at::kFloat, false, sizes);
+    const auto theirs =
+        distance(step(at::kCPU, at::kBFloat16, false, sizes).gradients, wanted.gradients);
+    for (const bool fused : {false, true}) {
+        EXPECT_LT(distance(step(device, at::kFloat, fused, sizes).gradients, wanted.gradients),
+                  1e-4);
+        const auto half = step(device, at::kBFloat16, fused, sizes);
+        EXPECT_NEAR(half.loss, wanted.loss, 0.02 * std::abs(wanted.loss));
+        EXPECT_LT(distance(half.gradients, wanted.gradients), 1.3 * theirs + 1e-3);
+    }
+    const auto unmasked = step(device, at::kBFloat16, true, {});
+    EXPECT_GT(distance(unmasked.gradients, wanted.gradients), 3 * theirs);
 }
 
 /// Reading and stepping, rows of different lengths.

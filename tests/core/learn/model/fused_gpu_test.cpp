@@ -34,6 +34,11 @@ TEST_F(FusedTransformerOnGpu, HasThemAtFullWidth) {
     fused_cases::sameStep(gpu_, config, 5, 2048, fuse);
 }
 
+/// In bfloat16 these are flash attention's of variable lengths.
+TEST_F(FusedTransformerOnGpu, SeesDocumentsApart) {
+    fused_cases::sameDocuments(gpu_, fuse);
+}
+
 TEST_F(FusedTransformerOnGpu, DecodesTheSame) {
     fused_cases::sameDecoding(gpu_, fuse);
 }

@@ -28,6 +28,10 @@ TEST(FusedTransformer, AlsoWithAnUnembeddingOfItsOwn) {
     fused_cases::sameStep(at::kCPU, config, 1, 9, fuse);
 }
 
+TEST(FusedTransformer, SeesDocumentsApart) {
+    fused_cases::sameDocuments(at::kCPU, fuse);
+}
+
 TEST(FusedTransformer, DecodesTheSame) {
     fused_cases::sameDecoding(at::kCPU, fuse);
 }
