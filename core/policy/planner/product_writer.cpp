@@ -120,12 +120,12 @@ class ProductWriter : public ProductEpilogue {
         line(fmt::format("const int m = {};", rows));
         // Blocks that run at the same time take few rows and columns of tiles.
         constexpr int together = 8;
-        const std::int64_t tilesN = (product_.n + s_.across - 1) / s_.across;
-        line(fmt::format("const int down = (m + {}) / {}, first = (int)blockIdx.x / {} * {};",
-                         s_.along - 1, s_.along, tilesN * together, together));
+        line(fmt::format("const int down = (m + {}) / {}, wide = ({} + {}) / {};", s_.along - 1,
+                         s_.along, product_.n, s_.across - 1, s_.across));
+        line(fmt::format("const int first = (int)blockIdx.x / (wide * {0}) * {0};", together));
         line(fmt::format("const int high = down - first < {} ? down - first : {};", together,
                          together));
-        line(fmt::format("const int within = (int)blockIdx.x % {};", tilesN * together));
+        line(fmt::format("const int within = (int)blockIdx.x % (wide * {});", together));
         line(fmt::format("const int top = (first + within % high) * {}, left = within / high * {};",
                          s_.along, s_.across));
         std::string a = p_.buffers[product_.a.buffer].name;
@@ -147,7 +147,8 @@ class ProductWriter : public ProductEpilogue {
         }
         Launch launch;
         launch.block[0] = s_.threads;
-        launch.grid[0] = fmt::format("cdiv({}, {}) * {}", rowsExpression(), s_.along, tilesN);
+        launch.grid[0] = fmt::format("cdiv({}, {}) * cdiv({}, {})", rowsExpression(), s_.along,
+                                     product_.n, s_.across);
         launch.grid[1] = std::to_string(s_.parts);
         launch.grid[2] = std::to_string(product_.batch);
         std::string memory;

@@ -210,18 +210,19 @@ class WorkText {
 
     /// What a sweep reads, each buffer once, in the order in which kernels have them as parameters.
     void addReads(const Sweep &sweep, std::vector<std::string> &reads) {
-        std::set<int> loads, byElement, done;
+        std::map<int, const char *> often; // by buffer
         for (const Step &step : sweep)
             for (const int id : step.values)
-                if (program_.values[id].kind == Kind::load)
-                    loads.insert(id);
-        for (const int id : loads)
-            if (!rowValues_.contains(id))
-                byElement.insert(program_.values[id].buffer);
+                if (const Value &value = program_.values[id]; value.kind == Kind::load) {
+                    const auto known = often.try_emplace(value.buffer, perRow(id)).first;
+                    if (!rowValues_.contains(id))
+                        known->second = "";
+                }
         for (const int id : order_)
-            if (const int buffer = program_.values[id].buffer;
-                loads.contains(id) && done.insert(buffer).second)
-                reads.push_back(read(buffer) + (byElement.contains(buffer) ? "" : perRow(id)));
+            if (const auto found = often.find(program_.values[id].buffer); found != often.end()) {
+                reads.push_back(read(found->first) + found->second);
+                often.erase(found);
+            }
     }
 
     /// With its shape the first time.
