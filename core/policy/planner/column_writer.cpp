@@ -181,10 +181,11 @@ class ColumnWriter : public VectorWriter {
         rowCoordinates("row", "long long", s_.rowsEach > 1 ? loopOfRowsInHand() : -1, s_.rowsEach);
         rowPointers(roots, stores);
         if (s_.parts > 1) {
-            line(fmt::format("const {} begin = ({})blockIdx.y * {};", indexType_, indexType_,
-                             partLength()));
-            line(fmt::format("const {0} end = begin + {1} < {2} ? begin + {1} : {2};", indexType_,
-                             partLength(), n_.elements()));
+            line(fmt::format("const {} each = (({} - 1) / {} / {} + 1) * {};", indexType_,
+                             n_.elements(), s_.parts, step(), step()));
+            line(fmt::format("const {0} begin = ({0})blockIdx.y * each;", indexType_));
+            line(fmt::format("const {0} end = begin + each < {1} ? begin + each : {1};", indexType_,
+                             n_.elements()));
         }
         if (s_.staged)
             line(fmt::format("const {} start = {};", indexType_, startText()));

@@ -96,11 +96,6 @@ class ProductWriter : public ProductEpilogue {
                            widestRead(product_, operand, all), windows);
     }
 
-    std::string partLength() const {
-        const std::int64_t slices = (product_.k + s_.chunk - 1) / s_.chunk;
-        return std::to_string((slices + s_.parts - 1) / s_.parts * s_.chunk);
-    }
-
     void writeProduct() {
         const bool partial = s_.parts > 1;
         beginKernel(partial ? "_partial" : "", s_.threads, s_.resident > 1 ? s_.resident : 0);
@@ -139,9 +134,12 @@ class ProductWriter : public ProductEpilogue {
         if (!loops()) {
             range = "0, " + range;
             if (partial) {
-                line(fmt::format("const int from = (int)blockIdx.y * {0}, end = from + {0} < {1} ? "
-                                 "from + {0} : {1};",
-                                 partLength(), product_.k));
+                line(fmt::format("const int each = (({} - 1) / {} / {} + 1) * {};", product_.k,
+                                 s_.chunk, s_.parts, s_.chunk));
+                line(fmt::format(
+                    "const int from = (int)blockIdx.y * each, end = from + each < {0} ? "
+                    "from + each : {0};",
+                    product_.k));
                 range = "from, end";
             }
         }
