@@ -29,24 +29,44 @@ bool isOf(const std::string &entry, const std::string &part) {
             !std::isdigit(static_cast<unsigned char>(entry[part.size()])));
 }
 
-/// "gemm: reads in0, p_fc_weight; writes tmp0 [32, 64]."
+/// A size of a plan, a number or an expression.
+std::string sizeText(const Json &size) {
+    return size.is_string() ? size.get<std::string>() : size.dump();
+}
+
+/// "tmp0 [32, 64]", where the plan tells its sizes.
+std::string bufferText(const std::string &name, const Json &plan, const SizeSpelling &spelling) {
+    std::vector<std::string> sizes;
+    for (const Json &buffer : plan["buffers"])
+        if (buffer.value("name", "") == name && buffer.contains("shape"))
+            for (const Json &size : buffer["shape"])
+                sizes.push_back(sizeText(size));
+    if (sizes.empty())
+        return name;
+    return fmt::format("{} [{}]", name, spelling.sizes(fmt::format("{}", fmt::join(sizes, ", "))));
+}
+
+/// "gemm: reads in0 [32, 128], p_fc_weight transposed; 32 by 64 over 128; writes tmp0 [32, 64]."
 std::string libraryText(const Json &step, const Json &plan, const SizeSpelling &spelling) {
-    std::vector<std::string> reads;
+    std::vector<std::string> parts, reads;
     for (const char *key : {"a", "b", "input", "weight", "bias"})
         if (step.contains(key))
-            reads.push_back(step.value(key, ""));
-    const std::string written = step.value(step.contains("c") ? "c" : "output", "");
-    std::vector<std::string> sizes; // numbers, or expressions of the plan
-    for (const Json &buffer : plan["buffers"])
-        if (buffer.value("name", "") == written && buffer.contains("shape"))
-            for (const Json &size : buffer["shape"])
-                sizes.push_back(size.is_string() ? size.get<std::string>() : size.dump());
-    const std::string shape =
-        sizes.empty()
-            ? ""
-            : fmt::format(" [{}]", spelling.sizes(fmt::format("{}", fmt::join(sizes, ", "))));
-    return fmt::format("{}: reads {}; writes {}{}.\n", step.value("kind", ""),
-                       fmt::join(reads, ", "), written, shape);
+            reads.push_back(
+                bufferText(step.value(key, ""), plan, spelling) +
+                (step.value(fmt::format("transpose_{}", key), false) ? " transposed" : ""));
+    parts.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
+    if (step.value("kind", "") == "gemm") {
+        auto product = fmt::format("{} by {} over {}", sizeText(step["m"]), sizeText(step["n"]),
+                                   sizeText(step["k"]));
+        if (step.contains("batch"))
+            product += fmt::format(", {} times", sizeText(step["batch"]));
+        if (step.contains("alpha"))
+            product += fmt::format(", scaled by {}", sizeText(step["alpha"]));
+        parts.push_back(spelling.sizes(product));
+    }
+    const auto written = step.value(step.contains("c") ? "c" : "output", "");
+    parts.push_back("writes " + bufferText(written, plan, spelling));
+    return fmt::format("{}: {}.\n", step.value("kind", ""), fmt::join(parts, "; "));
 }
 
 std::string partText(const policy::SearchSpace::Part &part, const SizeSpelling &spelling) {

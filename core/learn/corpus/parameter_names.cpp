@@ -38,20 +38,24 @@ std::size_t drawn(std::mt19937_64 &generator, std::size_t count) {
     return generator() % count;
 }
 
-/// "conv3", "up_proj", and one in five that is no word, "kfq".
+/// "conv", and one in three that is no word, "kfq".
+std::string drawnWord(std::mt19937_64 &generator) {
+    if (drawn(generator, 3) > 0)
+        return words[drawn(generator, words.size())];
+    std::string word;
+    const auto length = 2 + drawn(generator, 6);
+    for (std::size_t i = 0; i < length; ++i)
+        word += letters[drawn(generator, letters.size())];
+    return word;
+}
+
+/// "conv3", "up_proj", "pre_kfq_scale_1": no word is so common that it need not be copied.
 std::string drawnName(std::mt19937_64 &generator) {
-    std::string name;
-    if (drawn(generator, 5) == 0) {
-        const auto length = 2 + drawn(generator, 6);
-        for (std::size_t i = 0; i < length; ++i)
-            name += letters[drawn(generator, letters.size())];
-    } else {
-        name = words[drawn(generator, words.size())];
-        if (drawn(generator, 2) == 0)
-            name += fmt::format("_{}", words[drawn(generator, words.size())]);
-    }
+    auto name = drawnWord(generator);
+    for (auto more = drawn(generator, 3); more > 0; --more)
+        name += "_" + drawnWord(generator);
     if (drawn(generator, 3) == 0)
-        name += fmt::format("{}", drawn(generator, 13));
+        name += fmt::format("{}{}", drawn(generator, 2) == 0 ? "_" : "", drawn(generator, 13));
     return name;
 }
 

@@ -9,13 +9,34 @@
 
 namespace cuda_agent::learn {
 
+namespace {
+
+/// The brackets of a token, and ends of statements; empty where it has none, or may be or begin
+/// what is no code.
+std::string bracketsOf(const std::string &text) {
+    std::string brackets;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool comment =
+            text[i] == '/' && i + 1 < text.size() && (text[i + 1] == '/' || text[i + 1] == '*');
+        if (comment || text[i] == '"' || text[i] == '\'' || text[i] == '#')
+            return {};
+        if (Brackets::signs.find(text[i]) != Brackets::signs.npos)
+            brackets += text[i];
+    }
+    return text.starts_with('/') || text.starts_with('*') ? std::string() : brackets;
+}
+
+} // namespace
+
 NameMasks::NameMasks(const std::vector<std::string> &bytes)
     : notAlone_(bytes.size(), 1), opens_(bytes.size()) {
     std::map<std::string, Word> words;
-    std::map<std::string, Tokens> led;
+    std::map<std::string, Tokens> led, bracketed;
     auto begins = std::vector<std::uint8_t>(bytes.size());
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const std::string &text = bytes[i];
+        if (auto brackets = bracketsOf(text); !brackets.empty())
+            bracketed[std::move(brackets)].push_back(static_cast<std::int32_t>(i));
         const auto sign = text.find_first_not_of(" \n\t");
         opens_[i] = sign != text.npos && text[sign] == '(' ? 1 : 0;
         const auto first = std::ranges::find_if(text, SourceNames::isOfWord);
@@ -33,6 +54,8 @@ NameMasks::NameMasks(const std::vector<std::string> &bytes)
     }
     for (auto &[lead, tokens] : led)
         led_.push_back({lead, std::move(tokens)});
+    for (auto &[brackets, tokens] : bracketed)
+        bracketed_.push_back({brackets, std::move(tokens)});
     texts_.reserve(words.size());
     for (auto &[word, tokens] : words)
         words_.emplace(texts_.emplace_back(word), std::move(tokens));
@@ -114,6 +137,10 @@ TokenMask NameMasks::narrowed(const TokenMask &mask, const Writing &writing) con
             for (const auto token : tokens)
                 narrow[static_cast<std::size_t>(token)] &=
                     (*writing.begins)[static_cast<std::size_t>(token)];
+    for (const auto &[brackets, tokens] : bracketed_)
+        if (!names.allows(brackets))
+            for (const auto token : tokens)
+                narrow[static_cast<std::size_t>(token)] = 0;
     if (narrow == *mask || std::ranges::find(narrow, 1) == narrow.end())
         return mask;
     return std::make_shared<const std::vector<std::uint8_t>>(std::move(narrow));

@@ -34,7 +34,8 @@ class NameMasks {
     /// Takes a token's bytes.
     void take(Writing &writing, std::string_view bytes) const;
     /// `mask` without the tokens that begin, go on with or end an unknown name where one must be
-    /// known. The same where nothing is refused, or nothing would be left.
+    /// known, and those that close a bracket which is not open, or end a statement within one. The
+    /// same where nothing is refused, or nothing would be left.
     TokenMask narrowed(const TokenMask &mask, const Writing &writing) const;
 
   private:
@@ -48,7 +49,7 @@ class NameMasks {
     void addRest(std::string_view begun, std::string_view name,
                  std::vector<std::uint8_t> &goesOn) const;
 
-    /// Tokens of letters behind something else, by what that is.
+    /// Tokens by something that they have before their letters, if any.
     struct Led {
         std::string lead;
         Tokens tokens;
@@ -57,6 +58,7 @@ class NameMasks {
     std::unordered_map<std::string_view, Word> words_; ///< by the token's letters
     std::vector<std::string> texts_;                   ///< of them
     std::vector<Led> led_;
+    std::vector<Led> bracketed_;         ///< tokens by their brackets and ends of statements
     std::vector<std::uint8_t> notAlone_; ///< by token: whether it is anything but letters alone
     std::vector<std::uint8_t> opens_;    ///< likewise: whether "(" is its first sign
     std::size_t longest_ = 0;            ///< of the words

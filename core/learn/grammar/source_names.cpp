@@ -284,6 +284,8 @@ void SourceNames::takeSign(char byte) {
         mode_ = Mode::blockComment;
         return;
     }
+    if (Brackets::signs.find(byte) != Brackets::signs.npos)
+        brackets_.take(byte, place_.loop);
     switch (byte) {
     case '"':
         mode_ = Mode::string;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/learn/grammar/brackets.h"
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -80,6 +82,11 @@ class SourceNames {
     bool isKnown(std::string_view name) const;
     /// Whether it is known as a function of CUDA's alone, so that "(" must stand behind it.
     bool isToBeCalled(std::string_view name) const;
+    /// Whether brackets and ends of statements, of Brackets::signs, may come here one behind the
+    /// other.
+    bool allows(std::string_view brackets) const {
+        return brackets_.allow(brackets, place_.loop || word_ == "for");
+    }
     /// Those of the source that may be used here, the last first; null: none.
     const std::shared_ptr<const DeclaredName> &declared() const { return names_; }
 
@@ -130,8 +137,9 @@ class SourceNames {
     std::string directive_;    ///< what stands of one, behind "#"
     bool source_ = false;      ///< the last path is one of a source
     Place place_;              ///< before `word_`
-    bool header_ = false;      ///< of a template, between its "<" and ">"
-    int angles_ = 0;           ///< that are open there
+    Brackets brackets_;
+    bool header_ = false; ///< of a template, between its "<" and ">"
+    int angles_ = 0;      ///< that are open there
     Statement statement_ = Statement::plain;
     std::optional<Names> head_; ///< names without those of the statement's header
     std::vector<Scope> scopes_;

@@ -27,21 +27,23 @@ std::string thought(const Parts &parts, const Json &steps) {
 }
 
 TEST(Thought, GoesThroughThePlanStepByStep) {
-    EXPECT_EQ(thought({part("map0"), part("reduce1"), part("map10")},
-                      {kernel("map0"),
-                       {{"kind", "gemm"}, {"a", "in0"}, {"b", "p_weight"}, {"c", "tmp0"}},
-                       kernel("reduce1"),
-                       kernel("reduce1Combine"),
-                       {{"kind", "convolution"},
-                        {"input", "tmp0"},
-                        {"weight", "in1"},
-                        {"bias", "in2"},
-                        {"output", "out0"}},
-                       kernel("map10")}),
+    const Json gemm{{"kind", "gemm"}, {"a", "in0"},   {"b", "p_weight"}, {"c", "tmp0"},
+                    {"m", "154936"},  {"n", "8 * 3"}, {"k", 7},          {"transpose_b", true}};
+    EXPECT_EQ(thought({part("map0"), part("reduce1"), part("map10")}, {kernel("map0"),
+                                                                       gemm,
+                                                                       kernel("reduce1"),
+                                                                       kernel("reduce1Combine"),
+                                                                       {{"kind", "convolution"},
+                                                                        {"input", "tmp0"},
+                                                                        {"weight", "in1"},
+                                                                        {"bias", "in2"},
+                                                                        {"output", "out0"}},
+                                                                       kernel("map10")}),
               "map0: writes out0. rows 4; out0: 1; row-t128; one pass.\n"
-              "gemm: reads in0, p_weight; writes tmp0 [(856 * 181), 8 * 3].\n"
+              "gemm: reads in0, p_weight transposed; (856 * 181) by 8 * 3 over 7; writes "
+              "tmp0 [(856 * 181), 8 * 3].\n"
               "reduce1: writes out0. rows 4; out0: 1; row-t128; one pass.\n"
-              "convolution: reads tmp0, in1, in2; writes out0.\n"
+              "convolution: reads tmp0 [(856 * 181), 8 * 3], in1, in2; writes out0.\n"
               "map10: writes out0. rows 4; out0: 1; row-t128; one pass.");
 }
 

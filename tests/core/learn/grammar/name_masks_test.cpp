@@ -128,6 +128,25 @@ TEST(NameMasks, AFunctionOfCudasIsCalled) {
     EXPECT_TRUE(mayCome(within(head + "    float a = INFINITY"), ";\n")) << "no function";
 }
 
+TEST(NameMasks, BracketsCloseWhatIsOpen) {
+    const std::string head = "__global__ void k(float *in0, int i) {\n";
+    const auto index = within(head + "    float a = (in0[i");
+    EXPECT_TRUE(mayCome(index, "]"));
+    EXPECT_FALSE(mayCome(index, ")"));
+    EXPECT_FALSE(mayCome(index, ";\n"));
+    EXPECT_FALSE(mayCome(index, "];\n")) << "the first is open still";
+    EXPECT_TRUE(mayCome(within(head + "    float a = (in0[i]"), ")"));
+    EXPECT_FALSE(mayCome(within(head + "    float a = in0[i]"), ");\n"));
+    EXPECT_TRUE(mayCome(within(head + "    float a = in0[i]"), ";\n"));
+    EXPECT_TRUE(mayCome(within(head + "    for (int j = i"), ";"));
+    EXPECT_FALSE(mayCome(within(head + "    for (int j = (i"), ";"));
+    EXPECT_TRUE(mayCome(within(head + "    const auto f = run(i, [&](int j) { return j"), ";"))
+        << "a statement of the lambda's";
+    EXPECT_FALSE(mayCome(within(head + "    int j = 0;\n}\n"), "}")) << "all are closed";
+    EXPECT_FALSE(mayCome(within(head + "    // (\n    i"), ")"));
+    EXPECT_TRUE(mayCome(within(head + "    // i"), ")")) << "a comment";
+}
+
 TEST(NameMasks, AreTheSameByHoweverManyTokens) {
     // Names are told from those before, one by one or, behind a scope, anew.
     const std::string source = "__device__ int f(int a) { int b = a; return b; }\nint d = f(";
