@@ -11,19 +11,21 @@ namespace cuda_agent::learn {
 
 namespace {
 
-/// The brackets of a token, and ends of statements; empty where it has none, or may be or begin
-/// what is no code.
+/// What a token with brackets, or ends of statements, has of signs; empty where it has none of
+/// them, or may be or begin what is no code.
 std::string bracketsOf(const std::string &text) {
-    std::string brackets;
-    for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string signs;
+    bool any = false;
+    for (std::size_t i = 0; i < text.size() && !SourceNames::isOfWord(text[i]); ++i) {
         const bool comment =
             text[i] == '/' && i + 1 < text.size() && (text[i + 1] == '/' || text[i + 1] == '*');
         if (comment || text[i] == '"' || text[i] == '\'' || text[i] == '#')
             return {};
-        if (Brackets::signs.find(text[i]) != Brackets::signs.npos)
-            brackets += text[i];
+        any = any || Brackets::isOne(text[i]);
+        if (text[i] != ' ' && text[i] != '\n' && text[i] != '\t')
+            signs += text[i];
     }
-    return text.starts_with('/') || text.starts_with('*') ? std::string() : brackets;
+    return !any || text[0] == '/' || text[0] == '*' ? std::string() : signs;
 }
 
 } // namespace

@@ -58,7 +58,7 @@ class NameMasks {
     std::unordered_map<std::string_view, Word> words_; ///< by the token's letters
     std::vector<std::string> texts_;                   ///< of them
     std::vector<Led> led_;
-    std::vector<Led> bracketed_;         ///< tokens by their brackets and ends of statements
+    std::vector<Led> bracketed_;         ///< tokens with brackets by their signs
     std::vector<std::uint8_t> notAlone_; ///< by token: whether it is anything but letters alone
     std::vector<std::uint8_t> opens_;    ///< likewise: whether "(" is its first sign
     std::size_t longest_ = 0;            ///< of the words

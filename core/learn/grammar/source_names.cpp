@@ -273,6 +273,8 @@ void SourceNames::takeSign(char byte) {
         place_.sign = 0;
         return;
     }
+    if ((byte == '/' || byte == '*') && place_.sign == '/')
+        brackets_.takeBack();
     if (byte == '/' && place_.sign == '/') {
         place_.seen = {place_.seen[1], place_.seen[2], Seen::nothing};
         mode_ = Mode::lineComment;
@@ -284,7 +286,7 @@ void SourceNames::takeSign(char byte) {
         mode_ = Mode::blockComment;
         return;
     }
-    if (Brackets::signs.find(byte) != Brackets::signs.npos)
+    if (byte != '#')
         brackets_.take(byte, place_.loop);
     switch (byte) {
     case '"':
@@ -410,6 +412,7 @@ void SourceNames::endWord() {
     if (word_.empty())
         return;
     const auto word = std::exchange(word_, {});
+    brackets_.takeWord(word);
     place_.sign = 0;
     const Seen before = place_.seen[0];
     if (before == Seen::member) {

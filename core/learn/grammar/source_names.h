@@ -82,10 +82,10 @@ class SourceNames {
     bool isKnown(std::string_view name) const;
     /// Whether it is known as a function of CUDA's alone, so that "(" must stand behind it.
     bool isToBeCalled(std::string_view name) const;
-    /// Whether brackets and ends of statements, of Brackets::signs, may come here one behind the
-    /// other.
-    bool allows(std::string_view brackets) const {
-        return brackets_.allow(brackets, place_.loop || word_ == "for");
+    /// Whether bytes that are of no word and no blanks may come here one behind the other, as far
+    /// as brackets and ends of statements are concerned.
+    bool allows(std::string_view bytes) const {
+        return brackets_.allow(bytes, place_.loop || word_ == "for", !word_.empty());
     }
     /// Those of the source that may be used here, the last first; null: none.
     const std::shared_ptr<const DeclaredName> &declared() const { return names_; }

@@ -143,6 +143,11 @@ TEST(NameMasks, BracketsCloseWhatIsOpen) {
     EXPECT_TRUE(mayCome(within(head + "    const auto f = run(i, [&](int j) { return j"), ";"))
         << "a statement of the lambda's";
     EXPECT_FALSE(mayCome(within(head + "    int j = 0;\n}\n"), "}")) << "all are closed";
+    EXPECT_TRUE(mayCome(within(head + "    int j = 0;\n"), "}"));
+    EXPECT_TRUE(mayCome(within(head + "    int j = 0; // (\n#endif\n"), "}"));
+    EXPECT_FALSE(mayCome(within(head + "    int j = i"), "}")) << "the statement has no end";
+    EXPECT_TRUE(mayCome(within(head + "    int j[2] = {0, i"), "}")) << "values";
+    EXPECT_TRUE(mayCome(within("struct S { enum { a, b"), "}")) << "no statements";
     EXPECT_FALSE(mayCome(within(head + "    // (\n    i"), ")"));
     EXPECT_TRUE(mayCome(within(head + "    // i"), ")")) << "a comment";
 }
