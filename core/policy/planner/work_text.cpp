@@ -248,8 +248,9 @@ std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup 
     std::map<std::string, int> count, loads; // by name, of unnamed loads by buffer
     std::map<int, std::string> names;
     std::vector<int> order;
+    std::set<int> known;
     const auto add = [&](int id) {
-        if (std::ranges::find(order, id) == order.end())
+        if (known.insert(id).second)
             order.push_back(id);
     };
     for (const Sweep &sweep : sweepsOf(program, *group.group))
