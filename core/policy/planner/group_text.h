@@ -11,8 +11,8 @@ inline constexpr std::int64_t leastSpelled = 10;
 
 /// What kernels call the values of a group that have names: operators of the task by theirs, "mul",
 /// another one of the same name "mul_x2"; what is read by its buffer's, "in0", or where it is read
-/// in several places "in0_x", "in0_x2". Numbers are by the order of inOrderFrom(), which kernels
-/// follow but where they go along their rows several times.
+/// in several places "in0_x", "in0_x2". Numbers are by the order in which describeGroup() tells
+/// them. What a kernel has as its argument, as a cast to the same type, keeps the task's name.
 std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group);
 
 /// What a group's kernel computes, in the order in which it does, each way along its rows for

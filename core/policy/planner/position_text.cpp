@@ -102,9 +102,7 @@ class PositionText {
         const int range = value.op == "cast" ? value.args[0] : id; // in numbers of another type
         if (value.name.empty() || program_.values[range].kind != Kind::index)
             return {};
-        const auto name = names_.find(id);
-        return fmt::format("{} = {}", name == names_.end() ? value.name : name->second,
-                           ofIndex(range, false));
+        return fmt::format("{} = {}", names_.at(id), ofIndex(range, false));
     }
 
     std::string ofLoad(int id) {
@@ -176,8 +174,6 @@ class PositionText {
             return ofIndex(id, inside);
         if (const auto name = names_.find(id); name != names_.end())
             return name->second;
-        if (!value.name.empty())
-            return value.name;
         if (value.kind != Kind::pointwise)
             return value.op;
         if (value.op == "cast")
@@ -333,14 +329,15 @@ class PositionText {
         std::vector<std::string> factors;
         if (first != 1 || k == last)
             factors.push_back(fmt::to_string(first));
-        for (std::size_t inner = k + 1; inner <= last; ++inner)
-            if (places.dims[inner].size != 1)
-                factors.push_back(fmt::to_string(places.dims[inner].size));
         std::int64_t count = 1, inner = 1; // places that are walked, of the last dimension
+        for (std::size_t behind = k + 1; behind <= last; ++behind) {
+            const std::int64_t size = places.dims[behind].size;
+            inner *= size;
+            if (size != 1)
+                factors.push_back(fmt::to_string(size));
+        }
         for (const auto &[loop, step] : steps)
             count += std::max<std::int64_t>(step, 0) * (nest_.dims[loop].size - 1);
-        for (std::size_t behind = k + 1; behind <= last; ++behind)
-            inner *= places.dims[behind].size;
         // A part that reaches the dimension's end begins so much before it.
         if (dim.first > 0 && beginsBeforeEnd(first, count / inner, dim.size)) {
             const auto begin = fmt::format("{} - {}", dim.size, dim.size - first);

@@ -65,17 +65,63 @@ std::vector<Sweep> sweepsOf(const Program &program, const Group &group) {
     return sweeps;
 }
 
+/// As namesIn(), of the group with these sweeps whose values are all `values`.
+std::map<int, std::string> namesOf(const Program &program, const std::vector<Sweep> &sweeps,
+                                   const std::vector<int> &values) {
+    std::map<std::string, int> count, loads; // by name, of unnamed loads by buffer
+    std::map<int, std::string> names;
+    std::vector<int> order;
+    std::set<int> known;
+    const auto add = [&](int id) {
+        if (known.insert(id).second)
+            order.push_back(id);
+    };
+    for (const Sweep &sweep : sweeps)
+        for (const Step &step : sweep) {
+            std::ranges::for_each(step.values, add);
+            if (step.result >= 0)
+                add(step.result);
+        }
+    std::ranges::for_each(values, add);
+    const auto unnamed = [&](const Value &value) {
+        return value.kind == Kind::load && value.name.empty();
+    };
+    for (const int id : order)
+        if (const Value &value = program.values[id]; unnamed(value))
+            ++loads[program.buffers[value.buffer].name];
+    for (const int id : order) {
+        const Value &value = program.values[id];
+        if (value.name.empty() && value.kind != Kind::load)
+            continue;
+        if (isItsArgument(program, value)) { // no name of a kernel's
+            names[id] = value.name;
+            continue;
+        }
+        auto name = value.name;
+        if (unnamed(value)) {
+            name = program.buffers[value.buffer].name;
+            if (loads[name] > 1)
+                name += "_x";
+        }
+        const int number = ++count[name];
+        names[id] =
+            number == 1 ? name : fmt::format("{}{}{}", name, unnamed(value) ? "" : "_x", number);
+    }
+    return names;
+}
+
 /// What a group computes, in words.
 class WorkText {
   public:
     WorkText(const Program &program, const ScheduledGroup &scheduled)
-        : program_(program), group_(*scheduled.group), names_(namesIn(program, scheduled)),
-          order_(inOrderFrom(program, group_.roots())), rowValues_(program, scheduled.nest),
+        : program_(program), group_(*scheduled.group), sweeps_(sweepsOf(program, group_)),
+          order_(inOrderFrom(program, group_.roots())), names_(namesOf(program, sweeps_, order_)),
+          rowValues_(program, scheduled.nest),
           rows_(group_.product < 0 && !scheduled.nest.elementDims().empty()) {}
 
     std::string text() {
         std::vector<std::string> writes;
-        for (const Sweep &sweep : sweepsOf(program_, group_))
+        for (const Sweep &sweep : sweeps_)
             add(sweep);
         for (const Store &store : group_.stores)
             writes.push_back(fmt::format("{} = {}", shapeText(program_.buffers[store.buffer]),
@@ -176,14 +222,8 @@ class WorkText {
         const Value &value = program_.values[id];
         if (value.name.empty() && (value.op == "cast" || value.op == "place"))
             return stored(value.args[0]);
-        const auto text = value.name.empty() ? knownAs(id) : nameOf(id);
+        const auto text = value.name.empty() ? knownAs(id) : names_.at(id);
         return text.empty() ? value.op : text;
-    }
-
-    /// Of an operator of the task, also where a kernel has it as its argument.
-    std::string nameOf(int id) const {
-        const auto found = names_.find(id);
-        return found == names_.end() ? program_.values[id].name : found->second;
     }
 
     void add(const Sweep &sweep) {
@@ -233,8 +273,9 @@ class WorkText {
 
     const Program &program_;
     const Group &group_;
-    std::map<int, std::string> names_;
+    std::vector<Sweep> sweeps_;
     std::vector<int> order_; ///< all values
+    std::map<int, std::string> names_;
     RowValues rowValues_;
     bool rows_ = false;   ///< there are rows of several elements
     std::set<int> shown_; ///< buffers
@@ -245,42 +286,8 @@ class WorkText {
 } // namespace
 
 std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group) {
-    std::map<std::string, int> count, loads; // by name, of unnamed loads by buffer
-    std::map<int, std::string> names;
-    std::vector<int> order;
-    std::set<int> known;
-    const auto add = [&](int id) {
-        if (known.insert(id).second)
-            order.push_back(id);
-    };
-    for (const Sweep &sweep : sweepsOf(program, *group.group))
-        for (const Step &step : sweep) {
-            std::ranges::for_each(step.values, add);
-            if (step.result >= 0)
-                add(step.result);
-        }
-    std::ranges::for_each(inOrderFrom(program, group.group->roots()), add);
-    const auto unnamed = [&](const Value &value) {
-        return value.kind == Kind::load && value.name.empty();
-    };
-    for (const int id : order)
-        if (const Value &value = program.values[id]; unnamed(value))
-            ++loads[program.buffers[value.buffer].name];
-    for (const int id : order) {
-        const Value &value = program.values[id];
-        if (isItsArgument(program, value) || (value.name.empty() && value.kind != Kind::load))
-            continue;
-        auto name = value.name;
-        if (unnamed(value)) {
-            name = program.buffers[value.buffer].name;
-            if (loads[name] > 1)
-                name += "_x";
-        }
-        const int number = ++count[name];
-        names[id] =
-            number == 1 ? name : fmt::format("{}{}{}", name, unnamed(value) ? "" : "_x", number);
-    }
-    return names;
+    return namesOf(program, sweepsOf(program, *group.group),
+                   inOrderFrom(program, group.group->roots()));
 }
 
 std::string describeGroup(const Program &program, const ScheduledGroup &scheduled) {
