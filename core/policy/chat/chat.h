@@ -62,7 +62,8 @@ struct Exemplar {
 
 /// The beginning: what is to be done, task, device, numerics, the task's text `source` without the
 /// comments above it, the buffers that its plan has (names, roles and keys are those of plan.json)
-/// and its core ATen operators, one a line, as "relu = aten.relu(in0) f32[64, 128]". Ends with
+/// and its core ATen operators, one a line, as "relu = aten.relu(in0) f32[64, 128]", with the index
+/// maps of views behind them (index_map.h). Ends with
 /// "<|im_start|>assistant\n". Depends on the context's task, device and numerics alone; numbers in
 /// front of a task's name are left out, and of a CPU only its threads are told. `exemplars` stand
 /// behind all that, whole, in their order, for the policy to compare.

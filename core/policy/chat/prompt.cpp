@@ -3,6 +3,7 @@
 #include "core/policy/chat/chat.h"
 
 #include "core/base/names.h"
+#include "core/policy/chat/index_map.h"
 #include "core/tools/judge_summary.h"
 #include "core/tools/toolbox.h"
 
@@ -50,8 +51,11 @@ std::string typeText(const TensorType &type) {
 }
 
 /// How a tensor lies where its dimensions lie in another order than they stand.
-std::string orderText(const std::vector<int> &order) {
-    return order.empty() ? "" : fmt::format(", order [{}]", fmt::join(order, ", "));
+std::string orderText(const std::string &name, const TensorType &type,
+                      const std::vector<int> &order) {
+    return order.empty() ? ""
+                         : fmt::format(", order [{}], {}", fmt::join(order, ", "),
+                                       memoryMap(name, type.shape, order));
 }
 
 /// "000077_kronecker_product" is "kronecker_product": the number says nothing of what to do.
@@ -171,12 +175,19 @@ bool isRandom(std::string_view op) { // "aten.bernoulli.p", "aten.normal_.defaul
     return kinds.contains(name);
 }
 
-/// A line an operator. Gradients compute again what the forward pass had, and autograd hands on
-/// aliases: what is there once is told once, and `names` gets its name for the others.
+/// "; map" or nothing.
+std::string behind(const std::string &map) {
+    return map.empty() ? map : "; " + map;
+}
+
+/// A line an operator, with its index map where it has one. Gradients compute again what the
+/// forward pass had, and autograd hands on aliases: what is there once is told once, and `names`
+/// gets its name for the others.
 std::vector<std::string> operatorLines(const task::Graph &graph,
                                        std::map<std::string, std::string> &names) {
     std::vector<std::string> lines;
     std::map<std::string, std::string> told;
+    const IndexMaps maps(graph, names);
     for (const auto &node : graph.nodes) {
         if (node.op == "placeholder" || node.op == "output")
             continue;
@@ -188,7 +199,7 @@ std::vector<std::string> operatorLines(const task::Graph &graph,
         const auto text = nodeText(node, names);
         const auto [first, fresh] = told.try_emplace(text, node.name);
         if (fresh || isRandom(node.op))
-            lines.push_back(fmt::format("{} = {}\n", node.name, text));
+            lines.push_back(fmt::format("{} = {}{}\n", node.name, text, behind(maps.textOf(node))));
         else
             names[node.name] = first->second;
     }
@@ -211,17 +222,17 @@ std::string buffersText(const task::Description &task,
         text +=
             node.origin == task::Origin::input
                 ? fmt::format("{}: input {}{}\n", name, typeText(node.outputs[0]),
-                              orderText(memoryOrderOf(node.outputs[0])))
+                              orderText(name, node.outputs[0], memoryOrderOf(node.outputs[0])))
                 : fmt::format("{}: parameter {} {}\n", name, node.key, typeText(node.outputs[0]));
     }
     for (std::size_t i = 0; i < task.outputs.size(); ++i)
-        text += fmt::format("out{}: output {}{}{}\n", i, typeText(task.outputs[i].type),
-                            orderText(task.graph.outputOrder(i)),
-                            i < task.graph.outputs.size()
-                                ? " = " + (names.contains(task.graph.outputs[i])
-                                               ? names.at(task.graph.outputs[i])
-                                               : task.graph.outputs[i])
-                                : std::string());
+        text += fmt::format(
+            "out{}: output {}{}{}\n", i, typeText(task.outputs[i].type),
+            orderText(fmt::format("out{}", i), task.outputs[i].type, task.graph.outputOrder(i)),
+            i < task.graph.outputs.size()
+                ? " = " + (names.contains(task.graph.outputs[i]) ? names.at(task.graph.outputs[i])
+                                                                 : task.graph.outputs[i])
+                : std::string());
     return text;
 }
 

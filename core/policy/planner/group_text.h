@@ -19,8 +19,9 @@ std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup 
 /// itself: "reads in0 [64, 4096], in1 [64, 1] per row; exp_1(in1) per row, mul(in0, exp_1), sum of
 /// mul over the row; reads in0; div(in0, sum); writes out0 [64, 4096] = div". Operators are named
 /// where they are first computed, with what they are computed from, and buffers wherever they are
-/// needed, with their shape the first time; "per row" is what RowValues has, except in tiles of a
-/// product.
+/// needed, with their shape the first time; of several values that are written each is told behind
+/// what it is computed by, "out0 = div", those of rows first; "per row" is what RowValues has,
+/// except in tiles of a product.
 std::string describeGroup(const Program &program, const ScheduledGroup &group);
 /// "rows 963 * 16, each of 8 * 32": the loops of its nest from outermost to innermost, one that
 /// walks several of a tensor's dimensions in parentheses. Empty for tiles of a product.

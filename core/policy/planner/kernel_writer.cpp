@@ -310,10 +310,16 @@ std::string KernelWriter::valueOf(int id) {
 }
 
 std::string KernelWriter::evaluate(int id) {
-    if (const std::string *known = recall(id))
-        return *known;
     const Value &value = p_.values[id];
     const std::string type = scalarType(value.dtype);
+    const auto named = [&](const std::string &code) {
+        const std::string name = nameFor(id);
+        line(fmt::format("const {} {} = {};", type, name, code));
+        remember(id, name);
+        return name;
+    };
+    if (const std::string *known = recall(id))
+        return wantsName(id, *known) ? named(*known) : *known;
     std::string code;
     switch (value.kind) {
     case Kind::constant:
@@ -373,10 +379,13 @@ std::string KernelWriter::evaluate(int id) {
     case Kind::order:
         return "/* reduction used before it is known */";
     }
-    const std::string name = nameFor(id);
-    line(fmt::format("const {} {} = {};", type, name, code));
-    remember(id, name);
-    return name;
+    return named(code);
+}
+
+bool KernelWriter::wantsName(int id, const std::string &code) const {
+    const Value &value = p_.values[id];
+    return (value.kind == Kind::reduce || value.kind == Kind::scan) && !value.name.empty() &&
+           code.find_first_of(".(") != code.npos;
 }
 
 std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {
@@ -410,7 +419,7 @@ void KernelWriter::hoist(const std::vector<int> &roots) {
         if (const std::string *known = recall(id); known != nullptr) {
             // Results of several rows at once are copied out of their structs, into arrays that
             // loops over rows can read with vector instructions.
-            if (!rowSubscript().empty() && known->find('.') < known->size())
+            if (rowSubscript().empty() ? wantsName(id, *known) : known->find('.') < known->size())
                 wanted.push_back(id);
             return;
         }

@@ -107,6 +107,9 @@ class KernelWriter {
     std::string valueOf(int value);
     /// The same, what it needs in the order in which it needs it.
     std::string evaluate(int value);
+    /// Whether `code`, a result of a sum or scan that is an operator of the task, is to be read
+    /// under the operator's name: it lies in a struct, or is computed where it is read.
+    bool wantsName(int value, const std::string &code) const;
     /// All that has to be computed for a value here, that included; see inOrder().
     std::vector<int> neededFor(int value) const;
     /// Whether a condition is known to be true here.

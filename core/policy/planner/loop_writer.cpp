@@ -31,11 +31,8 @@ class LoopWriter : public StripWriter {
             }
             publishResults(pass, fmt::format("state{}{}", pass, rowSubscript()));
         }
-        if (!rowStores().empty()) {
-            push();
+        if (!rowStores().empty())
             storeRows();
-            pop();
-        }
         const std::vector<int> stores = elementStores();
         if (!stores.empty()) {
             hoist(storeRoots(stores));

@@ -12,18 +12,37 @@ std::string shapeText(const BufferInfo &buffer) {
     return fmt::format("{} [{}]", buffer.name, fmt::join(buffer.shape, ", "));
 }
 
-/// Values and what the row, or a walk along it, has of one of them in the end.
+/// Values and what the row, or a walk along it, has of one of them in the end, or what is written.
 struct Step {
     std::vector<int> values; ///< in the order of the task's operators
-    int result = -1;         ///< -1: they are written
+    int result = -1;         ///< -1: the last of them is written, or is what others are made of
     int input = -1;
     std::string what, where; ///< "sum", "over the row"
+    int store = -1;          ///< where one of several values is written, its number in the group
 };
 
 /// What a kernel computes on one way along its rows, or behind the last one, in its order.
 using Sweep = std::vector<Step>;
 
-std::vector<Sweep> sweepsOf(const Program &program, const Group &group) {
+/// What is written, store by store: that of rows first.
+Sweep written(const Program &program, const ScheduledGroup &scheduled, const std::set<int> &ends) {
+    const auto &stores = scheduled.group->stores;
+    RowValues rowValues(program, scheduled.nest);
+    Sweep sweep;
+    for (const bool ofRows : {true, false})
+        for (std::size_t i = 0; i < stores.size(); ++i)
+            if (rowValues.contains(stores[i].value) == ofRows)
+                sweep.push_back({inOrder(program, reachableFrom(program, {stores[i].value}, ends)),
+                                 -1,
+                                 -1,
+                                 {},
+                                 {},
+                                 stores.size() > 1 ? static_cast<int>(i) : -1});
+    return sweep;
+}
+
+std::vector<Sweep> sweepsOf(const Program &program, const ScheduledGroup &scheduled) {
+    const Group &group = *scheduled.group;
     std::set<int> ends(group.reduces.begin(), group.reduces.end());
     ends.insert(group.scans.begin(), group.scans.end());
     ends.insert(group.orders.begin(), group.orders.end());
@@ -40,15 +59,15 @@ std::vector<Sweep> sweepsOf(const Program &program, const Group &group) {
                               : reducer.kind == Reducer::Kind::maxAndSumOfExp
                                   ? "max and sum of exp"
                                   : program.values[reducer.value].op;
-            sweep.push_back(
-                {valuesOf({reducer.input}), reducer.value, reducer.input, what, "over the row"});
+            sweep.push_back({valuesOf({reducer.input}), reducer.value, reducer.input, what,
+                             "over the row", -1});
         }
         sweeps.push_back(std::move(sweep));
     }
     Sweep walks;
     const auto walk = [&](int id, const char *where) {
         const Value &value = program.values[id];
-        walks.push_back({valuesOf({value.args[0]}), id, value.args[0], value.op, where});
+        walks.push_back({valuesOf({value.args[0]}), id, value.args[0], value.op, where, -1});
     };
     for (const int id : group.scans)
         walk(id, "along the row");
@@ -57,11 +76,8 @@ std::vector<Sweep> sweepsOf(const Program &program, const Group &group) {
     if (!walks.empty())
         sweeps.push_back(std::move(walks));
     if (group.logits >= 0)
-        sweeps.push_back({{valuesOf({group.logits}), -1, -1, {}, {}}});
-    std::vector<int> written;
-    for (const Store &store : group.stores)
-        written.push_back(store.value);
-    sweeps.push_back({{valuesOf(written), -1, -1, {}, {}}});
+        sweeps.push_back({{valuesOf({group.logits}), -1, -1, {}, {}, -1}});
+    sweeps.push_back(written(program, scheduled, ends));
     return sweeps;
 }
 
@@ -114,7 +130,7 @@ std::map<int, std::string> namesOf(const Program &program, const std::vector<Swe
 class WorkText {
   public:
     WorkText(const Program &program, const ScheduledGroup &scheduled)
-        : program_(program), group_(*scheduled.group), sweeps_(sweepsOf(program, group_)),
+        : program_(program), group_(*scheduled.group), sweeps_(sweepsOf(program, scheduled)),
           order_(inOrderFrom(program, group_.roots())), names_(namesOf(program, sweeps_, order_)),
           rowValues_(program, scheduled.nest),
           rows_(group_.product < 0 && !scheduled.nest.elementDims().empty()) {}
@@ -226,6 +242,10 @@ class WorkText {
         return text.empty() ? value.op : text;
     }
 
+    std::string storeText(const Store &store) const {
+        return fmt::format("{} = {}", program_.buffers[store.buffer].name, stored(store.value));
+    }
+
     void add(const Sweep &sweep) {
         std::vector<std::string> reads, ops;
         if (parts_.empty()) {
@@ -235,13 +255,21 @@ class WorkText {
                 ops.push_back(std::move(product));
         }
         addReads(sweep, reads);
+        const auto before = ops.size();
+        std::size_t stores = 0;
         for (const Step &step : sweep) {
             for (const int id : step.values)
                 if (const auto text = operatorText(id); !text.empty() && told_.insert(id).second)
                     ops.push_back(text + sourcesText(program_.values[id]) + perRow(id));
             if (step.result >= 0)
                 ops.push_back(resultText(step));
+            if (step.store >= 0) {
+                ops.push_back(storeText(group_.stores[step.store]));
+                ++stores;
+            }
         }
+        if (ops.size() == before + stores) // nothing is computed between them
+            ops.resize(before);
         if (!reads.empty())
             parts_.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
         if (!ops.empty())
@@ -286,8 +314,7 @@ class WorkText {
 } // namespace
 
 std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group) {
-    return namesOf(program, sweepsOf(program, *group.group),
-                   inOrderFrom(program, group.group->roots()));
+    return namesOf(program, sweepsOf(program, group), inOrderFrom(program, group.group->roots()));
 }
 
 std::string describeGroup(const Program &program, const ScheduledGroup &scheduled) {

@@ -427,7 +427,7 @@ TEST(Group, IsToldOneWayAlongItsRowsAfterTheOther) {
     u.store(u.program.pointwise("cast", {scaled}, DType::float16), {{i}, {j}}, out);
     u.store(sum, {{i}}, other);
     EXPECT_EQ(u.description(), "reads in0 [4, 8]; abs, sum of abs(in0) over the row; reads in0, "
-                               "in1 [8]; div_1(in0, sum), mul; "
+                               "in1 [8]; out1 = sum, div_1(in0, sum), mul, out0 = mul; "
                                "writes out0 [4, 8] = mul, out1 [4] = sum");
 }
 
@@ -530,8 +530,10 @@ TEST(Group, TellsWhatIsReadBehindAScan) {
     const int factor = u.program.load(by, {{j}});
     u.store(factor, {{j}}, copy);
     u.store(u.program.pointwise("mul", {scan, factor}, DType::float32), {{i}, {j}}, out);
-    EXPECT_EQ(u.description(), "reads in0 [4, 8]; sum of in0 along the row; reads in1 [8]; mul; "
-                               "writes out0 [8] = in1, out1 [4, 8] = mul");
+    EXPECT_EQ(
+        u.description(),
+        "reads in0 [4, 8]; sum of in0 along the row; reads in1 [8]; out0 = in1, mul, out1 = mul; "
+        "writes out0 [8] = in1, out1 [4, 8] = mul");
 }
 
 } // namespace

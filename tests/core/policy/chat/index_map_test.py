@@ -1,0 +1,199 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Index maps of prompts, element by element, against ATen: usage index_map_test.py CUDA_AGENT
+
+Prompts of modules that view a tensor in all ways that have a map are made by `cuda-agent corpus`; their operators are
+then computed one after the other, and each map has to name the elements that its operator's result has.
+"""
+
+import gzip
+import itertools
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import torch
+
+CUDA_AGENT = sys.argv.pop()
+MODULE = """import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return {}
+
+
+def get_inputs():
+    return [torch.randn({})]
+
+
+def get_init_inputs():
+    return []
+"""
+# What forward() returns, by the sizes of x.
+MODULES = {
+    "2, 3, 4, 5": [
+        "x.permute(0, 2, 1, 3) * 2", "x.reshape(6, 20).flip(1) + 1", "x.view(2, 12, 5)[:, 2:9:2] * 2",
+        "F.pad(x, (1, 2, 0, 1, 2, 0), value=3.0) * 2", "F.pad(x, (-1, 2)) * 2", "torch.cat([x, x * 2, x[:, :1]], 1) + 1",
+        "sum(part.sum(2) for part in x.split([2, 1, 1], dim=2))", "x.repeat(1, 2, 1, 3) + 1", "torch.roll(x, 2, 3) * 2",
+        "x[:, 1].unsqueeze(-1).expand(2, 4, 5, 3) * 2", "x.diagonal(1, 1, 3) * 2", "x.diagonal(-1, 2, 3) * 2",
+        "x.unfold(3, 3, 2) * 2", "torch.diagonal_scatter(x, x[..., 0] * 2, 0, -2, -1)", "x.mT.flatten(1) * 2",
+        "torch.slice_scatter(x, x[:, :, 1:3] * 2, 2, 1, 3) + 1", "torch.select_scatter(x, x[:, 1] * 3, 1, 2) + 1",
+        "x[:, :, torch.tensor([3, 0, 1])[:, None], torch.tensor([1, 4])] * 2", "x[torch.tensor([1, 0, 1])] * 2",
+        "x[torch.tensor([1, 0, 1]), :, torch.tensor([2, 2, 3])] * 2",
+        "torch.index_select(x, 2, torch.tensor([1, 1, 3, 0, 2])) * 2",
+        "torch.gather(x, 1, torch.remainder((x[:, :2] * 10).long(), 3)) * 2",
+        "F.embedding(torch.remainder((x * 10).long(), 4), x[0, 0]) * 2", "F.interpolate(x, scale_factor=2) * 2",
+        "F.interpolate(x, size=(3, 7)) * 2", "F.interpolate(x, size=(6, 7), mode='bilinear') * 2",
+        "F.interpolate(x, scale_factor=2.5, mode='bilinear', align_corners=True) * 2",
+        "F.channel_shuffle(x.permute(0, 2, 1, 3), 2) + 1", "x.rot90(1, (2, 3)) * 2", "F.unfold(x, 2) * 2",
+        "x.reshape(2, 3, 2, 2, 5).transpose(1, 3).reshape(4, 3, 10) * 2", "x[..., -1] * x[..., ::2].sum(-1)"],
+    "2, 3, 4, 6": ["F.interpolate(x, scale_factor=1.5) * 2", "F.avg_pool2d(x, 2) * 2", "F.pixel_unshuffle(x, 2) + 1",
+                   "x.unflatten(3, (2, 3)).sum(3)", "F.adaptive_avg_pool2d(x, (2, 3)) * 2"],
+    "2, 1, 4, 5": ["x.squeeze(1).reshape(20, 2) * 1.5"],
+    "2, 4, 3, 5": ["F.pixel_shuffle(x, 2) + 1"],
+    "2, 4, 5": ["F.pad(x, (1, 2), mode='circular') * 2", "F.pad(x, (1, 2), mode='reflect') * 2",
+                "F.avg_pool1d(x, 3, 2, 1) * 2", "F.interpolate(x, size=8, mode='linear') * 2"],
+    "2, 2, 3, 4, 5": ["F.interpolate(x, scale_factor=1.5) * 2", "F.adaptive_avg_pool3d(x, (1, 2, 5)) * 2",
+                      "F.avg_pool3d(x, 2, 1) * 2", "F.max_pool3d(x, 2, 1, 1) * 2"],
+    "2, 3, 8, 9": ["F.max_pool2d(x, (3, 2), stride=(2, 1), padding=1, dilation=(1, 2)) * 2"],
+}
+MAPPED = {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "avg_pool2d", "avg_pool3d", "cat", "constant_pad_nd", "diagonal",
+          "diagonal_scatter", "embedding", "expand", "flip", "gather", "getitem", "index", "index_select",
+          "max_pool2d_with_indices", "max_pool3d_with_indices", "permute", "repeat", "select", "slice", "slice_scatter",
+          "squeeze", "unfold", "unsqueeze", "upsample_bilinear2d", "upsample_nearest2d", "view"}
+
+
+class Elements:
+    """A tensor that is read one element at a time: outside of it IndexError, also at negative places."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __getitem__(self, places):
+        places = places if isinstance(places, tuple) else (places,)
+        if len(places) != self.tensor.dim() or not all(0 <= p < n for p, n in zip(places, self.tensor.shape)):
+            raise IndexError(f"{places} of {list(self.tensor.shape)}")
+        return self.tensor[tuple(int(p) for p in places)].item()
+
+
+class Between(Elements):
+    """The same at places between elements: all dimensions interpolated, over the last element the last."""
+
+    def __getitem__(self, places):
+        total = 0.0
+        for corner in itertools.product((0, 1), repeat=len(places)):
+            weight = 1.0
+            at = []
+            for place, side, size in zip(places, corner, self.tensor.shape):
+                low = int(place)
+                weight *= place - low if side else 1 - (place - low)
+                at.append(min(low + side, size - 1))
+            if weight:
+                total += weight * super().__getitem__(tuple(at))
+        return total
+
+
+def computed(line, values):
+    """The result of "name = aten.op(arguments) type", by the values before it."""
+    part = re.match(r"\w+ = (\w+)\[(\d+)\] ", line)
+    if part:
+        return values[part[1]][int(part[2])]
+    op, arguments = re.match(r"\w+ = aten\.(\w+)\((.*)\) \w+\[[^\]]*\](?:, \w+\[[^\]]*\])*$", line).groups()
+    arguments = re.sub(r'(, )?memory_format="[^"]*"', "", re.sub(r"dtype=(\w+)", r"dtype=torch.\1", arguments))
+    if op == "constant_pad_nd": # pairs, outermost first, where ATen has one list that begins with the last dimension
+        pairs = re.findall(r"\((-?\d+), (-?\d+)\)", arguments)
+        arguments = re.sub(r"\[\(.*\)\]", str([int(n) for pair in reversed(pairs) for n in pair]), arguments)
+    op = "reshape" if op == "view" else op # a copy's memory may lie in another order here
+    result = eval(f"torch.ops.aten.{op}({arguments})", {"torch": torch, **values})
+    return result.zero_() if op == "empty" else result
+
+
+def told(right, values, places):
+    """What the right side of a map says of the element at `places`, a number for each letter."""
+    scalars = {name: value.item() for name, value in values.items() if value.dim() == 0}
+    names = {name: Elements(value) for name, value in values.items()} | scalars | places
+    names["clampmin"] = max
+
+    def number(text, more={}):
+        return eval(text.replace("/", "//"), {**names, **more})
+
+    if window := re.match(r"(mean|max) over (.*?) of (.*)$", right):
+        loops = re.findall(r"(r\d+) < (\d+)", window[2])
+        found = []
+        for at in itertools.product(*(range(int(size)) for _, size in loops)):
+            try:
+                found.append(number(window[3], {name: i for (name, _), i in zip(loops, at)}))
+            except IndexError: # the border
+                found += [0.0] if window[1] == "mean" else []
+        return max(found) if window[1] == "max" else sum(found) / len(found)
+    if right.startswith("between neighbours of "):
+        names |= {name: Between(value) for name, value in values.items()}
+        return number(right.removeprefix("between neighbours of "))
+    for piece in right.split("; "):
+        inner, _, condition = piece.partition(" where ")
+        condition, _, otherwise = condition.partition(", else ")
+        if not condition or number(condition):
+            return number(inner)
+        if otherwise:
+            return number(otherwise)
+    raise ValueError(f"no piece of {right} has {places}")
+
+
+class IndexMapTest(unittest.TestCase):
+    def prompts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tasks = pathlib.Path(folder, "set.jsonl")
+            with tasks.open("w") as out:
+                for i, (sizes, text) in enumerate((s, t) for s, texts in MODULES.items() for t in texts):
+                    print(json.dumps({"name": f"{i:06d}_view", "code": MODULE.format(text, sizes), "split": "train",
+                                      "level": "1", "ops": [], "data_source": "composed", "kinds": ["view"]}), file=out)
+            subprocess.run([CUDA_AGENT, "corpus", str(tasks), "--device", "cpu", "--per-task", "1", "--broken", "0",
+                            "--jobs", "2", "--out", folder + "/out"], check=True, capture_output=True,
+                           env={**os.environ, "CUDA_AGENT_PYTHON": sys.executable})
+            with gzip.open(folder + "/out/corpus.jsonl.gz", "rt") as lines:
+                return [json.loads(line)["segments"][0]["text"] for line in lines]
+
+    def check(self, line, values):
+        """Computes a line's operator and, where it has a map, compares all elements. Returns the operator then."""
+        line, _, text = line.partition("; ")
+        name = line.split(" = ")[0]
+        values[name] = computed(line, values)
+        if not text:
+            return None
+        result = values[name][0] if isinstance(values[name], (tuple, list)) else values[name]
+        left, right = text.split(" = ", 1)
+        letters = re.search(r"\[([^\]]*)\]$", left.replace("[0][", "["))
+        letters = letters[1].split(", ") if letters else []
+        self.assertEqual(len(letters), result.dim(), text)
+        tensors = {n: v for n, v in values.items() if isinstance(v, torch.Tensor)}
+        for at in itertools.product(*(range(size) for size in result.shape)):
+            places = {letter: i for letter, i in zip(letters, at) if letter != "0"}
+            self.assertAlmostEqual(told(right, tensors, places), result[at].item(), 4, f"{line}; {text} at {at}")
+        return op[1] if (op := re.search(r"aten\.(\w+)", line)) else "getitem"
+
+    def test_maps_name_the_elements_that_operators_take(self):
+        torch.manual_seed(1)
+        seen = set()
+        prompts = self.prompts()
+        self.assertEqual(len(prompts), sum(map(len, MODULES.values())))
+        for prompt in prompts:
+            values = {}
+            for name, sizes in re.findall(r"^(\w+): input f32\[([^\]]*)\]", prompt, re.M):
+                values[name] = torch.randn([int(size) for size in sizes.split(", ")])
+            for name, sizes in re.findall(r"^(\w+): (?:parameter|constant) \S+ i64\[([^\]]*)\]", prompt, re.M):
+                values[name] = torch.randint(0, 2, [int(size) for size in sizes.split(", ")])
+            for line in prompt.split("Operators:\n")[1].split("<|im_end|>")[0].split("\n"):
+                seen.add(self.check(line, values))
+        self.assertEqual(seen - {None}, MAPPED)
+
+
+if __name__ == "__main__":
+    unittest.main()
