@@ -226,8 +226,9 @@ std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
 } // namespace
 
 SizeSpelling::SizeSpelling(const task::Description &task, std::string_view prompt,
-                           std::string_view schedule, Parts parts)
-    : parts_(std::move(parts)) {
+                           std::string_view schedule, Parts parts) {
+    for (auto &part : parts)
+        parts_.emplace(std::move(part.name), std::move(part.sizes));
     for (auto number = nextNumber(prompt, 0); number; number = nextNumber(prompt, number->end))
         prompt_.insert(number->value);
     shown_ = prompt_;
@@ -328,11 +329,12 @@ std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
 }
 
 const policy::SizeTexts *SizeSpelling::partOf(std::string_view kernel) const {
-    for (const auto &part : parts_)
-        if (kernel.starts_with(part.name) &&
-            (kernel.size() == part.name.size() || !isDigit(kernel[part.name.size()])))
-            return &part.sizes;
-    return nullptr;
+    // "reduce0_combine": a part's name ends with its number.
+    const auto digits = std::ranges::find_if(kernel, isDigit);
+    const auto end = std::find_if_not(digits, kernel.end(), isDigit);
+    const auto found =
+        parts_.find(kernel.substr(0, static_cast<std::size_t>(end - kernel.begin())));
+    return found == parts_.end() ? nullptr : &found->second;
 }
 
 std::string SizeSpelling::told(std::string_view text, std::size_t at, std::int64_t number,
@@ -483,14 +485,15 @@ CandidateText SizeSpelling::spelled(CandidateText candidate) const {
     const auto begins = kernelsIn(candidate.kernels);
     const Json steps =
         candidate.plan.is_object() ? candidate.plan.value("steps", Json::array()) : Json::array();
+    std::map<const policy::SizeTexts *, Json> stepsOf; // by part
+    for (const Json &step : steps)
+        stepsOf[partOf(step.value("entry", ""))].push_back(step);
     std::string text;
     std::size_t done = 0;
     const auto add = [&](std::size_t end, const std::string &kernel) {
         const auto *sizes = kernel.empty() ? nullptr : partOf(kernel);
-        Json own = Json::array();
-        for (const Json &step : steps)
-            if (sizes != nullptr && partOf(step.value("entry", "")) == sizes)
-                own.push_back(step);
+        const auto found = stepsOf.find(sizes);
+        const Json own = found == stepsOf.end() ? Json::array() : found->second;
         text += kernels(candidate.kernels.substr(done, end - done),
                         roundingsOf(sizes != nullptr ? own : candidate.plan, sizes), sizes);
         done = end;

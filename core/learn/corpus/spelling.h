@@ -71,7 +71,7 @@ class SizeSpelling {
     std::string expression(const std::string &text, const policy::SizeTexts *sizes) const;
     void expressions(Json &plan, const policy::SizeTexts *sizes) const;
 
-    Parts parts_;
+    std::map<std::string, policy::SizeTexts, std::less<>> parts_;
     std::set<std::int64_t> prompt_;                ///< numbers that it shows
     std::set<std::int64_t> shown_;                 ///< there, or of the schedule
     std::set<std::int64_t> blocks_;                ///< parts that the schedule cuts rows into

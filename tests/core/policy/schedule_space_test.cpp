@@ -75,6 +75,23 @@ TEST(ScheduleSpace, VariablesAreNamedAsTheOperatorsOfTheTask) {
     }
 }
 
+TEST(ScheduleSpace, ResultsOfRowsAreReadUnderTheOperatorsName) {
+    GraphWriter g;
+    const TensorType rows = f32({64, 1}), all = f32({64, 4096});
+    const Json x = g.input(all);
+    const Json sum = g.op("sum.dim_IntList", rows, x, Json{1}, true);
+    const Json scaled = g.op("mul.Tensor", rows, sum, 0.5);
+    const Json scanned = g.op("cumsum.default", all, g.op("div.Tensor", all, x, sum), 1);
+    const auto space =
+        spaceOf(g.returning({scaled, g.op("exp.default", all, scanned)}), device::Kind::cuda);
+    const auto kernels = kernelsOf(space, space.allSingleChanges().at(0));
+    const std::string total = sum["node"], running = scanned["node"];
+    for (const auto &line :
+         {fmt::format("const float {} = state0.sum0;", total), fmt::format(" = {} * 0.5f;", total),
+          fmt::format("const float {} = (", running)})
+        EXPECT_NE(kernels.find(line), kernels.npos) << line << "\n" << kernels;
+}
+
 TEST(ScheduleSpace, NoVariableHidesWhatKernelsCall) {
     EXPECT_TRUE(isReserved("exp", true)) << "exp(x) of a double";
     EXPECT_FALSE(isReserved("exp", false)) << "expf(x) of a float";

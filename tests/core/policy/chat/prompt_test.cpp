@@ -118,6 +118,58 @@ TEST(ChatPrompt, PadsAreToldByDimension) {
         << text;
 }
 
+/// A context with one more node: what comes behind its type in the prompt.
+std::string mapOf(const char *op, Shape shape, Json args) {
+    auto context = contextOf();
+    task::Node view;
+    view.name = "view";
+    view.op = op;
+    view.args = std::move(args);
+    view.outputs = {contiguousType(DType::float32, std::move(shape))};
+    context.task.graph.nodes.push_back(view);
+    const auto text = promptOf(context, "").text;
+    const auto from = text.find("view = aten.");
+    const auto line = text.substr(from, text.find("<|im_end|>", from) - from);
+    const auto map = line.find("; ");
+    return map == line.npos ? "" : line.substr(map + 2);
+}
+const Json x{{"node", "x"}}; // f32[64, 128]
+
+// Each kind of view is compared with ATen in index_map_test.py.
+TEST(ChatPrompt, ViewsAreToldAsIndexMaps) {
+    EXPECT_EQ(mapOf("aten.permute.default", {128, 64}, {x, {1, 0}}), "view[a, b] = in0[b, a]");
+    EXPECT_EQ(mapOf("aten.view.default", {8, 8, 128}, {x, {8, 8, 128}}),
+              "view[a, b, c] = in0[a * 8 + b, c]");
+    EXPECT_EQ(mapOf("aten.unsqueeze.default", {64, 1, 128}, {x, 1}), "view[a, 0, c] = in0[a, c]");
+    EXPECT_EQ(mapOf("aten.constant_pad_nd.default", {67, 130}, {x, {1, 1, 0, 3}, 0.5}),
+              "view[a, b] = in0[a, b - 1] where a < 64 and b >= 1 and b < (128 + 1), else 0.5");
+    EXPECT_EQ(mapOf("aten.cat.default", {128, 128}, {{x, x}}),
+              "view[a, b] = in0[a, b] where a < 64; in0[a - 64, b] where a >= 64");
+    EXPECT_EQ(mapOf("aten.sin.default", {64, 128}, {x}), "");
+}
+
+TEST(ChatPrompt, ViewsThatCannotBeSoHaveNoMap) {
+    EXPECT_EQ(mapOf("aten.permute.default", {128, 64}, {x, {1, 7}}), "");
+    EXPECT_EQ(mapOf("aten.permute.default", {128, 64}, {x}), "");
+    EXPECT_EQ(mapOf("aten.view.default", {3, 5}, {x, {3, 5}}), "");
+    EXPECT_EQ(mapOf("aten.slice.Tensor", {64, 12}, {x, 9, 0, 12}), "");
+    EXPECT_EQ(mapOf("aten.select.int", {128}, {"x", 0, 3}), "");
+    EXPECT_EQ(mapOf("aten.cat.default", {64, 128}, {Json(std::vector<Json>(13, x)), 0}), "");
+    EXPECT_EQ(mapOf("aten.index.Tensor", {3, 128}, {x, {nullptr, nullptr, x}}), "");
+    EXPECT_EQ(mapOf("aten.diagonal.default", {}, {x}), "");
+    EXPECT_EQ(mapOf("aten.view.default", Shape(27, 1), {x, 1}), "");
+}
+
+TEST(ChatPrompt, TellsWhereOtherwiseOrderedTensorsLie) {
+    auto context = contextOf();
+    context.task.graph.nodes[0].outputs[0].strides = {1, 64};
+    const auto text = promptOf(context, "").text;
+    EXPECT_NE(
+        text.find("in0: input f32[64, 128], order [1, 0], in0[a, b] at [b, a] of [128, 64]\n"),
+        std::string::npos)
+        << text;
+}
+
 TEST(ChatPrompt, CommentsAboveTheTaskAreLeftOut) {
     const auto bare = promptOf(contextOf(), "import torch\n# a step\nclass Model: pass\n").text;
     for (const auto *heading : {"# a licence\n# of two lines\n\n", "\n\n", "#\r\n\r\n"})
