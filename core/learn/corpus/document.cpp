@@ -13,8 +13,8 @@ namespace cuda_agent::learn {
 
 namespace {
 
-constexpr std::size_t mostParts = 10;  ///< that a thought tells of
-constexpr std::size_t mostBytes = 900; ///< of what it tells of one
+constexpr std::size_t mostParts = 24;   ///< that a thought tells of
+constexpr std::size_t mostBytes = 3000; ///< of what it tells of one
 
 std::string shortened(std::string text) {
     if (text.size() > mostBytes)

@@ -102,7 +102,9 @@ std::string_view withoutHeading(std::string_view source) {
     return source;
 }
 
-std::string valueText(const Json &value, const std::map<std::string, std::string> &names) {
+/// `rounded`: numbers as a float has them, 0.6666667 and not 0.6666666666666666.
+std::string valueText(const Json &value, const std::map<std::string, std::string> &names,
+                      bool rounded = false) {
     if (value.is_object()) {
         if (const auto *node = task::nodeOf(value)) {
             const auto found = names.find(*node);
@@ -119,10 +121,16 @@ std::string valueText(const Json &value, const std::map<std::string, std::string
     if (value.is_array()) {
         std::vector<std::string> parts;
         for (const auto &part : value)
-            parts.push_back(valueText(part, names));
+            parts.push_back(valueText(part, names, rounded));
         return fmt::format("[{}]", fmt::join(parts, ", "));
     }
-    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (rounded && value.is_number_float()) {
+        auto shorter = fmt::format("{}", static_cast<float>(value.get<double>()));
+        if (shorter.size() + 2 < text.size()) // not "2" of 2.0
+            return shorter;
+    }
+    return text;
 }
 
 /// "[(0, 0), (1, 2)]": what is added before and behind along each of `dims` dimensions, outermost
@@ -141,11 +149,14 @@ std::string paddingText(const Json &amounts, std::size_t dims) {
 /// "aten.add(in0, in1) f32[64]": without the name that it gets.
 std::string nodeText(const task::Node &node, const std::map<std::string, std::string> &names) {
     std::vector<std::string> arguments;
+    // Only what is computed in double has more digits.
+    const bool rounded = std::ranges::none_of(
+        node.outputs, [](const TensorType &type) { return type.dtype == DType::float64; });
     const bool pads = node.op.starts_with("aten.constant_pad_nd") && node.outputs.size() == 1;
     for (const auto &argument : node.args)
         arguments.push_back(pads && arguments.size() == 1 && argument.is_array()
                                 ? paddingText(argument, node.outputs[0].shape.size())
-                                : valueText(argument, names));
+                                : valueText(argument, names, rounded));
     std::vector<std::string> types;
     for (const auto &type : node.outputs)
         types.push_back(typeText(type));
@@ -155,7 +166,7 @@ std::string nodeText(const task::Node &node, const std::map<std::string, std::st
         arguments.pop_back();
     for (const auto &[name, value] : node.kwargs.items())
         if (!value.is_null())
-            arguments.push_back(fmt::format("{}={}", name, valueText(value, names)));
+            arguments.push_back(fmt::format("{}={}", name, valueText(value, names, rounded)));
     return fmt::format("{}({}) {}", plainOperator(node.op), fmt::join(arguments, ", "),
                        fmt::join(types, ", "));
 }

@@ -138,7 +138,7 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
                                                       {512, 16, 1},
                                                       {512, 16, f.vector}}) {
             const std::int64_t each = ceilDivide(f.elements, lanesY) * vector * f.arrays;
-            if (each > 80 || vector > f.vector || (vector == 1 && f.vector == 1 && false))
+            if (each > 80 || vector > f.vector)
                 continue;
             Schedule s =
                 make(threads, lanesY, vector, static_cast<int>(ceilDivide(f.elements, lanesY)), 1);

@@ -158,8 +158,10 @@ class WorkText {
         if (const auto name = names_.find(id); name != names_.end())
             return name->second;
         switch (value.kind) {
-        case Kind::constant:
-            return fmt::format("{}", value.number);
+        case Kind::constant: // as kernels have it
+            return isFloating(value.dtype) && value.dtype != DType::float64
+                       ? fmt::format("{}", static_cast<float>(value.number))
+                       : fmt::format("{}", value.number);
         case Kind::pointwise:
         case Kind::index:
             return {};

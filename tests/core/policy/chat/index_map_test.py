@@ -54,7 +54,10 @@ MODULES = {
         "F.interpolate(x, size=(3, 7)) * 2", "F.interpolate(x, size=(6, 7), mode='bilinear') * 2",
         "F.interpolate(x, scale_factor=2.5, mode='bilinear', align_corners=True) * 2",
         "F.channel_shuffle(x.permute(0, 2, 1, 3), 2) + 1", "x.rot90(1, (2, 3)) * 2", "F.unfold(x, 2) * 2",
-        "x.reshape(2, 3, 2, 2, 5).transpose(1, 3).reshape(4, 3, 10) * 2", "x[..., -1] * x[..., ::2].sum(-1)"],
+        "x.reshape(2, 3, 2, 2, 5).transpose(1, 3).reshape(4, 3, 10) * 2", "x[..., -1] * x[..., ::2].sum(-1)",
+        "x.sum((1, 3), keepdim=True) * 2", "x.mean(1) * 2", "x.amax((0, -1)) * 2", "x.amin(2, keepdim=True) * 2",
+        "x.max(1)[0] * x.min(1)[0]", "torch.linalg.vector_norm(x, 2, (1, 2)) * 2", "x.sum() * 2",
+        "torch.any(x > 1, -1) * 2.0"],
     "2, 3, 4, 6": ["F.interpolate(x, scale_factor=1.5) * 2", "F.avg_pool2d(x, 2) * 2", "F.pixel_unshuffle(x, 2) + 1",
                    "x.unflatten(3, (2, 3)).sum(3)", "F.adaptive_avg_pool2d(x, (2, 3)) * 2"],
     "2, 1, 4, 5": ["x.squeeze(1).reshape(20, 2) * 1.5"],
@@ -65,10 +68,11 @@ MODULES = {
                       "F.avg_pool3d(x, 2, 1) * 2", "F.max_pool3d(x, 2, 1, 1) * 2"],
     "2, 3, 8, 9": ["F.max_pool2d(x, (3, 2), stride=(2, 1), padding=1, dilation=(1, 2)) * 2"],
 }
-MAPPED = {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "avg_pool2d", "avg_pool3d", "cat", "constant_pad_nd", "diagonal",
-          "diagonal_scatter", "embedding", "expand", "flip", "gather", "getitem", "index", "index_select",
-          "max_pool2d_with_indices", "max_pool3d_with_indices", "permute", "repeat", "select", "slice", "slice_scatter",
-          "squeeze", "unfold", "unsqueeze", "upsample_bilinear2d", "upsample_nearest2d", "view"}
+MAPPED = {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "amax", "amin", "any", "avg_pool2d", "avg_pool3d", "cat",
+          "constant_pad_nd", "diagonal", "diagonal_scatter", "embedding", "expand", "flip", "gather", "getitem", "index",
+          "index_select", "linalg_vector_norm", "max", "max_pool2d_with_indices", "max_pool3d_with_indices", "mean", "min",
+          "permute", "repeat", "select", "slice", "slice_scatter", "squeeze", "sum", "unfold", "unsqueeze",
+          "upsample_bilinear2d", "upsample_nearest2d", "view"}
 
 
 class Elements:
@@ -125,7 +129,7 @@ def told(right, values, places):
     def number(text, more={}):
         return eval(text.replace("/", "//"), {**names, **more})
 
-    if window := re.match(r"(mean|max) over (.*?) of (.*)$", right):
+    if window := re.match(r"(\w+) over (.*?) of (.*)$", right):
         loops = re.findall(r"(r\d+) < (\d+)", window[2])
         found = []
         for at in itertools.product(*(range(int(size)) for _, size in loops)):
@@ -133,7 +137,8 @@ def told(right, values, places):
                 found.append(number(window[3], {name: i for (name, _), i in zip(loops, at)}))
             except IndexError: # the border
                 found += [0.0] if window[1] == "mean" else []
-        return max(found) if window[1] == "max" else sum(found) / len(found)
+        return {"max": max, "min": min, "any": any, "sum": sum, "mean": lambda all: sum(all) / len(all),
+                "norm": lambda all: sum(x * x for x in all) ** 0.5}[window[1]](found)
     if right.startswith("between neighbours of "):
         names |= {name: Between(value) for name, value in values.items()}
         return number(right.removeprefix("between neighbours of "))

@@ -170,6 +170,24 @@ TEST(ChatPrompt, TellsWhereOtherwiseOrderedTensorsLie) {
         << text;
 }
 
+TEST(ChatPrompt, NumbersHaveTheDigitsThatAreComputedWith) {
+    auto context = contextOf();
+    const auto scaled = [&](const char *name, DType type) {
+        task::Node mul;
+        mul.name = name;
+        mul.op = "aten.mul.Tensor";
+        mul.args = {{{"node", "x"}}, 2.0 / 3};
+        mul.outputs = {contiguousType(type, {64, 128})};
+        context.task.graph.nodes.push_back(mul);
+    };
+    scaled("half", DType::float16);
+    scaled("wide", DType::float64);
+    const auto text = promptOf(context, "").text;
+    EXPECT_NE(text.find("half = aten.mul(in0, 0.6666667) f16"), text.npos) << text;
+    EXPECT_NE(text.find("wide = aten.mul(in0, 0.6666666666666666) f64"), text.npos) << text;
+    EXPECT_NE(text.find("alpha=2)"), text.npos);
+}
+
 TEST(ChatPrompt, CommentsAboveTheTaskAreLeftOut) {
     const auto bare = promptOf(contextOf(), "import torch\n# a step\nclass Model: pass\n").text;
     for (const auto *heading : {"# a licence\n# of two lines\n\n", "\n\n", "#\r\n\r\n"})
