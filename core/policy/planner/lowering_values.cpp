@@ -96,7 +96,9 @@ View Lowering::apply(const std::string &op, std::vector<View> args, DType dtype)
 View Lowering::cast(const View &view, DType dtype) {
     if (dtypeOf(view) == dtype)
         return view;
-    return {program.pointwise("cast", {view.value}, dtype), view.dims};
+    // The same number of what positions have in 32 bits.
+    const int value = isFloating(dtype) ? narrowed(view.value) : view.value;
+    return {program.pointwise("cast", {value}, dtype), view.dims};
 }
 
 View Lowering::reduce(const std::string &op, const View &view, const std::vector<int> &dims,

@@ -441,5 +441,21 @@ TEST(ScheduleSpace, PositionsOfPlacesAreShortAndNeedNoBorder) {
     EXPECT_EQ(kernel.find(" ? "), kernel.npos) << kernel;
 }
 
+TEST(ScheduleSpace, WholePlacesThatFormulasTakeAreThoseOfPositions) {
+    // x[:, arange(8) + 1] * arange(8): one variable, of 32 bits, for both.
+    GraphWriter g;
+    const Json x = g.input(f32({4096, 16}));
+    const Json places = g.op("arange.start_step", i64({8}), 0, 8);
+    const Json next = g.op("add.Tensor", i64({8}), places, 1);
+    const Json picked = g.op("index.Tensor", f32({4096, 8}), x, Json{nullptr, next});
+    const Json weights = g.op("_to_copy.default", f32({8}), places);
+    const auto space = spaceOf(g.returning({g.op("mul.Tensor", f32({4096, 8}), picked, weights)}),
+                               device::Kind::cuda);
+    const std::string first = kernelsOf(space, space.allSingleChanges().at(0));
+    const std::string kernel = first.substr(first.find("extern \"C\""));
+    EXPECT_EQ(kernel.find("const long long " + places["node"].get<std::string>()), kernel.npos)
+        << kernel;
+}
+
 } // namespace
 } // namespace cuda_agent::policy::graphs
