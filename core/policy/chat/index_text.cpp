@@ -74,15 +74,12 @@ std::optional<Texts> reshaped(const Shape &shape, const Texts &places, const Sha
         std::int64_t out = at < shape.size() ? shape[at++] : 1;
         std::int64_t source = in < of.size() ? of[in++] : 1;
         while (out != source) {
-            if (out < source) {
-                if (at == shape.size())
-                    return {};
-                out *= shape[at++];
-            } else {
-                if (in == of.size())
-                    return {};
-                source *= of[in++];
-            }
+            const bool more = out < source; // of the result's dimensions
+            if (more ? at == shape.size() : in == of.size())
+                return {};
+            auto &count = more ? out : source;
+            if (__builtin_mul_overflow(count, more ? shape[at++] : of[in++], &count))
+                return {};
         }
         // The place among all elements of this piece.
         Texts terms;

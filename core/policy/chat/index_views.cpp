@@ -74,7 +74,7 @@ std::string IndexWriter::repeated() const {
 std::string IndexWriter::sliced() const {
     const auto of = operand(0);
     const auto d = dimension(1, shape_.size());
-    if (!of || !d || of->type.shape == shape_)
+    if (!of || !d || of->type.shape == shape_ || of->type.shape.size() != shape_.size())
         return {};
     auto begin = number(2, 0);
     if (begin < 0)

@@ -182,8 +182,11 @@ std::string IndexWriter::reduced(std::string_view what, std::size_t dimensions) 
         return {};
     const auto rank = static_cast<std::int64_t>(of->type.shape.size());
     std::set<std::int64_t> over;
-    for (const auto d : numbers(dimensions))
+    for (const auto d : numbers(dimensions)) {
+        if (d < -rank || d >= rank)
+            return {};
         over.insert(d < 0 ? d + rank : d);
+    }
     if (over.empty())
         for (std::int64_t d = 0; d < rank; ++d)
             over.insert(d);

@@ -157,6 +157,10 @@ TEST(ChatPrompt, ViewsThatCannotBeSoHaveNoMap) {
     EXPECT_EQ(mapOf("aten.cat.default", {64, 128}, {Json(std::vector<Json>(13, x)), 0}), "");
     EXPECT_EQ(mapOf("aten.index.Tensor", {3, 128}, {x, {nullptr, nullptr, x}}), "");
     EXPECT_EQ(mapOf("aten.diagonal.default", {}, {x}), "");
+    EXPECT_EQ(mapOf("aten.slice.Tensor", {64, 128, 3}, {x, 2, 0, 3}), "");
+    EXPECT_EQ(mapOf("aten.sum.dim_IntList", {64}, {x, {5}}), "");
+    EXPECT_EQ(mapOf("aten.view.default", {1L << 40, 1L << 40}, {x, {1, 1}}), "");
+    EXPECT_EQ(mapOf("aten.view.default", {0, 128}, {x, {0, 128}}), "");
     EXPECT_EQ(mapOf("aten.view.default", Shape(27, 1), {x, 1}), "");
 }
 
