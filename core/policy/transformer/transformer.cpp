@@ -70,15 +70,17 @@ class TransformerPolicy : public Policy {
             return conversation_->write(untold(turns), seedOf(options_.seed, number), stop);
         };
         CUDA_AGENT_ASSIGN(written, write());
-        if (!whole && !fresh && written.end == Written::End::full && written.writtenTokens == 0 &&
-            first_ < turns.size()) {
+        auto step = stepOf(written, number);
+        const bool full = written.end == Written::End::full && written.writtenTokens == 0;
+        if (!whole && !fresh && first_ < turns.size() &&
+            (full || (step.finished && leftUnjudged(turns)))) {
             fresh = true;
             CUDA_AGENT_ASSIGN(again, write());
             written = std::move(again);
+            step = stepOf(written, number);
         }
         mine_ = number;
         cut_ = written.end == Written::End::length;
-        auto step = stepOf(written, number);
         // Where it has done nothing yet there is nothing to end: the next turn begins anew.
         if (!whole && step.finished && written.end == Written::End::turn && !worked(turns))
             step = unreadable(written.text, number, "the turn holds no call; nothing was done yet");
@@ -91,6 +93,12 @@ class TransformerPolicy : public Policy {
     bool worked(const std::vector<session::Turn> &turns) const {
         return std::any_of(turns.begin() + static_cast<std::ptrdiff_t>(first_), turns.end(),
                            [](const session::Turn &turn) { return turn.author == "policy"; });
+    }
+
+    /// Whether the last turn brought no verdict: who ends there gives up what it began, such as
+    /// kernels without a plan.
+    static bool leftUnjudged(const std::vector<session::Turn> &turns) {
+        return turns.back().author == "policy" && !turns.back().verdict;
     }
 
     /// Opens the conversation that the next turn is of.

@@ -44,7 +44,8 @@ using OpenConversation =
 enum class FreshStarts {
     never,
     /// One that brings nothing better than the session has, by its verdict (right and a twentieth
-    /// faster) or for a call that was refused; besides, one behind which the context has no room.
+    /// faster) or for a call that was refused; besides, one behind which the context has no room,
+    /// and one without a verdict behind which the model ends.
     onFailure,
     /// Besides, one with any verdict: tries that know nothing of each other.
     always

@@ -280,6 +280,18 @@ TEST_F(FreshStart, AnEndBeforeAnythingWasDoneIsATurnThatBroughtNothing) {
     EXPECT_TRUE(policy->next(turns_, {}).value().finished) << "there is something to end";
 }
 
+TEST_F(FreshStart, FollowsAnEndThatLeavesATurnUnjudged) {
+    script_.answers[1] = {"<|im_end|>"};
+    const auto policy = transformerOf(script_, FreshStarts::always);
+    const auto written = policy->next(turns_, {}).value();
+    turns_.push_back(turnOf(1, written, "wrote kernels/k.cu")); // no verdict
+    turns_.back().observations[0].ok = true;
+    turn(*policy, true, 1e-5);
+    EXPECT_TRUE(turns_.back().fresh);
+    EXPECT_TRUE(prompted(3)) << "2 was the end";
+    EXPECT_EQ(script_.opened, (std::vector{false, true}));
+}
+
 TEST(TransformerPolicy, AnEndWithoutAWordHasAReason) {
     Script script;
     script.answers = {{"<|im_end|>"}, {"It is as fast as it can be.<|im_end|>"}};
