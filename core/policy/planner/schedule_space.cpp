@@ -94,8 +94,8 @@ void mapOptions(const Facts &f, std::vector<Option> &out) {
     };
     const std::vector<Shape> shapes =
         f.vector >= 4
-            ? std::vector<Shape>{{256, 1}, {128, 1}, {256, 2}, {512, 1}, {256, 4}, {512, 2}}
-            : std::vector<Shape>{{256, 4}, {256, 8}, {512, 4}, {128, 8}, {256, 2}};
+            ? std::vector<Shape>{{128, 1}, {256, 1}, {256, 2}, {512, 1}, {256, 4}, {512, 2}}
+            : std::vector<Shape>{{128, 8}, {256, 8}, {256, 4}, {512, 4}, {256, 2}};
     for (const Shape &shape : shapes) {
         const std::int64_t tile =
             static_cast<std::int64_t>(shape.threads) * shape.unroll * f.vector;
@@ -153,6 +153,7 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
         f.rows >= static_cast<std::int64_t>(f.processors) * 512) {
         // Those one below the other share what they read.
         constexpr std::int64_t mostTogether = 160;
+        std::vector<Option> sharing;
         for (const int below : {6, 8, 5, 7, 4, 3, 2}) {
             if (f.overlapping % below != 0 || f.overlapping == 0 ||
                 below * f.elements > mostTogether ||
@@ -160,23 +161,26 @@ void columnOptions(const Facts &f, std::vector<Option> &out) {
                 continue;
             Schedule s = make(256, 1, 1, static_cast<int>(f.elements), 1);
             s.rowsEach = below;
-            out.push_back(option(s, 1,
-                                 fmt::format("a thread takes {} windows of {} elements one below "
-                                             "the other, which share what they read",
-                                             below, f.elements)));
-            if (out.size() >= 2)
+            sharing.push_back(option(s, 1,
+                                     fmt::format("a thread takes {} windows of {} elements one "
+                                                 "below the other, which share what they read",
+                                                 below, f.elements)));
+            if (sharing.size() >= 2)
                 break;
         }
-        std::vector<std::pair<int, int>> shapes{
-            {256, 1}, {256, f.vector}, {128, f.vector}, {128, 1}, {512, 1}};
-        if (f.wideReads) // each element of a window then is read as a vector
-            std::rotate(shapes.begin(), shapes.begin() + 1, shapes.begin() + 3);
-        for (const auto &[threads, vector] : shapes) {
-            const Schedule s = make(threads, 1, vector, static_cast<int>(f.elements), 1);
-            offer(out, option(s, 1,
+        const auto add = [&](int threads, int vector) {
+            offer(out, option(make(threads, 1, vector, static_cast<int>(f.elements), 1), 1,
                               fmt::format("a thread takes {} windows of {} elements, all in flight",
                                           vector, f.elements)));
+        };
+        if (f.wideReads) { // each element of a window then is read as a vector
+            add(128, f.vector);
+            add(256, f.vector);
         }
+        out.insert(out.end(), sharing.begin(), sharing.end());
+        for (const auto &[threads, vector] :
+             {std::pair{256, 1}, {256, f.vector}, {128, f.vector}, {128, 1}, {512, 1}})
+            add(threads, vector);
     }
     std::vector<Option> walks;
     for (const auto &[threads, lanesY, vector, unroll] : {std::tuple{256, 1, 1, 8},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/search.h"
 #include "core/policy/planner/attention.h"
+#include "core/policy/planner/library_cost.h"
 #include "core/policy/planner/lowering.h"
 #include "core/policy/planner/position_text.h"
 #include "core/policy/planner/products.h"
@@ -19,57 +20,6 @@ constexpr double launchSeconds = 2.5e-6;
 constexpr std::size_t mostOptionsOnCpu = 3;
 /// Below this a kernel of its own costs more than scattered writes.
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-/// Of the bandwidth, where cuDNN changes the layout before and after its kernels.
-constexpr double reorderingShare = 0.7;
-
-bool roundsProducts(const LibraryStep &step) {
-    return step.step.value("compute", "") == "tf32";
-}
-
-bool isConvolution(const LibraryStep &step) {
-    return step.step.at("kind") == "convolution";
-}
-
-bool isSolid(const LibraryStep &step) {
-    return isConvolution(step) && step.step.at("stride").size() == 3;
-}
-
-/// Convolutions over three dimensions of space for which cuDNN has no fast kernels: of few
-/// channels, in groups, of more taps than 3 along each dimension, or transposed with no step
-/// between places. 4 to 40 TFLOP/s on an H100, where the others reach 85 to 150.
-bool slowInTheLibrary(const Program &program, const LibraryStep &step) {
-    if (!isSolid(step))
-        return false;
-    constexpr std::int64_t fewChannels = 16, manyTaps = 27;
-    const bool last = step.step.contains("layout");
-    const Shape &image = program.buffers[step.reads[0]].shape;
-    const Shape &filters = program.buffers[step.reads[1]].shape;
-    const std::int64_t channels = last ? image.back() : image[1];
-    const std::int64_t taps =
-        std::accumulate(filters.begin() + (last ? 1 : 2), filters.end() - (last ? 1 : 0),
-                        std::int64_t{1}, std::multiplies<>());
-    const Json &strides = step.step.at("stride");
-    const bool stepless =
-        std::all_of(strides.begin(), strides.end(), [](const Json &stride) { return stride == 1; });
-    return channels < fewChannels || taps > manyTaps || step.step.value("groups", 1) > 1 ||
-           (step.step.value("transposed", false) && stepless);
-}
-
-/// Operations a second that a library step is expected to reach.
-double libraryRate(const Program &program, const LibraryStep &step, bool cpu) {
-    if (cpu)
-        return 1.5e11;
-    if (step.product && sizeOf(step.product->type) < sizeof(float))
-        return 6e14;
-    if (slowInTheLibrary(program, step))
-        return 2e13;
-    if (!roundsProducts(step))
-        return isSolid(step) ? 2e13 : 5e13;
-    if (isSolid(step))
-        return 1e14;
-    return isConvolution(step) ? 2e14 : 3.5e14;
-}
-
 /// Products whose own kernels may beat the library's: what is small, or waits for memory more than
 /// it computes.
 std::set<int> promising(const Fused &fused, const std::vector<int> &products,
@@ -255,15 +205,8 @@ void SearchSpace::add(Fused fused, const device::Info &device, bool exact,
             variant->librarySeconds += secondsOf(*step.recurrence) + launchSeconds;
             continue;
         }
-        double bytes = static_cast<double>(program.bytesOf(step.writes));
-        for (const int buffer : step.reads)
-            bytes += static_cast<double>(program.bytesOf(buffer));
         variant->librarySeconds +=
-            std::max(bytes / bytesPerSecond_, step.operations / libraryRate(program, step, cpu_)) +
-            launchSeconds;
-        // Its fast kernels know channels last only.
-        if (!cpu_ && isConvolution(step) && !step.step.contains("layout"))
-            variant->librarySeconds += 2 * bytes / (reorderingShare * bytesPerSecond_);
+            librarySeconds(program, step, cpu_, bytesPerSecond_) + launchSeconds;
     }
     if (possible && seen.insert(key + variant->steps).second)
         variants_.push_back(std::move(variant));

@@ -287,7 +287,7 @@ TEST(ScheduleSpace, BlocksWalkAlongLongRowsTogetherWhileTheCacheHoldsThem) {
     ASSERT_FALSE(longest.empty());
     EXPECT_EQ(longest[0], "1|row-t512-v4-u4-p86-b2-together-streaming");
     EXPECT_EQ(spaceOf(softmaxOf(100, 1 << 21), device::Kind::cuda).allSingleChanges()[0],
-              "0|row-t512-v4-u4-p6|row-t256-v4-u1-p0")
+              "0|row-t512-v4-u4-p6|row-t128-v4-u1-p0")
         << "a read more is quicker than blocks that wait for each other";
     EXPECT_FALSE(together(4096, 1 << 18).empty());
     EXPECT_TRUE(together(16, 8 << 20).empty()) << "32 MB a row";
