@@ -19,12 +19,12 @@ std::vector<std::int64_t> IndexWriter::numbers(std::size_t at) const {
     if (at >= node_.args.size())
         return result;
     const auto &argument = node_.args[at];
-    if (argument.is_number_integer())
-        return {argument.get<std::int64_t>()};
+    if (const auto single = whole(argument))
+        return {*single};
     if (argument.is_array())
         for (const auto &one : argument)
-            if (one.is_number_integer())
-                result.push_back(one.get<std::int64_t>());
+            if (const auto each = whole(one))
+                result.push_back(*each);
     return result;
 }
 

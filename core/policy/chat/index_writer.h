@@ -33,10 +33,16 @@ class IndexWriter {
     std::optional<Operand> operand(std::size_t at) const {
         return at < node_.args.size() ? operandOf_(node_.args[at]) : std::nullopt;
     }
+    /// A whole number that can be added to another one; nothing where it is none.
+    static std::optional<std::int64_t> whole(const Json &argument) {
+        constexpr std::int64_t most = std::int64_t{1} << 53;
+        if (!argument.is_number_integer())
+            return {};
+        const auto number = argument.get<std::int64_t>();
+        return number >= -most && number <= most ? std::optional(number) : std::nullopt;
+    }
     std::int64_t number(std::size_t at, std::int64_t otherwise) const {
-        return at < node_.args.size() && node_.args[at].is_number_integer()
-                   ? node_.args[at].get<std::int64_t>()
-                   : otherwise;
+        return at < node_.args.size() ? whole(node_.args[at]).value_or(otherwise) : otherwise;
     }
     /// A dimension of `rank`, counted from the end where it is negative.
     std::optional<std::size_t> dimension(std::size_t at, std::size_t rank,

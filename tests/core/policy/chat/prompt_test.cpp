@@ -161,6 +161,9 @@ TEST(ChatPrompt, ViewsThatCannotBeSoHaveNoMap) {
     EXPECT_EQ(mapOf("aten.sum.dim_IntList", {64}, {x, {5}}), "");
     EXPECT_EQ(mapOf("aten.view.default", {1L << 40, 1L << 40}, {x, {1, 1}}), "");
     EXPECT_EQ(mapOf("aten.view.default", {0, 128}, {x, {0, 128}}), "");
+    EXPECT_EQ(mapOf("aten.constant_pad_nd.default", {64, 128},
+                    {x, {std::numeric_limits<std::int64_t>::min(), 0}, 0}),
+              "view[a, b] = in0[a, b]");
     EXPECT_EQ(mapOf("aten.view.default", Shape(27, 1), {x, 1}), "");
 }
 
