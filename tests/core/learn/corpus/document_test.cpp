@@ -52,12 +52,12 @@ TEST(Thought, TellsOfPartsWhoseKernelsHaveOtherNamesAndOfManyInAWord) {
               "map1: writes out0. rows 4; out0: 1; row-t128; one pass.");
     Parts many;
     Json steps = Json::array();
-    for (int i = 0; i < 13; ++i) {
+    for (int i = 0; i < 27; ++i) {
         many.push_back(part(fmt::format("map{}", i)));
         steps.push_back(kernel(many.back().name));
     }
     const std::string text = thought(many, steps);
-    EXPECT_EQ(std::ranges::count(text, '\n'), 10);
+    EXPECT_EQ(std::ranges::count(text, '\n'), 24);
     EXPECT_TRUE(text.ends_with("\n3 more kernels.")) << text;
     EXPECT_EQ(thought({}, Json::array()), "");
 }
