@@ -159,7 +159,7 @@ TEST(ChatPrompt, ViewsThatCannotBeSoHaveNoMap) {
     EXPECT_EQ(mapOf("aten.diagonal.default", {}, {x}), "");
     EXPECT_EQ(mapOf("aten.slice.Tensor", {64, 128, 3}, {x, 2, 0, 3}), "");
     EXPECT_EQ(mapOf("aten.sum.dim_IntList", {64}, {x, {5}}), "");
-    EXPECT_EQ(mapOf("aten.view.default", {1L << 40, 1L << 40}, {x, {1, 1}}), "");
+    EXPECT_EQ(mapOf("aten.view.default", {1L << 40, 1L << 20}, {x, {1, 1}}), "");
     EXPECT_EQ(mapOf("aten.view.default", {0, 128}, {x, {0, 128}}), "");
     EXPECT_EQ(mapOf("aten.constant_pad_nd.default", {64, 128},
                     {x, {std::numeric_limits<std::int64_t>::min(), 0}, 0}),
