@@ -488,14 +488,15 @@ CandidateText SizeSpelling::spelled(CandidateText candidate) const {
     std::map<const policy::SizeTexts *, Json> stepsOf; // by part
     for (const Json &step : steps)
         stepsOf[partOf(step.value("entry", ""))].push_back(step);
+    stepsOf[nullptr] = candidate.plan; // of a kernel of no part any step may be
+    std::map<const policy::SizeTexts *, Roundings> roundings;
+    for (const auto &[sizes, own] : stepsOf)
+        roundings[sizes] = roundingsOf(own, sizes);
     std::string text;
     std::size_t done = 0;
     const auto add = [&](std::size_t end, const std::string &kernel) {
         const auto *sizes = kernel.empty() ? nullptr : partOf(kernel);
-        const auto found = stepsOf.find(sizes);
-        const Json own = found == stepsOf.end() ? Json::array() : found->second;
-        text += kernels(candidate.kernels.substr(done, end - done),
-                        roundingsOf(sizes != nullptr ? own : candidate.plan, sizes), sizes);
+        text += kernels(candidate.kernels.substr(done, end - done), roundings[sizes], sizes);
         done = end;
     };
     std::string name;

@@ -15,7 +15,7 @@ namespace cuda_agent::chat {
 class IndexMaps {
   public:
     /// Both have to outlive this. `names` are what a prompt calls nodes by, where it is not their
-    /// own name; it may get more of them later.
+    /// own name.
     IndexMaps(const task::Graph &graph, const std::map<std::string, std::string> &names);
 
     /// "permute[a, b, c] = in0[a, c, b]": a letter for each dimension of the node's value,

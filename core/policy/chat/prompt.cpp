@@ -186,19 +186,18 @@ bool isRandom(std::string_view op) { // "aten.bernoulli.p", "aten.normal_.defaul
     return kinds.contains(name);
 }
 
-/// "; map" or nothing.
-std::string behind(const std::string &map) {
-    return map.empty() ? map : "; " + map;
-}
+/// An operator as a prompt tells it, without its name and its map.
+struct Told {
+    const task::Node *node;
+    std::string text;
+};
 
-/// A line an operator, with its index map where it has one. Gradients compute again what the
-/// forward pass had, and autograd hands on aliases: what is there once is told once, and `names`
-/// gets its name for the others.
-std::vector<std::string> operatorLines(const task::Graph &graph,
-                                       std::map<std::string, std::string> &names) {
-    std::vector<std::string> lines;
+/// Gradients compute again what the forward pass had, and autograd hands on aliases: what is there
+/// once is told once, and `names` gets its name for the others.
+std::vector<Told> toldOperators(const task::Graph &graph,
+                                std::map<std::string, std::string> &names) {
+    std::vector<Told> operators;
     std::map<std::string, std::string> told;
-    const IndexMaps maps(graph, names);
     for (const auto &node : graph.nodes) {
         if (node.op == "placeholder" || node.op == "output")
             continue;
@@ -207,14 +206,14 @@ std::vector<std::string> operatorLines(const task::Graph &graph,
             names[node.name] = valueText(node.args[0], names);
             continue;
         }
-        const auto text = nodeText(node, names);
+        auto text = nodeText(node, names);
         const auto [first, fresh] = told.try_emplace(text, node.name);
         if (fresh || isRandom(node.op))
-            lines.push_back(fmt::format("{} = {}{}\n", node.name, text, behind(maps.textOf(node))));
+            operators.push_back({&node, std::move(text)});
         else
             names[node.name] = first->second;
     }
-    return lines;
+    return operators;
 }
 
 /// One line a buffer that a plan for the task may name.
@@ -297,7 +296,7 @@ Segment promptOf(const policy::Context &context, std::string_view source,
                  const PromptLimits &limits, const std::vector<Exemplar> &exemplars) {
     const auto &task = context.task;
     auto names = bufferNames(task);
-    const auto lines = operatorLines(task.graph, names);
+    const auto operators = toldOperators(task.graph, names);
     std::string text = fmt::format("Task: {}\nDevice: {}\nNumerics: {}\n\n", plainName(task.name),
                                    deviceText(context.device), task::nameOf(context.numerics));
     std::string code(withoutHeading(source));
@@ -306,10 +305,14 @@ Segment promptOf(const policy::Context &context, std::string_view source,
     text += tools::clipped(std::move(code), limits.sourceBytes) + "\n\nBuffers:\n";
     text += buffersText(task, names);
     text += "\nOperators:\n";
-    for (std::size_t i = 0; i < lines.size() && i < limits.nodes; ++i)
-        text += lines[i];
-    if (lines.size() > limits.nodes)
-        text += fmt::format("[{} more]\n", lines.size() - limits.nodes);
+    const IndexMaps maps(task.graph, names);
+    for (std::size_t i = 0; i < operators.size() && i < limits.nodes; ++i) {
+        const auto &[node, told] = operators[i];
+        const auto map = maps.textOf(*node);
+        text += fmt::format("{} = {}{}{}\n", node->name, told, map.empty() ? "" : "; ", map);
+    }
+    if (operators.size() > limits.nodes)
+        text += fmt::format("[{} more]\n", operators.size() - limits.nodes);
     text.pop_back();
     text += exemplarsText(exemplars);
     return {Author::context, fmt::format("{0}system\n{1}{2}\n{0}user\n{3}{2}\n{0}assistant\n",
@@ -318,7 +321,7 @@ Segment promptOf(const policy::Context &context, std::string_view source,
 
 bool tellsAllOperators(const task::Description &task, const PromptLimits &limits) {
     auto names = bufferNames(task);
-    return operatorLines(task.graph, names).size() <= limits.nodes;
+    return toldOperators(task.graph, names).size() <= limits.nodes;
 }
 
 Segment observationsOf(const std::vector<session::ToolCall> &calls,

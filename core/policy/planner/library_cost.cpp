@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/library_cost.h"
 
+#include "core/base/integers.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -11,6 +13,11 @@ namespace {
 
 /// Of the bandwidth, where cuDNN changes the layout before and after its kernels.
 constexpr double reorderingShare = 0.7;
+
+std::int64_t channelsOf(const Program &program, const LibraryStep &step) {
+    const Shape &image = program.buffers[step.reads[0]].shape;
+    return step.step.contains("layout") ? image.back() : image[1];
+}
 
 bool isSolid(const LibraryStep &step) {
     return isConvolution(step) && step.step.at("stride").size() == 3;
@@ -23,7 +30,7 @@ double inTiles(const LibraryStep &step) {
         return 1;
     const auto filled = [](std::int64_t size) {
         const std::int64_t tile = size <= 64 ? 64 : 128;
-        return static_cast<double>((size + tile - 1) / tile * tile) / static_cast<double>(size);
+        return static_cast<double>(ceilDivide(size, tile) * tile) / static_cast<double>(size);
     };
     return filled(std::max<std::int64_t>(1, step.product->m)) *
            filled(std::max<std::int64_t>(1, step.product->n));
@@ -33,9 +40,7 @@ double inTiles(const LibraryStep &step) {
 /// H200 where the others reach ten times that.
 bool hasOddChannels(const Program &program, const LibraryStep &step) {
     constexpr std::int64_t together = 8;
-    const Shape &image = program.buffers[step.reads[0]].shape;
-    return isConvolution(step) &&
-           (step.step.contains("layout") ? image.back() : image[1]) % together != 0;
+    return isConvolution(step) && channelsOf(program, step) % together != 0;
 }
 
 /// Operations a second that a step is expected to reach.
@@ -68,24 +73,27 @@ bool slowInTheLibrary(const Program &program, const LibraryStep &step) {
         return false;
     constexpr std::int64_t fewChannels = 16, manyTaps = 27;
     const bool last = step.step.contains("layout");
-    const Shape &image = program.buffers[step.reads[0]].shape;
     const Shape &filters = program.buffers[step.reads[1]].shape;
-    const std::int64_t channels = last ? image.back() : image[1];
     const std::int64_t taps =
         std::accumulate(filters.begin() + (last ? 1 : 2), filters.end() - (last ? 1 : 0),
                         std::int64_t{1}, std::multiplies<>());
     const Json &strides = step.step.at("stride");
     const bool stepless =
         std::all_of(strides.begin(), strides.end(), [](const Json &stride) { return stride == 1; });
-    return channels < fewChannels || taps > manyTaps || step.step.value("groups", 1) > 1 ||
-           (step.step.value("transposed", false) && stepless);
+    return channelsOf(program, step) < fewChannels || taps > manyTaps ||
+           step.step.value("groups", 1) > 1 || (step.step.value("transposed", false) && stepless);
+}
+
+double bytesOf(const Program &program, const LibraryStep &step) {
+    auto bytes = static_cast<double>(program.bytesOf(step.writes));
+    for (const int buffer : step.reads)
+        bytes += static_cast<double>(program.bytesOf(buffer));
+    return bytes;
 }
 
 double librarySeconds(const Program &program, const LibraryStep &step, bool cpu,
                       double bytesPerSecond) {
-    auto bytes = static_cast<double>(program.bytesOf(step.writes));
-    for (const int buffer : step.reads)
-        bytes += static_cast<double>(program.bytesOf(buffer));
+    const double bytes = bytesOf(program, step);
     const double operations = step.operations * (cpu ? 1 : inTiles(step));
     const double seconds =
         std::max(bytes / bytesPerSecond, operations / libraryRate(program, step, cpu));

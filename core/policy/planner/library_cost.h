@@ -16,6 +16,8 @@ bool isConvolution(const LibraryStep &step);
 /// channels, in groups, of more taps than 3 along each dimension, or transposed with no step
 /// between places. 4 to 40 TFLOP/s on an H100, where the others reach 85 to 150.
 bool slowInTheLibrary(const Program &program, const LibraryStep &step);
+/// Bytes that a step reads and writes.
+double bytesOf(const Program &program, const LibraryStep &step);
 /// Seconds of a product or convolution, without its launch. `bytesPerSecond`: of the memory.
 double librarySeconds(const Program &program, const LibraryStep &step, bool cpu,
                       double bytesPerSecond);

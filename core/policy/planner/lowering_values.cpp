@@ -97,7 +97,8 @@ View Lowering::cast(const View &view, DType dtype) {
     if (dtypeOf(view) == dtype)
         return view;
     // The same number of what positions have in 32 bits.
-    const int value = isFloating(dtype) ? narrowed(view.value) : view.value;
+    const bool whole = dtypeOf(view) == DType::int64 && isFloating(dtype);
+    const int value = whole ? narrowed(view.value) : view.value;
     return {program.pointwise("cast", {value}, dtype), view.dims};
 }
 

@@ -29,9 +29,7 @@ std::set<int> promising(const Fused &fused, const std::vector<int> &products,
     std::set<int> some;
     for (const int number : products) {
         const LibraryStep &step = fused.program.library[number];
-        double bytes = static_cast<double>(fused.program.bytesOf(step.writes));
-        for (const int buffer : step.reads)
-            bytes += static_cast<double>(fused.program.bytesOf(buffer));
+        const double bytes = bytesOf(fused.program, step);
         if (step.operations < (cpu ? smallOnCpu : smallOnCuda) || step.own ||
             slowInTheLibrary(fused.program, step) ||
             (!cpu && step.operations < operationsPerByte * bytes))
