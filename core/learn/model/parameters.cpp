@@ -43,7 +43,7 @@ Parameters::Parameters(const std::vector<Shape> &shapes, at::Device device, at::
         value.requires_grad_(true);
         value.mutable_grad() = view(gradients_); // what backward() adds to, in place
         byName_[shape.name] = value;
-        all_.push_back({shape.name, std::move(value), shape.decays});
+        all_.push_back({shape.name, std::move(value), shape.decays, shape.projections});
     }
 }
 

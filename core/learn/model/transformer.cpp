@@ -19,13 +19,15 @@ std::vector<Parameters::Shape> shapesOf(const ModelConfig &config, Transformer::
     std::vector<Parameters::Shape> shapes{{"embedding", {c.vocabulary, c.hidden}}};
     for (std::int64_t i = 0; i < c.layers; ++i) {
         shapes.push_back({ofLayer(i, "inputNorm"), {c.hidden}, false});
-        shapes.push_back({ofLayer(i, "qkv"), {(c.heads + 2 * c.kvHeads) * c.headSize, c.hidden}});
+        const auto queries = c.heads * c.headSize, keys = c.kvHeads * c.headSize;
+        shapes.push_back(
+            {ofLayer(i, "qkv"), {queries + 2 * keys, c.hidden}, true, {queries, keys, keys}});
         shapes.push_back({ofLayer(i, "queryNorm"), {c.headSize}, false});
         shapes.push_back({ofLayer(i, "keyNorm"), {c.headSize}, false});
-        shapes.push_back({ofLayer(i, "out"), {c.hidden, c.heads * c.headSize}});
+        shapes.push_back({ofLayer(i, "out"), {c.hidden, queries}, true, {c.hidden}});
         shapes.push_back({ofLayer(i, "innerNorm"), {c.hidden}, false});
-        shapes.push_back({ofLayer(i, "gateUp"), {2 * c.inner, c.hidden}});
-        shapes.push_back({ofLayer(i, "down"), {c.hidden, c.inner}});
+        shapes.push_back({ofLayer(i, "gateUp"), {2 * c.inner, c.hidden}, true, {c.inner, c.inner}});
+        shapes.push_back({ofLayer(i, "down"), {c.hidden, c.inner}, true, {c.hidden}});
     }
     shapes.push_back({"lastNorm", {c.hidden}, false});
     if (head == Transformer::Head::value) {

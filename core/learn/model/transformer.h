@@ -19,6 +19,7 @@ struct Parameter {
     std::string name; ///< ours: "layers.0.qkv"; files have Hugging Face's names
     at::Tensor value;
     bool decays = true; ///< whether weight decay is for it: not for the weights of norms
+    std::vector<std::int64_t> projections = {}; ///< see Parameters::Shape
 };
 
 /// All parameters of a model in one buffer, and all their gradients in another, so that zeroing,
@@ -32,6 +33,9 @@ class Parameters {
         std::string name;
         std::vector<std::int64_t> sizes;
         bool decays = true;
+        /// Rows of each of the projections whose weights it holds, one below the other; none where
+        /// it is no layer's projection.
+        std::vector<std::int64_t> projections = {};
     };
     Parameters(const std::vector<Shape> &shapes, at::Device device, at::ScalarType type);
 

@@ -338,8 +338,8 @@ class Ppo : public Stage {
 
     const PpoStageOptions &options_;
     const bool hasCritic_;
-    AdamW actorOptimiser_;
-    std::optional<AdamW> criticOptimiser_;
+    Optimiser actorOptimiser_;
+    std::optional<Optimiser> criticOptimiser_;
     std::optional<Transformer> reference_; ///< the stage's first actor, where the penalty needs it
     const Sampling sampling_;
     AdaptiveKl kl_;

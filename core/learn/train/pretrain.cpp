@@ -156,7 +156,7 @@ class Pretraining : public Stage {
     }
 
     const PretrainOptions &options_;
-    AdamW optimiser_;
+    Optimiser optimiser_;
     Sequences sequences_;
 };
 

@@ -16,6 +16,8 @@ namespace {
 constexpr double mostSteps = 1e9, largestSize = 1 << 24;
 
 void takeOptimiser(TomlFields &fields, OptimiserOptions &options) {
+    fields.take("optimizer", options.kind);
+    fields.take("momentum", options.momentum, 0, 0.999999);
     fields.take("learning_rate", options.learningRate, 0, 10);
     fields.take("final_share", options.finalShare, 0, 1);
     fields.take("warm_up", options.warmUp, 0, mostSteps);
@@ -236,6 +238,9 @@ Result<void> checkRecipe(const TrainRecipe &recipe, const std::string &name) {
         CUDA_AGENT_TRY(oneOf("stages", stage, known));
     for (const auto &stage : recipe.scoring.stages)
         CUDA_AGENT_TRY(oneOf("[scoring] stages", stage, known));
+    for (const auto *optimiser :
+         {&recipe.pretrain.optimiser, &recipe.rft.optimiser, &recipe.valuePretrain.optimiser})
+        CUDA_AGENT_TRY(oneOf("optimizer", optimiser->kind, {"adamw", "muon"}));
     for (const auto *stage : {&recipe.singleTurn, &recipe.agentic})
         CUDA_AGENT_TRY(oneOf("baseline", stage->baseline, {"critic", "group", "batch"}));
     if (recipe.rollout.reward == "speedup" && !recipe.rollout.timing)

@@ -13,13 +13,15 @@
 
 namespace cuda_agent::learn {
 
-/// What AdamW does with gradients, and by which learning rates.
+/// What is done with gradients, and by which learning rates.
 struct OptimiserOptions {
+    std::string kind = "adamw"; ///< or "muon": of layers' projections; AdamW moves the others
     double learningRate = 1e-3; ///< the largest, reached after `warmUp` steps
     double finalShare = 0.1;    ///< of it, at the last step; a cosine leads there
     std::int64_t warmUp = 100;  ///< steps
     double weightDecay = 0.1;   ///< not for the weights of norms
-    double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
+    double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8; ///< AdamW's
+    double momentum = 0.95;                           ///< Muon's
     double clip = 1.0; ///< the gradients' L2 norm is brought down to this; 0: never
 };
 

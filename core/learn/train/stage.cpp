@@ -86,11 +86,11 @@ Result<void> Stage::log(const Metrics &metrics) {
     return input_.run ? input_.run->log(input_.firstStep + done_, name_, metrics) : Result<void>();
 }
 
-Result<void> Stage::saveOptimiser(const fs::path &file, const AdamW &optimiser) {
+Result<void> Stage::saveOptimiser(const fs::path &file, const Optimiser &optimiser) {
     return writeSafetensors(file, {optimiser.state(), {}});
 }
 
-Result<void> Stage::restoreOptimiser(const fs::path &file, AdamW &optimiser) {
+Result<void> Stage::restoreOptimiser(const fs::path &file, Optimiser &optimiser) {
     CUDA_AGENT_ASSIGN(content, readSafetensors(file));
     const auto set = optimiser.setState(content.tensors);
     if (!set)

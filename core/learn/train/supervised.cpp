@@ -164,7 +164,7 @@ class CollectThenLearn : public Stage {
     const Tries tries_;
     const OptimiserOptions rates_;
     const Transformer &learner_;
-    AdamW optimiser_;
+    Optimiser optimiser_;
     std::vector<Trajectory> learned_; ///< what is learned from, after the last round
     double share_ = 1;                ///< of all trajectories, these
 };

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/json.h"
 #include "core/base/temporary_folder.h"
-#include "core/learn/train/adamw.h"
 #include "core/learn/train/checkpoint.h"
+#include "core/learn/train/muon.h"
+#include "core/learn/train/optimiser.h"
 #include "core/learn/train/stages.h"
 #include "tests/source_dir.h"
 
@@ -170,7 +171,7 @@ TEST(AdamW, MovesAsItsPaperSays) {
     OptimiserOptions options;
     options.weightDecay = 0.5;
     options.clip = 0;
-    AdamW optimiser(parameters, options);
+    Optimiser optimiser(parameters, options);
     double decayed = 1, kept = 1, mean = 0, square = 0;
     for (int step = 1; step <= 3; ++step) {
         optimiser.zeroGradients();
@@ -195,7 +196,7 @@ TEST(AdamW, ClipsTheWholeNorm) {
     options.clip = 1;
     options.weightDecay = 0;
     options.beta1 = 0; // the mean is the gradient
-    AdamW optimiser(parameters, options);
+    Optimiser optimiser(parameters, options);
     parameters.gradients().fill_(10);
     EXPECT_NEAR(optimiser.step(0).item<double>(), 20, 1e-5);
     EXPECT_NEAR(optimiser.state().at("mean").norm().item<double>(), 1, 1e-5);
@@ -210,14 +211,14 @@ TEST(AdamW, KeepsFloatWeightsForAModelInBfloat16) {
         const at::NoGradGuard noGradients;
         parameters.values().fill_(1);
     }
-    AdamW optimiser(parameters, options);
+    Optimiser optimiser(parameters, options);
     for (int i = 0; i < 20; ++i) { // each move is too small for bfloat16
         parameters.gradients().fill_(1);
         optimiser.step(0.001);
     }
     EXPECT_NEAR(parameters.at("a")[0].item<double>(), 0.98, 0.004);
     const auto state = optimiser.state();
-    AdamW other(parameters, options);
+    Optimiser other(parameters, options);
     ASSERT_TRUE(other.setState(state));
     EXPECT_TRUE(at::equal(other.state().at("weights"), state.at("weights")));
     auto wrong = state;
@@ -225,6 +226,38 @@ TEST(AdamW, KeepsFloatWeightsForAModelInBfloat16) {
     const auto refused = other.setState(wrong);
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message.find("mean"), std::string::npos);
+}
+
+TEST(Optimiser, MuonMovesProjectionsAndAdamWTheOthers) {
+    // Two projections of one size, one of another, and an embedding that none is.
+    const std::vector<Parameters::Shape> shapes{{"embedding", {6, 4}, true},
+                                                {"norm", {4}, false},
+                                                {"keysAndValues", {6, 4}, true, {3, 3}},
+                                                {"out", {4, 3}, true, {4}}};
+    Parameters parameters(shapes, at::kCPU, at::kFloat), others(shapes, at::kCPU, at::kFloat);
+    at::manual_seed(3);
+    const auto slopes = at::randn_like(parameters.gradients());
+    OptimiserOptions options;
+    options.clip = 0;
+    Optimiser adamw(others, options);
+    options.kind = "muon";
+    Optimiser muon(parameters, options);
+    for (const auto *each : {&parameters, &others})
+        each->gradients().copy_(slopes);
+    muon.step(0.01);
+    adamw.step(0.01);
+    for (const char *name : {"embedding", "norm"})
+        EXPECT_TRUE(at::equal(parameters.at(name), others.at(name))) << name;
+    const auto moved = [&](const at::Tensor &value) { // singular values, in steps of that size
+        return std::get<1>(
+            at::linalg_svd(value.detach() / (-0.01 * muonScale(value.size(0), value.size(1)))));
+    };
+    const auto both = parameters.at("keysAndValues");
+    for (const auto &value : {both.narrow(0, 0, 3), both.narrow(0, 3, 3), parameters.at("out")}) {
+        EXPECT_GT(moved(value).min().item<double>(), 0.6) << moved(value);
+        EXPECT_LT(moved(value).max().item<double>(), 1.3) << moved(value);
+    }
+    EXPECT_EQ(muon.state().at("square").count_nonzero().item<std::int64_t>(), 6 * 4 + 4);
 }
 
 TEST(Checkpoint, TheNewestWholeOneIsFoundAndOldOnesGo) {
