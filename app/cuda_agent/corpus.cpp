@@ -115,8 +115,9 @@ Run addCorpus(CLI::App &app) {
     app.add_option("--best-of", corpus.bestOf,
                    "Candidates that are drawn for a document, which has the one that the planner "
                    "expects to be the fastest; 1: any, as a base model that still has to learn "
-                   "which are fast reads them")
-        ->check(CLI::Range(1, 1000))
+                   "which are fast reads them; 0: what the planner would try first, and any for "
+                   "further documents of a task")
+        ->check(CLI::Range(0, 1000))
         ->capture_default_str();
     app.add_option("--seed", corpus.seed, "Of all that is drawn")->capture_default_str();
     app.add_option("--device", options->device,

@@ -30,7 +30,9 @@ struct CorpusOptions {
     std::size_t tasks = 0;                       ///< the first of those chosen; 0: all
     double seconds = 0; ///< no task is begun after so many: the corpus is of the others; 0: no end
     std::size_t perTask = 4; ///< documents, each of another candidate
-    std::size_t bestOf = 1;  ///< draws for each, of which the one expected to be fastest is taken
+    /// Draws for each, of which the one expected to be fastest is taken; 0: what the planner would
+    /// try first, and one draw for each further document of a task.
+    std::size_t bestOf = 1;
     std::uint64_t seed = 1;
     Target target = h200Target();
     task::Numerics numerics = task::Numerics::standard;

@@ -18,7 +18,8 @@ namespace cuda_agent::learn {
 namespace {
 
 constexpr std::size_t drawsPerDocument = 12;
-constexpr std::size_t longPerDocument = 2; ///< that are too long, before it gives up
+constexpr std::size_t shorterOf = 32;      ///< draws where the first choice is too long
+constexpr std::size_t longPerDocument = 8; ///< that are too long, before it gives up
 constexpr int bestReward = 3;              ///< of a right candidate that leaves nothing to improve
 /// What prompts of CPUs tell. A model that has seen one would know it by heart.
 constexpr std::array threadCounts{1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
@@ -44,12 +45,15 @@ void resize(std::string &code, const std::string &task, double share) {
 }
 
 /// Of `draws` candidates the one that the planner expects to be the fastest; of equal ones that
-/// which it would try first.
+/// which it would try first. Of none it is that of all.
 std::string drawnName(const policy::SearchSpace &space, std::size_t draws,
                       std::mt19937_64 &generator) {
     const auto rank = [&](const std::string &name) {
         return std::pair{space.expectedSeconds(name), space.laterChoices(name)};
     };
+    if (draws == 0)
+        if (auto first = space.next({}))
+            return std::move(*first);
     std::string best = space.random(generator);
     if (draws <= 1)
         return best;
@@ -223,11 +227,14 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
     std::vector<Draft> drafts;
     std::set<std::string> seen;
     std::size_t tooLong = 0;
+    std::size_t bestOf = options_.bestOf;
     for (std::size_t i = 0;
          i < drawsPerDocument * options_.perTask && drafts.size() < options_.perTask; ++i) {
         if (stop.stop_requested())
             return stoppedError();
-        const auto name = drawnName(space, options_.bestOf, generator);
+        const auto name = drawnName(space, bestOf, generator);
+        if (bestOf == 0)
+            bestOf = 1; // there is one first choice
         if (!options_.judge && !seen.insert(name).second)
             continue;
         CUDA_AGENT_ASSIGN(drawn, draftOf(made, context, space, prompt, name));
@@ -244,6 +251,8 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
             made.reason = "longer than a document may be";
             if (++tooLong >= longPerDocument * options_.perTask)
                 break; // such a task has few that are not
+            // The fast ones have long kernels of products of their own.
+            bestOf = i == 0 && options_.bestOf == 0 ? shorterOf : (bestOf + 3) / 4;
             continue;
         }
         drafts.push_back(std::move(draft));

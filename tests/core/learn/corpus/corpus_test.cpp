@@ -136,8 +136,13 @@ TEST_F(Corpus, OfSeveralDrawsHasTheOneThatThePlannerExpectsToBeFastest) {
     any.brokenShare = best.brokenShare = any.renamedShare = best.renamedShare = 0;
     any.perTask = best.perTask = 1;
     best.bestOf = 100;
-    const auto drawn = documents(any), chosen = documents(best);
+    auto first = options("first", 2);
+    first.brokenShare = first.renamedShare = 0;
+    first.perTask = 1;
+    first.bestOf = 0;
+    const auto drawn = documents(any), chosen = documents(best), firsts = documents(first);
     ASSERT_EQ(drawn.size(), smallTasks().size());
+    ASSERT_EQ(firsts.size(), smallTasks().size());
     ASSERT_EQ(chosen.size(), smallTasks().size());
     Descriptions descriptions(best.out / "descriptions-cuda.gz", device::Kind::cuda);
     double before = 0, after = 0;
@@ -148,6 +153,7 @@ TEST_F(Corpus, OfSeveralDrawsHasTheOneThatThePlannerExpectsToBeFastest) {
         const auto space = policy::SearchSpace::make(*described, best.target.info,
                                                      best.target.ceilings, best.numerics);
         ASSERT_TRUE(space) << space.error().message;
+        EXPECT_EQ(firsts[i].candidate, *space->next({}));
         before += space->expectedSeconds(drawn[i].candidate);
         after += space->expectedSeconds(chosen[i].candidate);
         EXPECT_NEAR(space->expectedSeconds(chosen[i].candidate),
