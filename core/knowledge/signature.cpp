@@ -17,9 +17,7 @@ constexpr std::size_t longestChain = 6;
 
 /// "softmax" of "aten._softmax.default".
 std::string_view nameOf(std::string_view op) {
-    if (op.starts_with("aten."))
-        op.remove_prefix(5);
-    op = op.substr(0, op.find('.'));
+    op = task::operatorName(op);
     while (op.starts_with('_'))
         op.remove_prefix(1);
     return op;

@@ -122,6 +122,14 @@ void forEachRead(const Json &value, const std::function<void(const std::string &
 
 } // namespace
 
+std::string_view operatorName(std::string_view op) {
+    constexpr std::string_view begin = "aten.";
+    if (!op.starts_with(begin))
+        return op;
+    op.remove_prefix(begin.size());
+    return op.substr(0, op.find('.'));
+}
+
 const std::string *nodeOf(const Json &argument) {
     if (!argument.is_object())
         return nullptr;

@@ -49,6 +49,9 @@ struct Node {
     Json scalar;         ///< value of a non-tensor input
 };
 
+/// "add" of "aten.add.Tensor": an ATen operator without its overload. What is none has its own
+/// name.
+std::string_view operatorName(std::string_view op);
 /// The name of the node that an argument of a node is; null where it is something else.
 const std::string *nodeOf(const Json &argument);
 /// Calls `read` with the name of each node whose value the node's arguments take, in their order,

@@ -4,8 +4,8 @@
 
 #include "core/learn/run/run_writer.h"
 #include "core/learn/tokenizer/tokenizer.h"
-#include "core/learn/train/optimiser.h"
 #include "core/learn/train/checkpoint.h"
+#include "core/learn/train/optimiser.h"
 #include "core/learn/train/processes.h"
 #include "core/learn/train/rollouts.h"
 #include "core/learn/train/token_set.h"
@@ -62,7 +62,8 @@ class Stage {
     /// A row of metrics at the step that was done last.
     Result<void> log(const Metrics &metrics);
     /// Saves or reads an optimiser as a file of a checkpoint.
-    static Result<void> saveOptimiser(const std::filesystem::path &file, const Optimiser &optimiser);
+    static Result<void> saveOptimiser(const std::filesystem::path &file,
+                                      const Optimiser &optimiser);
     static Result<void> restoreOptimiser(const std::filesystem::path &file, Optimiser &optimiser);
     /// Errors: failed, where the loss of the step after `done_` is not finite.
     Result<void> checkFinite(double loss) const;

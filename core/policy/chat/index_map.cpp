@@ -8,30 +8,57 @@
 
 namespace cuda_agent::chat {
 
-std::string IndexWriter::of(std::string_view op) const {
-    using Kind = std::function<std::string(const IndexWriter &)>;
+namespace {
+
+constexpr std::size_t mostDimensions = 26;
+
+/// In bytes; what is longer is not told.
+constexpr std::size_t longestDeepest = 160;
+
+} // namespace
+
+std::optional<View> IndexWriter::view() const {
+    using Kind = std::function<std::optional<View>(const IndexWriter &)>;
     static const std::map<std::string, Kind, std::less<>> kinds{
         {"permute", &IndexWriter::permuted},
         {"view", &IndexWriter::reshape},
         {"squeeze", &IndexWriter::reshape},
         {"unsqueeze", &IndexWriter::reshape},
+        {"clone", &IndexWriter::reshape},
         {"expand", &IndexWriter::expanded},
         {"repeat", &IndexWriter::repeated},
         {"slice", &IndexWriter::sliced},
         {"select", &IndexWriter::selected},
         {"flip", &IndexWriter::flipped},
         {"constant_pad_nd", &IndexWriter::padded},
-        {"cat", &IndexWriter::concatenated},
         {"diagonal", &IndexWriter::diagonal},
         {"unfold", &IndexWriter::unfolded},
-        {"slice_scatter", &IndexWriter::sliceScattered},
-        {"diagonal_scatter", &IndexWriter::diagonalScattered},
         {"index", &IndexWriter::indexed},
         {"index_select", &IndexWriter::selectedBy},
         {"gather", &IndexWriter::gathered},
         {"embedding", &IndexWriter::embedded},
+        {"getitem", &IndexWriter::part},
         {"upsample_nearest2d", [](const IndexWriter &writer) { return writer.resampled(true); }},
         {"upsample_bilinear2d", [](const IndexWriter &writer) { return writer.resampled(false); }},
+    };
+    const auto found = kinds.find(task::operatorName(node_.op));
+    return found == kinds.end() ? std::nullopt : found->second(*this);
+}
+
+std::string IndexWriter::text() const {
+    if (const auto direct = view()) {
+        auto resolved = *this;
+        resolved.resolved_ = true;
+        const View last = deepest(*resolved.view(), !direct->where.empty());
+        const bool same = direct->of.type.shape == shape_ && direct->where.empty() &&
+                          textOf(last) == accessOf(direct->of.name, letters_);
+        return same ? "" : told(*direct, last);
+    }
+    using Kind = std::function<std::string(const IndexWriter &)>;
+    static const std::map<std::string, Kind, std::less<>> kinds{
+        {"cat", &IndexWriter::concatenated},
+        {"slice_scatter", &IndexWriter::sliceScattered},
+        {"diagonal_scatter", &IndexWriter::diagonalScattered},
         {"avg_pool2d", [](const IndexWriter &writer) { return writer.pooled("mean", 0); }},
         {"avg_pool3d", [](const IndexWriter &writer) { return writer.pooled("mean", 0); }},
         {"_adaptive_avg_pool2d", &IndexWriter::adaptivelyPooled},
@@ -49,23 +76,45 @@ std::string IndexWriter::of(std::string_view op) const {
         {"any", [](const IndexWriter &writer) { return writer.reduced("any", 1); }},
         {"linalg_vector_norm", [](const IndexWriter &writer) { return writer.reduced("norm", 2); }},
     };
-    const auto found = kinds.find(op);
+    const auto found = kinds.find(task::operatorName(node_.op));
     return found == kinds.end() ? std::string() : found->second(*this);
 }
 
-namespace {
-
-constexpr std::size_t mostDimensions = 26;
-
-/// "aten.permute.default" is "permute".
-std::string_view kindOf(std::string_view op) {
-    if (!op.starts_with("aten."))
-        return {};
-    op.remove_prefix(5);
-    return op.substr(0, op.find('.'));
+View IndexWriter::deepest(View view, bool bordered) const {
+    while (view.whole && view.places.size() == view.of.type.shape.size()) {
+        IndexWriter inner(*view.of.node, view.of.type.shape, view.places, operandOf_);
+        inner.resolved_ = true;
+        auto next = inner.view();
+        if (!next || (bordered && !next->where.empty()) || textOf(*next).size() > longestDeepest)
+            break;
+        bordered = bordered || !next->where.empty();
+        if (next->where.empty())
+            next->where = view.where;
+        view = std::move(*next);
+    }
+    return view;
 }
 
-} // namespace
+std::string IndexWriter::told(const View &direct, const View &last) {
+    auto text = textOf(direct);
+    if (const auto inner = textOf(last); inner != text)
+        text += " = " + inner;
+    const auto order = memoryOrderOf(last.of.type);
+    if (last.of.node->op == "placeholder" && last.of.node->origin == task::Origin::input &&
+        !order.empty() && order.size() == last.places.size())
+        text += fmt::format(" at [{}]", fmt::join(ordered(last.places, order), ", "));
+    return text + (direct.where.empty() ? last.where : direct.where);
+}
+
+std::string IndexWriter::read(const Operand &of, Texts places, bool bordered) const {
+    const View direct{of, std::move(places)};
+    return told(direct, deepest(direct, bordered));
+}
+
+std::string IndexWriter::lookedUp(const Operand &by, Texts places) const {
+    View view{by, std::move(places)};
+    return textOf(resolved_ ? deepest(std::move(view), true) : view);
+}
 
 IndexMaps::IndexMaps(const task::Graph &graph, const std::map<std::string, std::string> &names)
     : names_(names) {
@@ -74,33 +123,25 @@ IndexMaps::IndexMaps(const task::Graph &graph, const std::map<std::string, std::
 }
 
 std::string IndexMaps::textOf(const task::Node &node) const {
-    const auto lookup = [&](const Json &argument) -> std::optional<IndexWriter::Operand> {
+    const auto lookup = [&](const Json &argument) -> std::optional<Operand> {
         const auto *name = task::nodeOf(argument);
-        if (name == nullptr)
-            return {};
-        const auto found = nodes_.find(*name);
-        if (found == nodes_.end() || found->second->outputs.size() != 1)
+        auto found = name == nullptr ? nodes_.end() : nodes_.find(*name);
+        if (found == nodes_.end() || found->second->outputs.empty())
             return {};
         const auto called = names_.find(*name);
-        return IndexWriter::Operand{called == names_.end() ? *name : called->second,
-                                    found->second->outputs[0]};
+        if (called == names_.end())
+            return Operand{*name, found->second, found->second->outputs[0]};
+        // What is told once has the name of its first node, inputs have one that is no node's.
+        if (found->second->op != "placeholder")
+            if (const auto first = nodes_.find(called->second); first != nodes_.end())
+                found = first;
+        return Operand{called->second, found->second, found->second->outputs[0]};
     };
     if (node.outputs.empty() || node.outputs[0].shape.size() > mostDimensions)
         return {};
-    const auto &shape = node.outputs[0].shape;
-    std::string text;
-    if (node.op == "getitem") {
-        const auto *name = node.args.size() == 2 ? task::nodeOf(node.args[0]) : nullptr;
-        const auto parts = name == nullptr ? nodes_.end() : nodes_.find(*name);
-        if (parts != nodes_.end() && kindOf(parts->second->op) == "split_with_sizes" &&
-            node.args[1].is_number_unsigned())
-            text =
-                IndexWriter(*parts->second, shape, lookup).ofPart(node.args[1].get<std::size_t>());
-    } else {
-        text = IndexWriter(node, shape, lookup).of(kindOf(node.op));
-    }
-    const auto place =
-        accessOf(node.name + (node.outputs.size() > 1 ? "[0]" : ""), lettersOf(shape));
+    const auto letters = lettersOf(node.outputs[0].shape);
+    const auto text = IndexWriter(node, node.outputs[0].shape, letters, lookup).text();
+    const auto place = accessOf(node.name + (node.outputs.size() > 1 ? "[0]" : ""), letters);
     return text.empty() ? text : fmt::format("{} = {}", place, text);
 }
 
@@ -108,14 +149,9 @@ std::string memoryMap(const std::string &name, const Shape &shape, const std::ve
     if (order.empty() || shape.size() > mostDimensions)
         return {};
     const auto letters = lettersOf(shape);
-    Texts places;
-    Shape sizes;
-    for (const int d : order) {
-        places.push_back(letters[static_cast<std::size_t>(d)]);
-        sizes.push_back(shape[static_cast<std::size_t>(d)]);
-    }
-    return fmt::format("{} at [{}] of [{}]", accessOf(name, letters), fmt::join(places, ", "),
-                       fmt::join(sizes, ", "));
+    const auto type = permuted(contiguousType(DType::float32, shape), order);
+    return fmt::format("{} at [{}] of [{}]", accessOf(name, letters),
+                       fmt::join(ordered(letters, order), ", "), fmt::join(type.shape, ", "));
 }
 
 } // namespace cuda_agent::chat

@@ -24,6 +24,10 @@ class IndexMaps {
     /// windows of poolings have one; empty for all else, for what is taken as it is, and for forms
     /// with more than 12 operands or 26 dimensions.
     ///
+    /// What is a view of views is told as one step and as all of them, down to the last operand
+    /// that is none, and to where in memory an input of another order has it: "slice[a, b] =
+    /// permute[a, b + 1] = in0[b + 1, a] at [a, b + 1]".
+    ///
     /// As in the thoughts of documents, conditions stand behind what they are for, "in0[a, b - 1]
     /// where b >= 1 and b < (16 + 1), else 0", and divisions round down.
     std::string textOf(const task::Node &node) const;

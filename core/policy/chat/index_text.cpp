@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 namespace cuda_agent::chat {
 
@@ -27,6 +29,25 @@ std::size_t without1(const Shape &shape, std::size_t from, std::size_t to) {
                                                   [](std::int64_t size) { return size != 1; }));
 }
 
+/// Where the last sign of a sum is; npos of what is none.
+std::size_t lastSign(std::string_view place) {
+    int depth = 0;
+    for (std::size_t i = place.size(); i-- > 1;) {
+        const char c = place[i];
+        depth += c == ')' || c == ']' ? 1 : c == '(' || c == '[' ? -1 : 0;
+        if (depth == 0 && (c == '+' || c == '-') && place[i - 1] == ' ')
+            return i;
+    }
+    return place.npos;
+}
+
+std::optional<std::int64_t> wholeOf(std::string_view text) {
+    std::int64_t number = 0;
+    const auto end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && stopped == end ? std::optional(number) : std::nullopt;
+}
+
 } // namespace
 
 Texts lettersOf(const Shape &shape) {
@@ -40,16 +61,42 @@ std::string accessOf(const std::string &name, const Texts &places) {
     return places.empty() ? name : fmt::format("{}[{}]", name, fmt::join(places, ", "));
 }
 
+Texts ordered(const Texts &places, const std::vector<int> &order) {
+    Texts result;
+    for (const int d : order)
+        result.push_back(places[static_cast<std::size_t>(d)]);
+    return result;
+}
+
+std::string factor(const std::string &place) {
+    return lastSign(place) == place.npos ? place : "(" + place + ")";
+}
+
 std::string plus(const std::string &place, std::int64_t by) {
-    if (by == 0)
-        return place;
-    if (place == "0")
-        return std::to_string(by);
-    return by > 0 ? fmt::format("{} + {}", place, by) : fmt::format("{} - {}", place, -by);
+    const auto text = [](const std::string &before, std::int64_t number) {
+        if (number == 0)
+            return before;
+        if (before.empty())
+            return std::to_string(number);
+        return number > 0 ? fmt::format("{} + {}", before, number)
+                          : fmt::format("{} - {}", before, -number);
+    };
+    if (const auto number = wholeOf(place))
+        return std::to_string(*number + by);
+    const auto sign = lastSign(place);
+    if (sign != place.npos)
+        if (const auto number = wholeOf(std::string_view(place).substr(sign + 2)))
+            return text(place.substr(0, sign - 1),
+                        place[sign] == '+' ? *number + by : by - *number);
+    return text(place, by);
+}
+
+std::string sum(const std::string &place, const std::string &other) {
+    return place == "0" ? other : other == "0" ? place : fmt::format("{} + {}", place, other);
 }
 
 std::string times(const std::string &place, const std::string &by) {
-    return by == "1" || place == "0" ? place : fmt::format("{} * {}", place, by);
+    return by == "1" || place == "0" ? place : fmt::format("{} * {}", factor(place), by);
 }
 
 std::string within(const std::string &place, std::int64_t first, std::int64_t count,
@@ -87,8 +134,8 @@ std::optional<Texts> reshaped(const Shape &shape, const Texts &places, const Sha
             if (shape[d] != 1)
                 terms.push_back(times(places[d], countText(shape, d + 1, at)));
         std::string place = terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + "));
-        if (without1(of, inFrom, in) > 1 && terms.size() > 1)
-            place = "(" + place + ")";
+        if (without1(of, inFrom, in) > 1)
+            place = factor(place);
         bool first = true;
         for (std::size_t d = inFrom; d < in; ++d) {
             if (of[d] == 1)

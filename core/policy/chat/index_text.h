@@ -20,10 +20,20 @@ Texts lettersOf(const Shape &shape);
 /// "in0[a, b]"; of a tensor without dimensions its name.
 std::string accessOf(const std::string &name, const Texts &places);
 
-/// "b + 3", "b - 3", "b"; of a place 0 the number.
+/// The places of dimensions in an order, outermost first, that is a permutation of them.
+Texts ordered(const Texts &places, const std::vector<int> &order);
+
+/// As it stands in a product: a sum in parentheses.
+std::string factor(const std::string &place);
+
+/// "b + 3", "b - 3", "b"; of a number, and of a sum that ends with one, the sum: "b" of "b + 3" and
+/// -3.
 std::string plus(const std::string &place, std::int64_t by);
 
-/// "b * 3"; of a place 0, or times "1", the place.
+/// "a * 2 + b"; of a place 0 the other one.
+std::string sum(const std::string &place, const std::string &other);
+
+/// "b * 3", "(b + 1) * 3"; of a place 0, or times "1", the place.
 std::string times(const std::string &place, const std::string &by);
 
 /// "b >= 3 and b < (16 + 3)": whether a place is one of the `count` ones from `first` on, of a

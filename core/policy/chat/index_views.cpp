@@ -28,7 +28,7 @@ std::vector<std::int64_t> IndexWriter::numbers(std::size_t at) const {
     return result;
 }
 
-std::string IndexWriter::permuted() const {
+std::optional<View> IndexWriter::permuted() const {
     const auto of = operand(0);
     const auto order = numbers(1);
     if (!of || order.size() != shape_.size() || of->type.shape.size() != shape_.size())
@@ -41,50 +41,50 @@ std::string IndexWriter::permuted() const {
             return {};
         places[static_cast<std::size_t>(from)] = letters_[d];
     }
-    return accessOf(of->name, places);
+    return View{*of, places};
 }
 
-std::string IndexWriter::reshape() const {
+std::optional<View> IndexWriter::reshape() const {
     const auto of = operand(0);
-    if (!of || of->type.shape == shape_)
+    const auto places = of ? reshaped(shape_, letters_, of->type.shape) : std::nullopt;
+    if (!places)
         return {};
-    const auto places = reshaped(shape_, letters_, of->type.shape);
-    return places ? accessOf(of->name, *places) : "";
+    return View{*of, *places};
 }
 
-std::string IndexWriter::expanded() const {
+std::optional<View> IndexWriter::expanded() const {
     const auto of = operand(0);
-    if (!of || of->type.shape == shape_ || of->type.shape.size() > shape_.size())
+    if (!of || of->type.shape.size() > shape_.size())
         return {};
-    return accessOf(of->name, broadcast(of->type.shape));
+    return View{*of, broadcast(of->type.shape)};
 }
 
-std::string IndexWriter::repeated() const {
+std::optional<View> IndexWriter::repeated() const {
     const auto of = operand(0);
-    if (!of || of->type.shape == shape_ || of->type.shape.size() > shape_.size())
+    if (!of || of->type.shape.size() > shape_.size())
         return {};
     auto places = broadcast(of->type.shape);
     const auto added = shape_.size() - places.size();
     for (std::size_t d = 0; d < places.size(); ++d)
         if (of->type.shape[d] != 1 && of->type.shape[d] != shape_[added + d])
-            places[d] = fmt::format("{} % {}", places[d], of->type.shape[d]);
-    return accessOf(of->name, places);
+            places[d] = fmt::format("{} % {}", factor(places[d]), of->type.shape[d]);
+    return View{*of, places};
 }
 
-std::string IndexWriter::sliced() const {
+std::optional<View> IndexWriter::sliced() const {
     const auto of = operand(0);
     const auto d = dimension(1, shape_.size());
-    if (!of || !d || of->type.shape == shape_ || of->type.shape.size() != shape_.size())
+    if (!of || !d || of->type.shape.size() != shape_.size())
         return {};
     auto begin = number(2, 0);
     if (begin < 0)
         begin = std::max<std::int64_t>(0, begin + of->type.shape[*d]);
     auto places = letters_;
     places[*d] = plus(times(places[*d], std::to_string(number(4, 1))), begin);
-    return accessOf(of->name, places);
+    return View{*of, places};
 }
 
-std::string IndexWriter::selected() const {
+std::optional<View> IndexWriter::selected() const {
     const auto of = operand(0);
     const auto d = dimension(1, shape_.size() + 1);
     if (!of || !d || of->type.shape.size() != shape_.size() + 1)
@@ -93,10 +93,10 @@ std::string IndexWriter::selected() const {
     auto places = letters_;
     places.insert(places.begin() + static_cast<long>(*d),
                   std::to_string(at < 0 ? at + of->type.shape[*d] : at));
-    return accessOf(of->name, places);
+    return View{*of, places};
 }
 
-std::string IndexWriter::flipped() const {
+std::optional<View> IndexWriter::flipped() const {
     const auto of = operand(0);
     if (!of)
         return {};
@@ -107,12 +107,12 @@ std::string IndexWriter::flipped() const {
         if (d < 0 || d >= static_cast<std::int64_t>(shape_.size()))
             return {};
         if (const auto at = static_cast<std::size_t>(d); shape_[at] != 1)
-            places[at] = fmt::format("{} - 1 - {}", shape_[at], places[at]);
+            places[at] = fmt::format("{} - 1 - {}", shape_[at], factor(places[at]));
     }
-    return accessOf(of->name, places);
+    return View{*of, places};
 }
 
-std::string IndexWriter::padded() const {
+std::optional<View> IndexWriter::padded() const {
     const auto of = operand(0);
     const auto amounts = numbers(1);
     if (!of || of->type.shape.size() != shape_.size() || amounts.size() > 2 * shape_.size())
@@ -133,10 +133,10 @@ std::string IndexWriter::padded() const {
     const std::string otherwise = value.is_number()   ? fmt::format("{:g}", value.get<double>())
                                   : value.is_object() ? value.value("float", "?")
                                                       : "0";
-    auto text = accessOf(of->name, places);
+    View view{*of, places};
     if (!conditions.empty())
-        text += fmt::format(" where {}, else {}", fmt::join(conditions, " and "), otherwise);
-    return text;
+        view.where = fmt::format(" where {}, else {}", fmt::join(conditions, " and "), otherwise);
+    return view;
 }
 
 std::string IndexWriter::concatenated() const {
@@ -152,7 +152,7 @@ std::string IndexWriter::concatenated() const {
             return {};
         auto places = letters_;
         places[*d] = of->type.shape[*d] == 1 ? "0" : plus(places[*d], -first);
-        pieces.push_back(accessOf(of->name, places));
+        pieces.push_back(read(*of, places, true));
         if (auto condition = within(letters_[*d], first, of->type.shape[*d], shape_[*d]);
             !condition.empty())
             pieces.back() += " where " + condition;
@@ -161,21 +161,27 @@ std::string IndexWriter::concatenated() const {
     return fmt::format("{}", fmt::join(pieces, "; "));
 }
 
-std::string IndexWriter::ofPart(std::size_t part) const {
-    const auto of = operand(0);
-    const auto d = dimension(2, shape_.size());
-    const auto sizes = numbers(1);
-    if (!of || !d || part >= sizes.size())
+std::optional<View> IndexWriter::part() const {
+    const auto split = node_.args.size() == 2 ? operandOf_(node_.args[0]) : std::nullopt;
+    if (!split || task::operatorName(split->node->op) != "split_with_sizes" ||
+        !node_.args[1].is_number_unsigned())
+        return {};
+    const IndexWriter whole(*split->node, shape_, letters_, operandOf_);
+    const auto of = whole.operand(0);
+    const auto d = whole.dimension(2, shape_.size());
+    const auto sizes = whole.numbers(1);
+    const auto part = node_.args[1].get<std::size_t>();
+    if (!of || !d || part >= sizes.size() || of->type.shape.size() != shape_.size())
         return {};
     std::int64_t first = 0;
     for (std::size_t i = 0; i < part; ++i)
         first += sizes[i];
     auto places = letters_;
     places[*d] = plus(places[*d], first);
-    return accessOf(of->name, places);
+    return View{*of, places};
 }
 
-std::string IndexWriter::diagonal() const {
+std::optional<View> IndexWriter::diagonal() const {
     const auto of = operand(0);
     const auto rank = shape_.size() + 1;
     const auto offset = number(1, 0);
@@ -190,10 +196,10 @@ std::string IndexWriter::diagonal() const {
             places[d] = letters_[next++];
     places[*d1] = plus(letters_.back(), std::max<std::int64_t>(0, -offset));
     places[*d2] = plus(letters_.back(), std::max<std::int64_t>(0, offset));
-    return accessOf(of->name, places);
+    return View{*of, places};
 }
 
-std::string IndexWriter::unfolded() const {
+std::optional<View> IndexWriter::unfolded() const {
     const auto of = operand(0);
     if (!of || shape_.size() < 2 || of->type.shape.size() + 1 != shape_.size())
         return {};
@@ -202,10 +208,8 @@ std::string IndexWriter::unfolded() const {
         return {};
     auto places = letters_;
     places.pop_back();
-    const auto start = times(places[*d], std::to_string(number(3, 1)));
-    const auto &along = letters_.back();
-    places[*d] = start == "0" ? along : along == "0" ? start : fmt::format("{} + {}", start, along);
-    return accessOf(of->name, places);
+    places[*d] = sum(times(places[*d], std::to_string(number(3, 1))), letters_.back());
+    return View{*of, places};
 }
 
 std::string IndexWriter::sliceScattered() const {
@@ -220,10 +224,10 @@ std::string IndexWriter::sliceScattered() const {
     auto places = letters_;
     places[*d] = with->type.shape[*d] == 1 ? "0" : plus(places[*d], -begin);
     const auto condition = within(letters_[*d], begin, with->type.shape[*d], shape_[*d]);
-    const auto inner = accessOf(with->name, places);
-    return condition.empty() ? inner
-                             : fmt::format("{} where {}, else {}", inner, condition,
-                                           accessOf(of->name, letters_));
+    const auto inner = read(*with, places, true);
+    return condition.empty()
+               ? inner
+               : fmt::format("{} where {}, else {}", inner, condition, read(*of, letters_, true));
 }
 
 std::string IndexWriter::diagonalScattered() const {
@@ -239,8 +243,8 @@ std::string IndexWriter::diagonalScattered() const {
         if (d != *d1 && d != *d2)
             places.push_back(letters_[d]);
     places.push_back(offset >= 0 ? letters_[*d1] : letters_[*d2]);
-    return fmt::format("{} where {} == {}, else {}", accessOf(with->name, places), letters_[*d2],
-                       plus(letters_[*d1], offset), accessOf(of->name, letters_));
+    return fmt::format("{} where {} == {}, else {}", read(*with, places, true), letters_[*d2],
+                       plus(letters_[*d1], offset), read(*of, letters_, true));
 }
 
 } // namespace cuda_agent::chat

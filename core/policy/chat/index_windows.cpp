@@ -10,7 +10,7 @@
 
 namespace cuda_agent::chat {
 
-std::string IndexWriter::indexed() const {
+std::optional<View> IndexWriter::indexed() const {
     const auto of = operand(0);
     if (!of || node_.args.size() < 2 || !node_.args[1].is_array() ||
         node_.args[1].size() > of->type.shape.size())
@@ -43,7 +43,7 @@ std::string IndexWriter::indexed() const {
     for (std::size_t d = 0; d < of->type.shape.size(); ++d) {
         if (d < list.size() && !list[d].is_null()) {
             const auto by = operandOf_(list[d]);
-            places.push_back(accessOf(by->name, broadcast(by->type.shape, indices)));
+            places.push_back(lookedUp(*by, broadcast(by->type.shape, indices)));
             continue;
         }
         if (next == at)
@@ -52,41 +52,40 @@ std::string IndexWriter::indexed() const {
             return {};
         places.push_back(letters_[next++]);
     }
-    return accessOf(of->name, places);
+    return View{*of, places};
 }
 
-std::string IndexWriter::selectedBy() const {
+std::optional<View> IndexWriter::selectedBy() const {
     const auto of = operand(0);
     const auto by = operand(2);
     const auto d = dimension(1, shape_.size());
     if (!of || !by || !d || by->type.shape.size() > 1 || of->type.shape.size() != shape_.size())
         return {};
     auto places = letters_;
-    places[*d] = by->type.shape.empty() ? by->name : accessOf(by->name, {letters_[*d]});
-    return accessOf(of->name, places);
+    places[*d] = lookedUp(*by, by->type.shape.empty() ? Texts() : Texts{letters_[*d]});
+    return View{*of, places};
 }
 
-std::string IndexWriter::gathered() const {
+std::optional<View> IndexWriter::gathered() const {
     const auto of = operand(0);
     const auto by = operand(2);
     const auto d = dimension(1, shape_.size());
     if (!of || !by || !d || of->type.shape.size() != shape_.size())
         return {};
     auto places = letters_;
-    places[*d] = accessOf(by->name, letters_);
-    return accessOf(of->name, places);
+    places[*d] = lookedUp(*by, letters_);
+    return View{*of, places};
 }
 
-std::string IndexWriter::embedded() const {
+std::optional<View> IndexWriter::embedded() const {
     const auto of = operand(0);
     const auto by = operand(1);
     if (!of || !by || shape_.empty() || by->type.shape.size() + 1 != shape_.size())
         return {};
-    return accessOf(of->name,
-                    {accessOf(by->name, lettersWithout(shape_.size() - 1)), letters_.back()});
+    return View{*of, {lookedUp(*by, lettersWithout(shape_.size() - 1)), letters_.back()}};
 }
 
-std::string IndexWriter::resampled(bool nearest) const {
+std::optional<View> IndexWriter::resampled(bool nearest) const {
     const auto of = operand(0);
     if (!of || of->type.shape.size() != shape_.size() || shape_.size() < 3)
         return {};
@@ -103,25 +102,30 @@ std::string IndexWriter::resampled(bool nearest) const {
             for (const auto &one : argument)
                 scales.push_back(one.is_number() ? one.get<double>() : 0);
     }
-    auto places = letters_;
+    View view{*of, letters_, nearest ? "" : "between neighbours of "};
+    view.whole = nearest;
+    auto &places = view.places;
     for (std::size_t d = 2; d < shape_.size(); ++d) {
         const auto in = static_cast<double>(of->type.shape[d]);
         const auto out = static_cast<double>(shape_[d]);
         const double scale = d - 2 < scales.size() && scales[d - 2] > 0 ? scales[d - 2] : out / in;
-        const double step = !corners ? 1 / scale : out > 1 ? (in - 1) / (out - 1) : 0;
-        const auto factor = fmt::format("{}", static_cast<float>(step));
+        const double each = !corners ? 1 / scale : out > 1 ? (in - 1) / (out - 1) : 0;
+        const auto step = fmt::format("{}", static_cast<float>(each));
         if (of->type.shape[d] == 1)
             places[d] = "0";
         else if (!nearest)
-            places[d] =
-                corners ? times(letters_[d], factor)
-                        : fmt::format("clampmin(({} + 0.5) * {} - 0.5, 0)", letters_[d], factor);
+            places[d] = corners ? times(letters_[d], step)
+                                : fmt::format("clampmin(({} + 0.5) * {} - 0.5, 0)",
+                                              factor(letters_[d]), step);
         else if (scale == std::floor(scale))
-            places[d] = scale == 1 ? letters_[d] : fmt::format("{} / {}", letters_[d], scale);
-        else
-            places[d] = times(letters_[d], factor);
+            places[d] =
+                scale == 1 ? letters_[d] : fmt::format("{} / {}", factor(letters_[d]), scale);
+        else {
+            places[d] = times(letters_[d], step);
+            view.whole = false;
+        }
     }
-    return fmt::format("{}{}", nearest ? "" : "between neighbours of ", accessOf(of->name, places));
+    return view;
 }
 
 std::string IndexWriter::pooled(std::string_view what, std::size_t dilation) const {
@@ -166,14 +170,13 @@ std::string IndexWriter::windows(std::string_view what, const Operand &of, const
         if (kernel[i] != 1) {
             const auto loop = fmt::format("r{}", loops.size());
             loops.push_back(fmt::format("{} < {}", loop, kernel[i]));
-            const auto within = times(loop, std::to_string(steps[i]));
-            along = along == "0" ? within : fmt::format("{} + {}", along, within);
+            along = sum(along, times(loop, std::to_string(steps[i])));
         }
         places[d] = plus(along, -pads[i]);
     }
-    return loops.empty() ? accessOf(of.name, places)
-                         : fmt::format("{} over {} of {}", what, fmt::join(loops, ", "),
-                                       accessOf(of.name, places));
+    return loops.empty()
+               ? read(of, places)
+               : fmt::format("{} over {} of {}", what, fmt::join(loops, ", "), read(of, places));
 }
 
 std::string IndexWriter::reduced(std::string_view what, std::size_t dimensions) const {
@@ -206,9 +209,9 @@ std::string IndexWriter::reduced(std::string_view what, std::size_t dimensions) 
         }
         next += kept || !along ? 1 : 0;
     }
-    return loops.empty() ? ""
-                         : fmt::format("{} over {} of {}", what, fmt::join(loops, ", "),
-                                       accessOf(of->name, places));
+    return loops.empty()
+               ? ""
+               : fmt::format("{} over {} of {}", what, fmt::join(loops, ", "), read(*of, places));
 }
 
 } // namespace cuda_agent::chat

@@ -12,27 +12,55 @@
 
 namespace cuda_agent::chat {
 
-/// The map of one node: its operands are looked up by `operandOf`, which has to outlive this.
+/// A tensor of the graph that another node reads.
+struct Operand {
+    std::string name;
+    const task::Node *node = nullptr;
+    TensorType type; ///< of its first output
+};
+
+/// One element of an operand, or what lies between several.
+struct View {
+    Operand of;
+    Texts places;            ///< one for each of its dimensions
+    std::string before = {}; ///< "between neighbours of ", or empty
+    std::string where = {};  ///< " where b >= 1, else 0", or empty
+    bool whole = true;       ///< whether all places are whole numbers
+};
+
+/// The map of one node. `operandOf` looks operands up and has to outlive this.
 class IndexWriter {
   public:
-    struct Operand {
-        std::string name;
-        TensorType type;
-    };
     using Lookup = std::function<std::optional<Operand>(const Json &)>;
 
-    IndexWriter(const task::Node &node, const Shape &shape, const Lookup &operandOf)
-        : node_(node), shape_(shape), letters_(lettersOf(shape)), operandOf_(operandOf) {}
+    /// Of its elements at `places`, one for each dimension of `shape`, which has to outlive this.
+    IndexWriter(const task::Node &node, const Shape &shape, Texts places, const Lookup &operandOf)
+        : node_(node), shape_(shape), letters_(std::move(places)), operandOf_(operandOf) {}
 
     /// What stands behind "=", or empty.
-    std::string of(std::string_view op) const;
-    /// Of part `part` of a split.
-    std::string ofPart(std::size_t part) const;
+    std::string text() const;
 
   private:
     std::optional<Operand> operand(std::size_t at) const {
-        return at < node_.args.size() ? operandOf_(node_.args[at]) : std::nullopt;
+        const auto found = at < node_.args.size() ? operandOf_(node_.args[at]) : std::nullopt;
+        return found && found->node->outputs.size() == 1 ? found : std::nullopt;
     }
+    /// Where the node is a view of one operand: which.
+    std::optional<View> view() const;
+    /// What a view of views is of: the last operand that is none. Of two conditions the inner one
+    /// is not told; `bordered` where there is one already.
+    View deepest(View view, bool bordered) const;
+    static std::string textOf(const View &view) {
+        return view.before + accessOf(view.of.name, view.places);
+    }
+    /// "permute[a, b] = in0[b, a] at [a, b]": a view, the last one if it is another, and where that
+    /// lies in an input of another memory order; then the condition.
+    static std::string told(const View &direct, const View &last);
+    /// The same of one element of an operand. `bordered`: conditions follow, so that none may be
+    /// there.
+    std::string read(const Operand &of, Texts places, bool bordered = false) const;
+    /// The element of an index, "_to_copy[c]".
+    std::string lookedUp(const Operand &by, Texts places) const;
     /// A whole number that can be added to another one; nothing where it is none.
     static std::optional<std::int64_t> whole(const Json &argument) {
         constexpr std::int64_t most = std::int64_t{1} << 53;
@@ -70,25 +98,27 @@ class IndexWriter {
         return result;
     }
 
-    std::string permuted() const;
-    std::string reshape() const;
-    std::string expanded() const;
-    std::string repeated() const;
-    std::string sliced() const;
-    std::string selected() const;
-    std::string flipped() const;
-    std::string padded() const;
+    std::optional<View> permuted() const;
+    std::optional<View> reshape() const;
+    std::optional<View> expanded() const;
+    std::optional<View> repeated() const;
+    std::optional<View> sliced() const;
+    std::optional<View> selected() const;
+    std::optional<View> flipped() const;
+    std::optional<View> padded() const;
     std::string concatenated() const;
-    std::string diagonal() const;
-    std::string unfolded() const;
+    /// A part of a split.
+    std::optional<View> part() const;
+    std::optional<View> diagonal() const;
+    std::optional<View> unfolded() const;
     std::string sliceScattered() const;
     std::string diagonalScattered() const;
-    std::string indexed() const;
-    std::string selectedBy() const;
-    std::string gathered() const;
-    std::string embedded() const;
+    std::optional<View> indexed() const;
+    std::optional<View> selectedBy() const;
+    std::optional<View> gathered() const;
+    std::optional<View> embedded() const;
     /// Nearest: the element before the place; else what lies between those around it.
-    std::string resampled(bool nearest) const;
+    std::optional<View> resampled(bool nearest) const;
     /// `dilation`: which argument tells it, 0 for none.
     std::string pooled(std::string_view what, std::size_t dilation) const;
     std::string adaptivelyPooled() const;
@@ -100,8 +130,9 @@ class IndexWriter {
 
     const task::Node &node_;
     const Shape &shape_;
-    Texts letters_;
+    Texts letters_; ///< or other places
     const Lookup &operandOf_;
+    bool resolved_ = false; ///< whether indices are told as what they are views of
 };
 
 } // namespace cuda_agent::chat

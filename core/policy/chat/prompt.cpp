@@ -67,9 +67,8 @@ std::string_view plainName(std::string_view name) {
 }
 
 /// "aten.add.Tensor" is "aten.add": the arguments say the rest.
-std::string_view plainOperator(std::string_view op) {
-    const auto dot = op.rfind('.');
-    return op.starts_with("aten.") && dot > 4 ? op.substr(0, dot) : op;
+std::string plainOperator(const std::string &op) {
+    return op.starts_with("aten.") ? fmt::format("aten.{}", task::operatorName(op)) : op;
 }
 
 /// Names of the graph's placeholders as buffers of a plan.
@@ -179,8 +178,7 @@ bool isRandom(std::string_view op) { // "aten.bernoulli.p", "aten.normal_.defaul
         "normal_functional", "poisson",    "rand",        "rand_like",      "randint",
         "randint_like",      "randn",      "randn_like",  "random",         "randperm",
         "rrelu_with_noise",  "uniform"};
-    const auto from = op.find('.') + 1;
-    std::string_view name = op.substr(from, op.find('.', from) - from);
+    auto name = task::operatorName(op);
     if (name.ends_with('_'))
         name.remove_suffix(1);
     return kinds.contains(name);

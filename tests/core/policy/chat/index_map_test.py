@@ -66,9 +66,22 @@ MODULES = {
                 "F.avg_pool1d(x, 3, 2, 1) * 2", "F.interpolate(x, size=8, mode='linear') * 2"],
     "2, 2, 3, 4, 5": ["F.interpolate(x, scale_factor=1.5) * 2", "F.adaptive_avg_pool3d(x, (1, 2, 5)) * 2",
                       "F.avg_pool3d(x, 2, 1) * 2", "F.max_pool3d(x, 2, 1, 1) * 2"],
+    # Views of views, and inputs of another memory order.
+    "2, 3, 5, 4": [
+        "x.permute(0, 2, 3, 1)[:, torch.tensor([3, 0, 1])[:, None], torch.tensor([1, 2])] * 2", "x.mT[:, :, 1:].flip(2) * 2",
+        "F.pad(x.mT, (2, 1))[..., 1:] * 2", "F.pad(F.pad(x, (0, 2)).mT, (1, 0)) * 2", "x.mT.reshape(2, 12, 5)[:, 3:9:2] * 2",
+        "F.interpolate(x.mT, scale_factor=2)[:, 1, 1:] * 2", "F.interpolate(x, size=(7, 3), mode='bilinear')[:, 1].mT * 2",
+        "x.mT[:, 1:].contiguous().view(2, 2, 4, 5, 1).sum(2) * 2", "F.avg_pool2d(F.pad(x.mT, (1, 0)), 2) * 2",
+        "torch.cat([x.mT[:, :, 1:], F.pad(x.mT, (0, 1))[..., 1:]], 2) * 2", "x.repeat(1, 2, 1, 1)[:, 1:5].flip(1) * 2",
+        "x.flip(2)[:, :, 1:].flip(2) * 2", "x[..., 1:].unfold(3, 2, 1).permute(0, 4, 1, 2, 3)[:, 0] * 2",
+        "sum(part.mT.sum(2) for part in x[:, :, 1:].split([2, 2], 2))", "x.diagonal(1, 1, 2).mT[:, 1:] * 2",
+        "F.embedding(torch.remainder((x.mT * 10).long(), 4)[:, :, 1:], x[0, 0].mT) * 2"],
+    "2, 3, 5, 4).to(memory_format=torch.channels_last": [
+        "x[:, :, 1:] - x[:, :, :-1]", "F.pad(x, (1, 0)) * 2", "x.permute(0, 2, 3, 1) * 2", "x.mT.sum(1) * 2",
+        "torch.cat([x[:, 1:], x[:, :1]], 1) * 2", "F.interpolate(x, size=(10, 6), mode='bilinear') * 2"],
     "2, 3, 8, 9": ["F.max_pool2d(x, (3, 2), stride=(2, 1), padding=1, dilation=(1, 2)) * 2"],
 }
-MAPPED = {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "amax", "amin", "any", "avg_pool2d", "avg_pool3d", "cat",
+MAPPED = {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "amax", "amin", "any", "avg_pool2d", "avg_pool3d", "cat", "clone",
           "constant_pad_nd", "diagonal", "diagonal_scatter", "embedding", "expand", "flip", "gather", "getitem", "index",
           "index_select", "linalg_vector_norm", "max", "max_pool2d_with_indices", "max_pool3d_with_indices", "mean", "min",
           "permute", "repeat", "select", "slice", "slice_scatter", "squeeze", "sum", "unfold", "unsqueeze",
@@ -120,36 +133,52 @@ def computed(line, values):
     return result.zero_() if op == "empty" else result
 
 
-def told(right, values, places):
+def told(right, values, orders, places):
     """What the right side of a map says of the element at `places`, a number for each letter."""
+    values = values | {f"memory_{name}": values[name].permute(order) for name, order in orders.items()}
     scalars = {name: value.item() for name, value in values.items() if value.dim() == 0}
     names = {name: Elements(value) for name, value in values.items()} | scalars | places
     names["clampmin"] = max
 
-    def number(text, more={}):
-        return eval(text.replace("/", "//"), {**names, **more})
+    def number(text, more):
+        """The value of "permute[a, b] = in0[b, a] at [a, b]": of each step, and of the place in memory."""
+        text, _, place = text.partition(" at ")
+        steps = text.split(" = ")
+        if place:
+            steps.append(re.sub(r"(\w+)\[.*", r"memory_\1" + place, steps[-1]))
+        found = [number_of(step.replace("/", "//"), more) for step in steps]
+        for other in found:
+            assert abs(other - found[0]) < 1e-4, f"{found} of {text}{place}"
+        return found[0]
+
+    def number_of(step, more):
+        if step.startswith("between neighbours of "):
+            between = {name: Between(value) for name, value in values.items()}
+            return eval(step.removeprefix("between neighbours of "), {**names, **between, **more})
+        return eval(step, {**names, **more})
+
+    def first(pieces, more={}):
+        """The value of the first of "in0[a] where a < 8; in1[a - 8] where a >= 8" whose condition holds."""
+        for piece in pieces.split("; "):
+            inner, _, condition = piece.partition(" where ")
+            condition, _, otherwise = condition.partition(", else ")
+            if not condition or number_of(condition, more):
+                return number(inner, more)
+            if otherwise:
+                return number(otherwise, more)
+        raise ValueError(f"no piece of {right} has {places}")
 
     if window := re.match(r"(\w+) over (.*?) of (.*)$", right):
         loops = re.findall(r"(r\d+) < (\d+)", window[2])
         found = []
         for at in itertools.product(*(range(int(size)) for _, size in loops)):
             try:
-                found.append(number(window[3], {name: i for (name, _), i in zip(loops, at)}))
+                found.append(first(window[3], {name: i for (name, _), i in zip(loops, at)}))
             except IndexError: # the border
                 found += [0.0] if window[1] == "mean" else []
         return {"max": max, "min": min, "any": any, "sum": sum, "mean": lambda all: sum(all) / len(all),
                 "norm": lambda all: sum(x * x for x in all) ** 0.5}[window[1]](found)
-    if right.startswith("between neighbours of "):
-        names |= {name: Between(value) for name, value in values.items()}
-        return number(right.removeprefix("between neighbours of "))
-    for piece in right.split("; "):
-        inner, _, condition = piece.partition(" where ")
-        condition, _, otherwise = condition.partition(", else ")
-        if not condition or number(condition):
-            return number(inner)
-        if otherwise:
-            return number(otherwise)
-    raise ValueError(f"no piece of {right} has {places}")
+    return first(right)
 
 
 class IndexMapTest(unittest.TestCase):
@@ -166,7 +195,7 @@ class IndexMapTest(unittest.TestCase):
             with gzip.open(folder + "/out/corpus.jsonl.gz", "rt") as lines:
                 return [json.loads(line)["segments"][0]["text"] for line in lines]
 
-    def check(self, line, values):
+    def check(self, line, values, orders):
         """Computes a line's operator and, where it has a map, compares all elements. Returns the operator then."""
         line, _, text = line.partition("; ")
         name = line.split(" = ")[0]
@@ -181,7 +210,7 @@ class IndexMapTest(unittest.TestCase):
         tensors = {n: v for n, v in values.items() if isinstance(v, torch.Tensor)}
         for at in itertools.product(*(range(size) for size in result.shape)):
             places = {letter: i for letter, i in zip(letters, at) if letter != "0"}
-            self.assertAlmostEqual(told(right, tensors, places), result[at].item(), 4, f"{line}; {text} at {at}")
+            self.assertAlmostEqual(told(right, tensors, orders, places), result[at].item(), 4, f"{line}; {text} at {at}")
         return op[1] if (op := re.search(r"aten\.(\w+)", line)) else "getitem"
 
     def test_maps_name_the_elements_that_operators_take(self):
@@ -195,8 +224,10 @@ class IndexMapTest(unittest.TestCase):
                 values[name] = torch.randn([int(size) for size in sizes.split(", ")])
             for name, sizes in re.findall(r"^(\w+): (?:parameter|constant) \S+ i64\[([^\]]*)\]", prompt, re.M):
                 values[name] = torch.randint(0, 2, [int(size) for size in sizes.split(", ")])
+            orders = {name: [int(d) for d in order.split(", ")]
+                      for name, order in re.findall(r"^(\w+): input [^,]*\[[^\]]*\], order \[([^\]]*)\]", prompt, re.M)}
             for line in prompt.split("Operators:\n")[1].split("<|im_end|>")[0].split("\n"):
-                seen.add(self.check(line, values))
+                seen.add(self.check(line, values, orders))
         self.assertEqual(seen - {None}, MAPPED)
 
 
