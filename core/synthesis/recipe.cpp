@@ -27,8 +27,9 @@ Result<void> readSections(const toml::table &file, const std::string &name, Reci
         recipe.memoryBytes = static_cast<std::uint64_t>(gigabytes * (1 << 30));
     }));
     CUDA_AGENT_TRY(top.section("compose", [&](TomlFields &fields) {
-        fields.takeWeights("sources", recipe.sources,
-                           {"torch", "composed", "expressions", "transformers", "endpoint"});
+        fields.takeWeights(
+            "sources", recipe.sources,
+            {"torch", "composed", "expressions", "views", "transformers", "endpoint"});
         fields.takeWeights("operators", recipe.operators, {"2", "3", "4", "5"});
         fields.takeWeights("dtypes", recipe.dtypes, {"float32", "float16", "bfloat16"});
         fields.take("backward", recipe.backward, 0, 1);

@@ -24,7 +24,8 @@ struct Recipe {
     std::uint64_t memoryBytes = 2ull << 30;
 
     /// Where candidates come from: "torch" (one operator), "composed" (a chain of operators),
-    /// "expressions" (formulas over several tensors), "transformers", "endpoint".
+    /// "expressions" (formulas over several tensors), "views" (chains that move elements),
+    /// "transformers", "endpoint".
     std::map<std::string, double> sources{{"torch", 1}, {"composed", 8}, {"transformers", 1}};
     std::map<std::string, double> operators{{"2", 3}, {"3", 3}, {"4", 2}, {"5", 2}};
     std::map<std::string, double> dtypes{{"float32", 6}, {"bfloat16", 2}, {"float16", 2}};

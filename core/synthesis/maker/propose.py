@@ -7,7 +7,7 @@ import math
 
 import torch
 
-from maker import compose, cost, expressions, writer
+from maker import compose, cost, expressions, views, writer
 from maker.compose import NoTask
 from maker.spec import BOOLEAN, FLOATING, INDEX, Draw
 
@@ -61,6 +61,8 @@ class Proposer:
             return self.block(seed, target)
         if source == "expressions":
             return self.expression(seed, target)
+        if source == "views":
+            return self.view(seed, target)
         return self.composed(seed, source, target)
 
     def composed(self, seed, source, target):
@@ -99,11 +101,24 @@ class Proposer:
             backward = draw.chance(self.recipe["backward"])
             return expressions.write(draw, batch, dtype, backward), dtype, backward
 
+        return self.written("expressions", write, seed, target)
+
+    def view(self, seed, target):
+        def write(batch):
+            draw = Draw(seed + "/view")
+            dtype = draw.weighted(self.recipe["dtypes"])
+            return views.write(draw, batch, dtype, self.recipe["irregular"]), dtype, False
+
+        return self.written("views", write, seed, target)
+
+    def written(self, source, write, seed, target):
+        """The candidate of `write(batch)`, which gives a task of ours, its dtype, and whether it has
+        a backward pass."""
         _, dtype, backward = write(compose.FIRST)
         batch = self.batch_for(seed, lambda size: write(size)[0].code, target, dtype)
         task = write(batch)[0]
         code = writer.name_batch(task.code, batch, write(2 * batch)[0].code, 2 * batch)
-        return self.candidate(code, source="expressions", ops=task.ops, kinds=task.kinds,
+        return self.candidate(code, source=source, ops=task.ops, kinds=task.kinds,
                               families=task.families, dtype=dtype, backward=backward)
 
     def block(self, seed, target):

@@ -1,0 +1,337 @@
+# SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Modules that move elements: chains of pads, slices, permutations, reshapes, joins and lookups with
+numbers that are drawn evenly, at times with a little arithmetic between.
+
+The composer's operators have the numbers that people give them, which are few: a pad of one on each
+side, a factor of two, the last element. Where a kernel has to read follows from those alone, and a
+model that meets no others learns them by heart. In these every number has to be read.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import torch
+
+from maker import writer
+from maker.compose import NoTask
+from maker.spec import INDEX, Extra
+
+LARGEST_ROW = 1 << 21  # elements of one batch element
+SMALLEST_ROW = 64
+MOST_TRIES = 40
+
+LAYOUT, PADDING, INDEXING, UPSAMPLING = "layout", "padding", "indexing", "upsampling"
+SLICE = ("torch.Tensor.__getitem__", "slice", INDEXING)
+CAT = ("torch.cat", "concatenation", LAYOUT)
+STACK = ("torch.stack", "stack", LAYOUT)
+FLIP = ("torch.flip", "flip", LAYOUT)
+INTERPOLATE = ("torch.nn.functional.interpolate", "interpolation", UPSAMPLING)
+SUB = ("torch.sub", "subtraction", "binary")
+ARITHMETIC = (
+    ("{x} * {number}", ("torch.mul", "multiplication", "binary")),
+    ("{x} + {number}", ("torch.add", "addition", "binary")),
+    ("torch.relu({x})", ("torch.relu", "relu", "activation")),
+    ("torch.tanh({x})", ("torch.tanh", "tanh", "activation")),
+    ("torch.abs({x})", ("torch.abs", "abs", "elementwise")),
+    ("torch.square({x})", ("torch.square", "square", "elementwise")),
+)
+WITH_ANOTHER = (
+    ("{x} + {other}", ("torch.add", "addition", "binary")),
+    ("{x} * {other}", ("torch.mul", "multiplication", "binary")),
+    ("{x} - {other}", SUB),
+    ("torch.maximum({x}, {other})", ("torch.maximum", "maximum", "binary")),
+)
+OVER_ROWS = (
+    ("torch.sum({x}, dim={dim})", ("torch.sum", "sum", "reduction")),
+    ("torch.mean({x}, dim={dim})", ("torch.mean", "mean", "reduction")),
+    ("torch.amax({x}, dim={dim})", ("torch.amax", "maximum along a dimension", "reduction")),
+)
+NUMBERS = ("0.5", "2.0", "-1.5", "3.0", "0.25")
+OTHERS = ("y", "other", "z", "side", "rest", "shift", "scale", "extra", "right", "context")
+
+
+@dataclass
+class Task:
+    """`code` with its sizes as numbers; the rest as candidates have it."""
+
+    code: str
+    shape: tuple  # of the result
+    ops: list = field(default_factory=list)
+    kinds: list = field(default_factory=list)
+    families: list = field(default_factory=list)
+
+
+def write(draw, batch, dtype, irregular):
+    """The module of these draws for a batch, the same one whatever the batch is. Of the share
+    `irregular` of them the first input lies in memory in another order."""
+    return Views(draw, batch, dtype, irregular).task()
+
+
+class Views:
+    def __init__(self, draw, batch, dtype, irregular):
+        self.draw = draw
+        self.dtype = dtype
+        self.shape = (batch, *self.row())
+        layout = "contiguous"
+        if draw.chance(irregular) and len(self.shape) > 2:
+            layout = "channels_last" if len(self.shape) in (4, 5) else "transposed"
+        self.inputs = [("x", Extra("x", self.shape, dtype, layout=layout))]
+        self.body, self.used = [], []
+
+    def task(self):
+        draw = self.draw
+        count = draw.weighted({2: 3, 3: 4, 4: 3, 5: 1})
+        for number in range(count):
+            self.moved()
+            if draw.chance(0.3) and number + 1 < count:
+                self.arithmetic()
+        if draw.chance(0.7):
+            self.arithmetic()
+        if draw.chance(0.15) and len(self.shape) > 2:
+            text, operator = draw.choice(OVER_ROWS)
+            self.take(text.replace("{dim}", str(draw.integer(1, len(self.shape) - 1))), [operator])
+        code = writer.module(self.inputs, [], self.body, "x", self.dtype)
+        return Task(code, self.shape, *(list(column) for column in zip(*self.used)))
+
+    def row(self):
+        """Sizes of one batch element: two to four dimensions, few of which are alike."""
+        draw = self.draw
+        rank = draw.weighted({1: 1, 2: 3, 3: 5, 4: 2})
+        least, most = {1: (256, 16384), 2: (16, 512), 3: (6, 96), 4: (4, 24)}[rank]
+        return tuple(draw.size(least, most) if draw.chance(0.5) else draw.integer(least, most)
+                     for _ in range(rank))
+
+    # -- steps --------------------------------------------------------------------------------------
+
+    def moved(self):
+        """One view of the value, or several that are joined."""
+        steps = {self.permuted: 4, self.flipped: 2, self.rolled: 2, self.padded: 5, self.sliced: 4,
+                 self.selected: 2, self.joined: 3, self.split: 2, self.merged: 2, self.repeated: 2,
+                 self.resized: 3, self.windows: 1, self.diagonal: 1, self.looked_up: 2,
+                 self.neighbours: 2, self.shuffled: 1}
+        for _ in range(MOST_TRIES):
+            step = self.draw.weighted(steps)()
+            if step is not None and self.take(*step):
+                return
+        raise NoTask("no view fits")
+
+    def take(self, text, operators, inputs=()):
+        """Runs a step on meta tensors; whether its result is neither too large nor too small."""
+        names = {"torch": torch, "F": torch.nn.functional, "x": self.meta(self.inputs[0][1], self.shape)}
+        for name, extra in [*self.inputs[1:], *inputs]:
+            names[name] = self.meta(extra, extra.shape)
+        text = text.format(x="x")
+        result = eval(text, names)  # our own text
+        row = math.prod(result.shape[1:])
+        if not SMALLEST_ROW <= row <= LARGEST_ROW or result.shape[0] != self.shape[0] or result.dim() > 6:
+            return False
+        self.inputs.extend(inputs)
+        self.body.append(f"x = {text}")
+        self.used.extend(operators)
+        self.shape = tuple(result.shape)
+        return True
+
+    @staticmethod
+    def meta(extra, shape):
+        dtype = torch.int64 if extra.domain == INDEX else getattr(torch, extra.dtype)
+        return torch.empty(shape, dtype=dtype, device="meta")
+
+    def dim(self, least=2):
+        """A dimension behind the batch with at least so many elements, or None."""
+        dims = [dim for dim in range(1, len(self.shape)) if self.shape[dim] >= least]
+        return self.draw.choice(dims) if dims else None
+
+    def another(self, shape, **more):
+        taken = {name for name, _ in self.inputs}
+        name = self.draw.choice([name for name in OTHERS if name not in taken])
+        return name, Extra(name, shape, self.dtype, **more)
+
+    def at(self, dim, text):
+        """x[:, :, text]"""
+        if dim == len(self.shape) - 1 and self.draw.chance(0.5):
+            return f"{{x}}[..., {text}]"
+        return "{x}[" + ":, " * dim + text + "]"
+
+    def arithmetic(self):
+        draw = self.draw
+        if draw.chance(0.5) or len(self.inputs) > 3:
+            text, operator = draw.choice(ARITHMETIC)
+            self.take(text.replace("{number}", draw.choice(NUMBERS)), [operator])
+            return
+        text, operator = draw.choice(WITH_ANOTHER)
+        ones = [draw.chance(0.2) for _ in self.shape[1:]]
+        shape = (self.shape[0], *(1 if one else size for one, size in zip(ones, self.shape[1:])))
+        other = self.another(shape if draw.chance(0.7) else shape[1:])
+        self.take(text.replace("{other}", other[0]), [operator], [other])
+
+    def permuted(self):
+        order = list(range(1, len(self.shape)))
+        if len(order) < 2:
+            return None
+        while order == sorted(order):
+            self.draw.random.shuffle(order)
+        moved = [at for at, dim in enumerate(order, 1) if at != dim]
+        if len(moved) == 2 and self.draw.chance(0.6):
+            return f"{{x}}.transpose({moved[0]}, {moved[1]})", [("torch.transpose", "transpose", LAYOUT)]
+        return "{x}.permute(%s)" % ", ".join(map(str, [0, *order])), [("torch.permute", "permute", LAYOUT)]
+
+    def flipped(self):
+        dims = [dim for dim in range(1, len(self.shape)) if self.draw.chance(0.5)]
+        return (f"{{x}}.flip({', '.join(map(str, dims))})", [FLIP]) if dims else None
+
+    def rolled(self):
+        dims = [dim for dim in range(1, len(self.shape)) if self.shape[dim] > 2 and self.draw.chance(0.4)]
+        if not dims:
+            return None
+        shifts = [self.draw.integer(1, self.shape[dim] - 1) * self.draw.choice((1, -1)) for dim in dims]
+        numbers = ", ".join(map(str, shifts)), ", ".join(map(str, dims))
+        text = "torch.roll({x}, (%s), (%s))" % numbers if len(dims) > 1 else \
+            "torch.roll({x}, %s, dims=%s)" % numbers
+        return text, [("torch.roll", "roll", LAYOUT)]
+
+    def padded(self):
+        """Each side by itself: many are not padded, some are cut."""
+        draw = self.draw
+        dims = draw.integer(1, min(3, len(self.shape) - 1))
+        pads = []
+        for side in range(2 * dims):
+            size = self.shape[-1 - side // 2]
+            kind = draw.weighted({"none": 4, "few": 4, "many": 2, "cut": 1})
+            pads.append({"none": 0, "few": draw.integer(1, 4), "many": draw.integer(1, 20),
+                         "cut": -draw.integer(1, max(1, size // 4))}[kind])
+        if not any(pads):
+            return None
+        number = draw.choice(("", "", ", value=1.0", ", value=-2.5", ", value=0.5"))
+        return f"F.pad({{x}}, {tuple(pads)}{number})", [("torch.nn.functional.pad", "padding", PADDING)]
+
+    def sliced(self):
+        dim = self.dim(4)
+        if dim is None:
+            return None
+        size = self.shape[dim]
+        begin, end = self.draw.integer(0, size // 2), self.draw.integer(size // 2 + 1, size)
+        step = self.draw.weighted({1: 5, 2: 2, 3: 1})
+        text = (str(begin) if begin else "") + ":" + (str(end) if end < size else "")
+        text += f":{step}" if step > 1 else ""
+        return (self.at(dim, text), [SLICE]) if text != ":" else None
+
+    def selected(self):
+        dim = self.dim()
+        if dim is None or len(self.shape) < 3:
+            return None
+        place = self.draw.integer(0, self.shape[dim] - 1)
+        if self.draw.chance(0.5):
+            return f"{{x}}.select({dim}, {place})", [("torch.select", "select", LAYOUT)]
+        return self.at(dim, str(place)), [SLICE]
+
+    def joined(self):
+        """The value with a part of itself, or with another tensor."""
+        draw = self.draw
+        dim = self.dim(4)
+        if dim is None:
+            return None
+        form = draw.weighted({"other": 3, "turned": 2, "parts": 2, "stack": 1})
+        if form == "stack":
+            return f"torch.stack([{{x}}, {{x}}.flip({dim})], dim={draw.integer(1, len(self.shape))})", [FLIP, STACK]
+        if form == "turned":
+            return f"torch.cat([{{x}}.flip({dim}), {{x}}], dim={dim})", [FLIP, CAT]
+        if form == "parts":
+            at = draw.integer(1, self.shape[dim] - 1)
+            last, first = self.at(dim, f"{at}:"), self.at(dim, f":{draw.integer(1, at)}")
+            return f"torch.cat([{last}, {first}], dim={dim})", [SLICE, SLICE, CAT]
+        if len(self.inputs) > 3:
+            return None
+        shape = list(self.shape)
+        shape[dim] = draw.integer(1, 2 * shape[dim])
+        other = self.another(tuple(shape))
+        parts = f"{{x}}, {other[0]}" if draw.chance(0.5) else f"{other[0]}, {{x}}"
+        return f"torch.cat([{parts}], dim={dim})", [CAT], [other]
+
+    def split(self):
+        dims = {}
+        for dim in range(1, len(self.shape)):
+            parts = [part for part in range(2, 33) if self.shape[dim] % part == 0 and self.shape[dim] > part]
+            if parts:
+                dims[dim] = parts
+        if not dims or len(self.shape) > 5:
+            return None
+        dim = self.draw.choice(dims)
+        part = self.draw.choice(dims[dim])
+        sizes = (part, self.shape[dim] // part)
+        return f"{{x}}.unflatten({dim}, {sizes})", [("torch.unflatten", "unflatten", LAYOUT)]
+
+    def merged(self):
+        if len(self.shape) < 3:
+            return None
+        dim = self.draw.integer(1, len(self.shape) - 2)
+        return f"{{x}}.flatten({dim}, {dim + 1})", [("torch.flatten", "flatten", LAYOUT)]
+
+    def repeated(self):
+        draw = self.draw
+        dim = self.dim(1)
+        times = draw.integer(2, 5)
+        if draw.chance(0.5):
+            return f"{{x}}.repeat_interleave({times}, dim={dim})", [
+                ("torch.repeat_interleave", "repeat elements", LAYOUT)]
+        counts = [times if at == dim else 1 for at in range(len(self.shape))]
+        return f"{{x}}.repeat({', '.join(map(str, counts))})", [("torch.Tensor.repeat", "repeat", LAYOUT)]
+
+    def resized(self):
+        rank = len(self.shape)
+        if not 3 <= rank <= 5:
+            return None
+        draw = self.draw
+        mode = draw.weighted({"nearest": 3, ("", "", "", "linear", "bilinear", "trilinear")[rank]: 1})
+        if draw.chance(0.5):
+            sizes = [draw.integer(2, 3 * side) for side in self.shape[2:]]
+            how = f"size=({', '.join(map(str, sizes))},)" if rank == 3 else f"size={tuple(sizes)}"
+        else:
+            how = f"scale_factor={draw.choice((2, 3, 4, 5, 1.5, 2.5, 1.25, 0.5, 0.75))}"
+        corners = ", align_corners=True" if mode != "nearest" and draw.chance(0.4) else ""
+        return f"F.interpolate({{x}}, {how}, mode='{mode}'{corners})", [INTERPOLATE]
+
+    def windows(self):
+        dim = self.dim(6)
+        if dim is None or len(self.shape) > 4:
+            return None
+        size = self.draw.integer(2, 5)
+        return f"{{x}}.unfold({dim}, {size}, {self.draw.integer(1, size)})", [
+            ("torch.Tensor.unfold", "sliding windows", LAYOUT)]
+
+    def diagonal(self):
+        if len(self.shape) < 3 or min(self.shape[1:]) < 4:
+            return None
+        one, other = self.draw.random.sample(range(1, len(self.shape)), 2)
+        offset = self.draw.integer(-2, 2)
+        return f"torch.diagonal({{x}}, {offset}, {one}, {other})", [("torch.diagonal", "diagonal", LAYOUT)]
+
+    def looked_up(self):
+        dim = self.dim(4)
+        if dim is None or len(self.inputs) > 3:
+            return None
+        count = self.draw.integer(3, 2 * self.shape[dim])
+        index = self.another((count,), domain=INDEX, below=self.shape[dim])
+        if self.draw.chance(0.5):
+            return f"torch.index_select({{x}}, {dim}, {index[0]})", [
+                ("torch.index_select", "index select", INDEXING)], [index]
+        return self.at(dim, index[0]), [SLICE], [index]
+
+    def neighbours(self):
+        dim = self.dim(6)
+        if dim is None:
+            return None
+        apart = self.draw.integer(1, min(4, self.shape[dim] - 2))
+        return f"{self.at(dim, f'{apart}:')} - {self.at(dim, f':-{apart}')}", [SLICE, SLICE, SUB]
+
+    def shuffled(self):
+        if len(self.shape) != 4:
+            return None
+        factor = self.draw.choice((2, 3))
+        if self.shape[1] % (factor * factor) == 0 and self.draw.chance(0.5):
+            return f"F.pixel_shuffle({{x}}, {factor})", [
+                ("torch.nn.functional.pixel_shuffle", "pixel shuffle", LAYOUT)]
+        if all(side % factor == 0 for side in self.shape[2:]):
+            return f"F.pixel_unshuffle({{x}}, {factor})", [
+                ("torch.nn.functional.pixel_unshuffle", "pixel unshuffle", LAYOUT)]
+        return None
