@@ -121,10 +121,14 @@ const policy::SizeTexts::Texts *bufferIn(std::string_view piece, const policy::S
         const auto word = wordBefore(piece, end);
         end -= std::max<std::size_t>(word.size(), 1);
         const auto row = word.rfind("_row");
-        const auto found =
-            sizes.strides.find(std::string(row == word.npos ? word : word.substr(0, row)));
-        if (!word.empty() && found != sizes.strides.end())
-            return &found->second;
+        auto name = std::string(word.substr(0, row)); // of npos: all
+        for (auto cut = name.size(); cut != name.npos; cut = name.rfind('_')) {
+            name.resize(cut);
+            if (const auto found = sizes.strides.find(name); found != sizes.strides.end())
+                return &found->second;
+            if (row == word.npos)
+                break; // "in0_x_row" and "in0_mul_row" are of "in0", "in0_x" is a value
+        }
     }
     return nullptr;
 }

@@ -19,10 +19,16 @@ std::string productText(const Factors &factors) {
     return parts.empty() ? "1" : fmt::format("{}", fmt::join(parts, " * "));
 }
 
+/// Whether a stride or where an access begins is told as what it is made of: small ones, too, where
+/// that is a product, as 8 of 2 * 2 * 2 would have to be computed.
+bool isSpelled(std::int64_t number, const std::string &text) {
+    return std::abs(number) >= leastSpelled || text.find(" * ") != text.npos;
+}
+
 /// A number as its text says it, in parentheses where it is more than one word; small ones as they
-/// are.
+/// are but for products.
 std::string spelled(std::int64_t number, const std::string &text) {
-    if (std::abs(number) < leastSpelled)
+    if (!isSpelled(number, text))
         return fmt::to_string(number);
     // A border brings its own: "(40 + 3)".
     const bool plain =
@@ -154,20 +160,21 @@ AccessText textOf(const Program &program, const Nest &nest, const std::vector<Wa
     return text;
 }
 
-/// Every access that the kernels make: `act` gets its buffer, how it walks, the access, and how
-/// many neighbours it may take at once.
+/// Every access that the kernels make: `act` gets what its row is called, its buffer, how it walks,
+/// the access, and how many neighbours it may take at once.
 template <typename Act>
 void forAccesses(const Program &program, const ScheduledGroup &group, const Act &act) {
-    for (const int id : inOrderFrom(program, group.group->roots())) {
-        const Value &value = program.values[id];
-        const auto access = group.nest.accesses.find(id);
-        if (value.kind == Kind::load && access != group.nest.accesses.end())
-            act(value.buffer, walkedBy(program, value), access->second,
+    const auto rows = rowNamesIn(program, group);
+    for (const int id : inOrderFrom(program, group.group->roots()))
+        if (const auto row = rows.find(id); row != rows.end()) {
+            const Value &value = program.values[id];
+            act(row->second, value.buffer, walkedBy(program, value), group.nest.accesses.at(id),
                 vectorOfLoad(program, group, id));
-    }
+        }
     for (std::size_t i = 0; i < group.group->stores.size() && i < group.nest.stores.size(); ++i) {
         const Store &store = group.group->stores[i];
-        act(store.buffer, walkedBy(program, store), group.nest.stores[i], vectorOfStore(group, i));
+        act(program.buffers[store.buffer].name, store.buffer, walkedBy(program, store),
+            group.nest.stores[i], vectorOfStore(group, i));
     }
 }
 
@@ -190,6 +197,34 @@ void addProduct(SizeTexts::Texts &texts, const Factors &factors) {
 }
 
 } // namespace
+
+std::map<int, std::string> rowNamesIn(const Program &program, const ScheduledGroup &group) {
+    const auto values = namesIn(program, group);
+    const auto rowDims = group.nest.rowDims();
+    std::map<int, std::map<std::vector<std::int64_t>, std::string>> begins; // by buffer
+    std::vector<std::pair<int, std::vector<std::int64_t>>> loads;
+    for (const int id : inOrderFrom(program, group.group->roots())) {
+        const Value &value = program.values[id];
+        const auto access = group.nest.accesses.find(id);
+        if (value.kind != Kind::load || access == group.nest.accesses.end())
+            continue;
+        std::vector<std::int64_t> begin{access->second.base};
+        for (const int d : rowDims)
+            begin.push_back(access->second.strides[static_cast<std::size_t>(d)]);
+        const auto &buffer = program.buffers[value.buffer].name;
+        const auto &name = values.at(id);
+        begins[value.buffer].try_emplace(
+            begin, name.starts_with(buffer + "_") ? name : fmt::format("{}_{}", buffer, name));
+        loads.emplace_back(id, std::move(begin));
+    }
+    std::map<int, std::string> names;
+    for (const auto &[id, begin] : loads) {
+        const int buffer = program.values[id].buffer;
+        const auto &of = begins.at(buffer);
+        names[id] = of.size() == 1 ? program.buffers[buffer].name : of.at(begin);
+    }
+    return names;
+}
 
 std::string describeLoops(const Program &program, const ScheduledGroup &group) {
     if (group.group->product >= 0)
@@ -217,17 +252,19 @@ std::string describeAccesses(const Program &program, const ScheduledGroup &group
     std::vector<std::string> lines;
     const SizeTexts::Texts borders = borderTexts(program, group);
     forAccesses(program, group,
-                [&](int buffer, const auto &walked, const Access &access, int vector) {
+                [&](const std::string &row, int buffer, const auto &walked, const Access &access,
+                    int vector) {
                     const AccessText text = textOf(program, group.nest, walked, access, borders);
                     std::vector<std::string> strides;
                     for (const bool elements : {false, true})
                         for (std::size_t i = 0; i < group.nest.dims.size(); ++i)
                             if (group.nest.dims[i].element == elements)
                                 strides.push_back(text.strides[i]);
-                    const auto line = fmt::format("{}{}: {}{}", program.buffers[buffer].name,
-                                                  access.base == 0 ? "" : " + " + text.base,
-                                                  fmt::join(strides, ", "),
-                                                  vector == 0 ? "" : fmt::format(" by {}", vector));
+                    const auto &name = program.buffers[buffer].name;
+                    const auto line = fmt::format(
+                        "{}{}{}: {}{}", row == name ? "" : row + "_row = ", name,
+                        access.base == 0 ? "" : " + " + text.base, fmt::join(strides, ", "),
+                        vector == 0 ? "" : fmt::format(" by {}", vector));
                     if (!strides.empty() && std::ranges::find(lines, line) == lines.end())
                         lines.push_back(line);
                 });
@@ -246,19 +283,21 @@ SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group) {
         addProduct(texts.totals, sizesOf(program, group.nest, places));
     for (const int place : all)
         addProduct(texts.loops, sizesOf(program, group.nest, {place}));
-    forAccesses(program, group, [&](int buffer, const auto &walked, const Access &access, int) {
-        SizeTexts::Texts &strides = texts.strides[program.buffers[buffer].name];
-        const AccessText text = textOf(program, group.nest, walked, access, texts.borders);
-        const auto add = [&](std::int64_t number, const std::string &words) {
-            if (std::abs(number) >= leastSpelled && words.find(' ') != words.npos)
-                strides.try_emplace(std::abs(number), words.substr(number < 0 ? 1 : 0));
-        };
-        for (std::size_t i = 0; i < text.strides.size(); ++i)
-            add(access.strides[i], text.strides[i]);
-        add(access.base, text.base);
-        for (const Walked &dim : walked) // where a position is picked along it
-            addProduct(strides, dim.inner);
-    });
+    forAccesses(
+        program, group,
+        [&](const std::string &, int buffer, const auto &walked, const Access &access, int) {
+            SizeTexts::Texts &strides = texts.strides[program.buffers[buffer].name];
+            const AccessText text = textOf(program, group.nest, walked, access, texts.borders);
+            const auto add = [&](std::int64_t number, const std::string &words) {
+                if (isSpelled(number, words) && words.find(' ') != words.npos)
+                    strides.try_emplace(std::abs(number), words.substr(number < 0 ? 1 : 0));
+            };
+            for (std::size_t i = 0; i < text.strides.size(); ++i)
+                add(access.strides[i], text.strides[i]);
+            add(access.base, text.base);
+            for (const Walked &dim : walked) // where a position is picked along it
+                addProduct(strides, dim.inner);
+        });
     return texts;
 }
 

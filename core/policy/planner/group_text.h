@@ -15,6 +15,11 @@ inline constexpr std::int64_t leastSpelled = 10;
 /// them. What a kernel has as its argument, as a cast to the same type, keeps the task's name.
 std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group);
 
+/// What kernels call a row of what a load reads, without the "_row" behind it: its buffer, or where
+/// that is read in several places with what is read there, "in0_x2", "in0_mul", of loads that begin
+/// together the first one's. Of all loads that the nest has.
+std::map<int, std::string> rowNamesIn(const Program &program, const ScheduledGroup &group);
+
 /// What a group's kernel computes, in the order in which it does, each way along its rows for
 /// itself: "reads in0 [64, 4096], in1 [64, 1] per row; exp_1(in1) per row, mul(in0, exp_1), sum of
 /// mul over the row; reads in0; div(in0, sum); writes out0 [64, 4096] = div". Operators are named
@@ -27,13 +32,15 @@ std::string describeGroup(const Program &program, const ScheduledGroup &group);
 /// walks several of a tensor's dimensions in parentheses. Empty for tiles of a product.
 std::string describeLoops(const Program &program, const ScheduledGroup &group);
 /// "in0: (32 * 8 * 32), (8 * 32), 32, 1; in1 + 32: 0, 0, 0, 1": of each access of those loops,
-/// where it begins and how far it goes with each of them, in elements, in the loops' order, each
-/// number from `leastSpelled` on as the sizes of the tensor that it is the product of. Empty as
-/// above.
+/// where it begins, "in0_x2_row = in0 + 4" where the kernel calls that so, and how far it goes with
+/// each of them, in elements, in the loops' order, each
+/// number from `leastSpelled` on, and each product, as the sizes of the tensor that it is the
+/// product of. Empty as above.
 std::string describeAccesses(const Program &program, const ScheduledGroup &group);
 
-/// What the numbers in a group's kernels are made of: "(32 * 8)" by 256. Only numbers from
-/// `leastSpelled` on, none of which is one size alone.
+/// What the numbers in a group's kernels are made of: "(32 * 8)" by 256. Only products, and other
+/// numbers from `leastSpelled` on, none of which is one size alone; strides that are products have
+/// small ones, too.
 struct SizeTexts {
     using Texts = std::map<std::int64_t, std::string>;
     Texts loops;                          ///< sizes of single loops

@@ -3,6 +3,7 @@
 #include "core/policy/planner/kernel_writer.h"
 
 #include "core/base/names.h"
+#include "core/policy/planner/group_text.h"
 #include "core/policy/planner/pointwise_table.h"
 
 #include <cstdlib>
@@ -126,7 +127,7 @@ std::string KernelWriter::sumOf(const std::vector<std::pair<std::string, std::in
     return text.empty() ? "0" : text;
 }
 
-std::string KernelWriter::pointer(const Access &access, int buffer) {
+std::string KernelWriter::pointer(const Access &access, int buffer, const std::string &row) {
     std::vector<std::pair<std::string, std::int64_t>> terms;
     for (const int d : rowDims_)
         terms.emplace_back(coordinates_[d], access.strides[d]);
@@ -142,9 +143,10 @@ std::string KernelWriter::pointer(const Access &access, int buffer) {
         if (const auto known = scope.find(expression); known != scope.end())
             return known->second;
     }
-    std::string name = base + "_row";
+    const std::string wanted = (row.empty() ? base : row) + "_row";
+    std::string name = wanted;
     for (int i = 2; parameterNames_.contains(name); ++i)
-        name = fmt::format("{}_row{}", base, i);
+        name = fmt::format("{}{}", wanted, i);
     parameterNames_.insert(name);
     bool written = false;
     for (const Store &store : g_.stores)
@@ -164,10 +166,13 @@ void KernelWriter::bufferParameters(const std::vector<int> &roots, const std::ve
 }
 
 void KernelWriter::rowPointers(const std::vector<int> &roots, const std::vector<int> &stores) {
+    const auto rows = rowNamesIn(p_, {&g_, n_, name_});
     for (const int id : inOrderFrom(p_, roots)) {
         if (p_.values[id].kind == Kind::load) {
             bufferParameter(p_.values[id].buffer);
-            pointer(n_.accesses.at(id), p_.values[id].buffer);
+            const auto row = rows.find(id);
+            pointer(n_.accesses.at(id), p_.values[id].buffer,
+                    row == rows.end() ? std::string() : row->second);
         }
     }
     for (const int store : stores) {

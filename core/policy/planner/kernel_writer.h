@@ -128,7 +128,8 @@ class KernelWriter {
     std::vector<int> elementLoads(const std::vector<int> &roots);
     /// Declares pointers to the current row of everything the kernel touches; returns nothing.
     void rowPointers(const std::vector<int> &roots, const std::vector<int> &stores);
-    std::string pointer(const Access &access, int buffer);
+    /// `row`: what it is called, without "_row", where none is known yet; empty: as the buffer.
+    std::string pointer(const Access &access, int buffer, const std::string &row = {});
     /// Names of row coordinates from the flat row number.
     /// With `tiled` rows count tiles of `each` along that loop, whose size is a multiple of it.
     void rowCoordinates(const std::string &row, const std::string &type, int tiled = -1,
