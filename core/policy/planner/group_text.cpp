@@ -221,7 +221,8 @@ std::map<int, std::string> rowNamesIn(const Program &program, const ScheduledGro
     for (const auto &[id, begin] : loads) {
         const int buffer = program.values[id].buffer;
         const auto &of = begins.at(buffer);
-        names[id] = of.size() == 1 ? program.buffers[buffer].name : of.at(begin);
+        const bool whole = std::ranges::all_of(begin, [](std::int64_t by) { return by == 0; });
+        names[id] = whole || of.size() == 1 ? program.buffers[buffer].name : of.at(begin);
     }
     return names;
 }

@@ -17,7 +17,8 @@ std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup 
 
 /// What kernels call a row of what a load reads, without the "_row" behind it: its buffer, or where
 /// that is read in several places with what is read there, "in0_x2", "in0_mul", of loads that begin
-/// together the first one's. Of all loads that the nest has.
+/// together the first one's. What begins with the buffer in every row is the buffer itself. Of all
+/// loads that the nest has.
 std::map<int, std::string> rowNamesIn(const Program &program, const ScheduledGroup &group);
 
 /// What a group's kernel computes, in the order in which it does, each way along its rows for
