@@ -380,6 +380,49 @@ TEST(Nest, IsToldAsLoopsAndWhereAccessesGoWithThem) {
     EXPECT_TRUE(texts.strides.at("out0").empty());
 }
 
+TEST(Nest, SmallStridesAreToldAsProducts) {
+    UnitByHand u;
+    const Axis i = u.axis(30), j = u.axis(2), k = u.axis(3), l = u.axis(2);
+    const int in = u.buffer("in0", {30, 2, 3, 2}), out = u.buffer("out0", {2, 30});
+    const int sum = u.sum(u.program.load(in, {{i}, {j}, {k}, {l}}), {k, l});
+    u.store(sum, {{j}, {i}}, out); // so that both are loops of their own
+    ScheduledGroup group;
+    group.group = &u.group;
+    group.nest = u.nest();
+    const auto text = describeAccesses(u.program, group);
+    EXPECT_TRUE(text.starts_with("in0: (2 * 3 * 2), (3 * 2), 1 by 2; ")) << text;
+    EXPECT_EQ(sizeTextsOf(u.program, group).strides.at("in0"),
+              (SizeTexts::Texts{{6, "(3 * 2)"}, {12, "(2 * 3 * 2)"}}));
+}
+
+TEST(Nest, RowsAreCalledByWhatIsReadInThem) {
+    UnitByHand u;
+    const Axis i = u.axis(30), j = u.axis(20);
+    const int in = u.buffer("in0", {30, 40}), by = u.buffer("in1", {30, 20}),
+              out = u.buffer("out0", {30, 20});
+    const auto part = [&](std::int64_t from) {
+        const int load = u.program.load(in, {{i}, {j}});
+        u.program.values[load].dims[1].offset = from;
+        return load;
+    };
+    const int first = part(0), second = part(7), named = part(20);
+    u.program.values[named].name = "slice";
+    const int other = u.program.load(by, {{i}, {j}});
+    const int sum =
+        u.program.pointwise("add",
+                            {u.program.pointwise("add", {first, second}, DType::float32),
+                             u.program.pointwise("add", {named, other}, DType::float32)},
+                            DType::float32);
+    u.store(sum, {{i}, {j}}, out);
+    ScheduledGroup group;
+    group.group = &u.group;
+    group.nest = u.nest();
+    auto rows = rowNamesIn(u.program, group);
+    EXPECT_EQ(rows.at(second), "in0_x2");
+    EXPECT_EQ(rows.at(named), "in0_slice");
+    EXPECT_EQ(rows.at(other), "in1") << "one place alone";
+}
+
 TEST(Nest, IsToldByTheSizesThatItsNumbersAreMadeOf) {
     UnitByHand u;
     const Axis i = u.axis(3), j = u.axis(20), k = u.axis(15), l = u.axis(16);

@@ -163,7 +163,9 @@ TEST(PositionText, WhatBeginsAFewPlacesBeforeTheEndSaysSo) {
               "in0_x = in0[r0, r1 + 40 - 2]; in0_x2 = in0[r0, 40 - 3]; out0[r0, r1]");
     const Fused fused = fuse(lowered(task), {});
     const auto text = describeAccesses(fused.program, groupsOf(fused, false).at(0));
-    EXPECT_TRUE(text.starts_with("in0 + (40 - 2): 40, 1 by 2; in0 + (40 - 3): 40, 0")) << text;
+    EXPECT_TRUE(text.starts_with("in0_x_row = in0 + (40 - 2): 40, 1 by 2; "
+                                 "in0_x2_row = in0 + (40 - 3): 40, 0"))
+        << text;
 }
 
 TEST(PositionText, APartBehindOthersBeginsWhereTheseEnd) {

@@ -119,6 +119,8 @@ TEST(CorpusSpelling, SaysWhatTheThoughtOfAKernelSays) {
     };
     EXPECT_EQ(in("map1", "in0 + 638 + k0 * 240;"), "in0 + (2 * 19 * 16 + 30) + k0 * (12 * 20);");
     EXPECT_EQ(in("map1", "in0_row[k0 * -240]"), "in0_row[k0 * -(12 * 20)]");
+    EXPECT_EQ(in("map1", "in0_x2_row[k0 * 240]"), "in0_x2_row[k0 * (12 * 20)]") << "another row";
+    EXPECT_EQ(in("map1", "in0_x2[k0 * 240]"), "in0_x2[k0 * 240]") << "a value";
     EXPECT_EQ(in("map1", "k1 = (unsigned)(row) % 240u;"), "k1 = (unsigned)(row) % (15u * 16u);");
     EXPECT_EQ(in("map1", "if (i < 240)"), "if (i < (8 * 30))");
     EXPECT_EQ(in("map1", "sum / 1360.0f"), "sum / (float)(85 * 16)");
