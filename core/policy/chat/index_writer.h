@@ -47,8 +47,8 @@ class IndexWriter {
     }
     /// Where the node is a view of one operand: which.
     std::optional<View> view() const;
-    /// What a view of views is of: the last operand that is none. Of two conditions the inner one
-    /// is not told; `bordered` where there is one already.
+    /// What a view of views is of: the last operand that is none, or the one before a second
+    /// condition. `bordered`: there is one already.
     View deepest(View view, bool bordered) const;
     static std::string textOf(const View &view) {
         return view.before + accessOf(view.of.name, view.places);
