@@ -232,9 +232,8 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
          i < drawsPerDocument * options_.perTask && drafts.size() < options_.perTask; ++i) {
         if (stop.stop_requested())
             return stoppedError();
-        const auto name = drawnName(space, bestOf, generator);
-        if (bestOf == 0)
-            bestOf = 1; // there is one first choice
+        const auto draws = std::exchange(bestOf, std::max<std::size_t>(bestOf, 1));
+        const auto name = drawnName(space, draws, generator); // there is one first choice
         if (!options_.judge && !seen.insert(name).second)
             continue;
         CUDA_AGENT_ASSIGN(drawn, draftOf(made, context, space, prompt, name));
@@ -252,7 +251,7 @@ Result<std::vector<Draft>> DocumentMaker::draw(TaskDocuments &made, const policy
             if (++tooLong >= longPerDocument * options_.perTask)
                 break; // such a task has few that are not
             // The fast ones have long kernels of products of their own.
-            bestOf = i == 0 && options_.bestOf == 0 ? shorterOf : (bestOf + 3) / 4;
+            bestOf = draws == 0 ? shorterOf : (draws + 3) / 4;
             continue;
         }
         drafts.push_back(std::move(draft));

@@ -26,15 +26,12 @@ Parameters::Parameters(const std::vector<Shape> &shapes, at::Device device, at::
     gradients_ = at::zeros({numbers}, options);
     std::map<std::string, std::int64_t> places;
     std::int64_t place = 0;
-    for (const bool decays : {true, false}) {
+    for (const bool decays : {true, false})
         for (const auto &shape : shapes)
             if (shape.decays == decays) {
                 places[shape.name] = place;
                 place += numbersOf(shape.sizes);
             }
-        if (decays)
-            decaying_ = place;
-    }
     for (const auto &shape : shapes) {
         const auto view = [&](const at::Tensor &flat) {
             return flat.narrow(0, places.at(shape.name), numbersOf(shape.sizes)).view(shape.sizes);

@@ -43,13 +43,11 @@ class Parameters {
     at::Tensor at(const std::string &name) const;              ///< throws std::out_of_range: a bug
     const at::Tensor &values() const { return values_; }       ///< [numbers]
     const at::Tensor &gradients() const { return gradients_; } ///< [numbers], the same type
-    std::int64_t decaying() const { return decaying_; }        ///< the first so many numbers decay
 
   private:
     std::vector<Parameter> all_;
     std::map<std::string, at::Tensor> byName_;
     at::Tensor values_, gradients_;
-    std::int64_t decaying_ = 0;
 };
 
 /// How the tokens of a batch fall into documents, none of which sees another.

@@ -76,8 +76,6 @@ std::string plus(const std::string &place, std::int64_t by) {
     const auto text = [](const std::string &before, std::int64_t number) {
         if (number == 0)
             return before;
-        if (before.empty())
-            return std::to_string(number);
         return number > 0 ? fmt::format("{} + {}", before, number)
                           : fmt::format("{} - {}", before, -number);
     };

@@ -160,21 +160,21 @@ AccessText textOf(const Program &program, const Nest &nest, const std::vector<Wa
     return text;
 }
 
-/// Every access that the kernels make: `act` gets what its row is called, its buffer, how it walks,
-/// the access, and how many neighbours it may take at once.
+/// Every access that the kernels make: `act` gets the load, -1 of a store, its buffer, how it
+/// walks, the access, and how many neighbours it may take at once.
 template <typename Act>
 void forAccesses(const Program &program, const ScheduledGroup &group, const Act &act) {
-    const auto rows = rowNamesIn(program, group);
-    for (const int id : inOrderFrom(program, group.group->roots()))
-        if (const auto row = rows.find(id); row != rows.end()) {
-            const Value &value = program.values[id];
-            act(row->second, value.buffer, walkedBy(program, value), group.nest.accesses.at(id),
+    for (const int id : inOrderFrom(program, group.group->roots())) {
+        const Value &value = program.values[id];
+        const auto access = group.nest.accesses.find(id);
+        if (value.kind == Kind::load && access != group.nest.accesses.end())
+            act(id, value.buffer, walkedBy(program, value), access->second,
                 vectorOfLoad(program, group, id));
-        }
+    }
     for (std::size_t i = 0; i < group.group->stores.size() && i < group.nest.stores.size(); ++i) {
         const Store &store = group.group->stores[i];
-        act(program.buffers[store.buffer].name, store.buffer, walkedBy(program, store),
-            group.nest.stores[i], vectorOfStore(group, i));
+        act(-1, store.buffer, walkedBy(program, store), group.nest.stores[i],
+            vectorOfStore(group, i));
     }
 }
 
@@ -252,9 +252,9 @@ std::string describeAccesses(const Program &program, const ScheduledGroup &group
         return {};
     std::vector<std::string> lines;
     const SizeTexts::Texts borders = borderTexts(program, group);
+    const auto rows = rowNamesIn(program, group);
     forAccesses(program, group,
-                [&](const std::string &row, int buffer, const auto &walked, const Access &access,
-                    int vector) {
+                [&](int load, int buffer, const auto &walked, const Access &access, int vector) {
                     const AccessText text = textOf(program, group.nest, walked, access, borders);
                     std::vector<std::string> strides;
                     for (const bool elements : {false, true})
@@ -262,6 +262,7 @@ std::string describeAccesses(const Program &program, const ScheduledGroup &group
                             if (group.nest.dims[i].element == elements)
                                 strides.push_back(text.strides[i]);
                     const auto &name = program.buffers[buffer].name;
+                    const auto &row = load < 0 ? name : rows.at(load);
                     const auto line = fmt::format(
                         "{}{}{}: {}{}", row == name ? "" : row + "_row = ", name,
                         access.base == 0 ? "" : " + " + text.base, fmt::join(strides, ", "),
@@ -285,8 +286,7 @@ SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group) {
     for (const int place : all)
         addProduct(texts.loops, sizesOf(program, group.nest, {place}));
     forAccesses(
-        program, group,
-        [&](const std::string &, int buffer, const auto &walked, const Access &access, int) {
+        program, group, [&](int, int buffer, const auto &walked, const Access &access, int) {
             SizeTexts::Texts &strides = texts.strides[program.buffers[buffer].name];
             const AccessText text = textOf(program, group.nest, walked, access, texts.borders);
             const auto add = [&](std::int64_t number, const std::string &words) {

@@ -166,13 +166,12 @@ void KernelWriter::bufferParameters(const std::vector<int> &roots, const std::ve
 }
 
 void KernelWriter::rowPointers(const std::vector<int> &roots, const std::vector<int> &stores) {
-    const auto rows = rowNamesIn(p_, {&g_, n_, name_});
+    if (rowNames_.empty())
+        rowNames_ = rowNamesIn(p_, {&g_, n_, name_});
     for (const int id : inOrderFrom(p_, roots)) {
         if (p_.values[id].kind == Kind::load) {
             bufferParameter(p_.values[id].buffer);
-            const auto row = rows.find(id);
-            pointer(n_.accesses.at(id), p_.values[id].buffer,
-                    row == rows.end() ? std::string() : row->second);
+            pointer(n_.accesses.at(id), p_.values[id].buffer, rowNames_.at(id));
         }
     }
     for (const int store : stores) {

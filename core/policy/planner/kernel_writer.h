@@ -227,6 +227,7 @@ class KernelWriter {
     bool double_ = false;                      ///< some value is a double
     std::vector<std::set<std::string>> names_; ///< that `nameFor` gave, by scope
     RowValues rowValues_;
+    std::map<int, std::string> rowNames_; ///< as rowNamesIn(), once a pointer is asked for
     std::vector<std::map<std::string, std::string>> pointers_; ///< expression -> name, by scope
     std::vector<std::string> parameters_;
     Json arguments_;

@@ -8,8 +8,6 @@ The composer's chains hand each result to the next operator. In these any value 
 and often, so that what a kernel computes follows from reading the formula alone.
 """
 
-from dataclasses import dataclass, field
-
 from maker import layers, writer
 from maker.operators import build
 from maker.spec import Extra
@@ -108,17 +106,6 @@ SUM, PRODUCT, CLOSED = 1, 2, 3
 SHAPES = {build.features: 3, build.sequences: 4, build.images: 2}
 
 
-@dataclass
-class Task:
-    """`code` with its sizes as numbers; the rest as candidates have it."""
-
-    code: str
-    shape: tuple       # of the result
-    ops: list = field(default_factory=list)
-    kinds: list = field(default_factory=list)
-    families: list = field(default_factory=list)
-
-
 def write(draw, batch, dtype, backward):
     """The module of these draws for a batch, the same one whatever the batch is."""
     return Formulas(draw, batch, dtype, backward).task()
@@ -186,7 +173,7 @@ class Formulas:
         names = [name for name, _ in self.inputs]
         grad = Extra("grad", self.shape, self.dtype) if self.backward else None
         code = writer.module(self.inputs, self.held, body, result, self.dtype, grad, names)
-        return Task(code, self.shape, *(list(column) for column in zip(*self.used)))
+        return writer.written(code, self.shape, self.used)
 
     def joined(self, left, right):
         text, operator, _ = self.weighted(INFIX)

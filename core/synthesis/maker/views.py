@@ -9,13 +9,10 @@ model that meets no others learns them by heart. In these every number has to be
 """
 
 import math
-from dataclasses import dataclass, field
 
-import torch
-
-from maker import writer
+from maker import compose, writer
 from maker.compose import NoTask
-from maker.spec import INDEX, Extra
+from maker.spec import INDEX, Extra, Step, Value
 
 LARGEST_ROW = 1 << 21  # elements of one batch element
 SMALLEST_ROW = 64
@@ -51,17 +48,6 @@ NUMBERS = ("0.5", "2.0", "-1.5", "3.0", "0.25")
 OTHERS = ("y", "other", "z", "side", "rest", "shift", "scale", "extra", "right", "context")
 
 
-@dataclass
-class Task:
-    """`code` with its sizes as numbers; the rest as candidates have it."""
-
-    code: str
-    shape: tuple  # of the result
-    ops: list = field(default_factory=list)
-    kinds: list = field(default_factory=list)
-    families: list = field(default_factory=list)
-
-
 def write(draw, batch, dtype, irregular):
     """The module of these draws for a batch, the same one whatever the batch is. Of the share
     `irregular` of them the first input lies in memory in another order."""
@@ -92,7 +78,7 @@ class Views:
             text, operator = draw.choice(OVER_ROWS)
             self.take(text.replace("{dim}", str(draw.integer(1, len(self.shape) - 1))), [operator])
         code = writer.module(self.inputs, [], self.body, "x", self.dtype)
-        return Task(code, self.shape, *(list(column) for column in zip(*self.used)))
+        return writer.written(code, self.shape, self.used)
 
     def row(self):
         """Sizes of one batch element: two to four dimensions, few of which are alike."""
@@ -116,36 +102,30 @@ class Views:
                 return
         raise NoTask("no view fits")
 
-    def take(self, text, operators, inputs=()):
-        """Runs a step on meta tensors; whether its result is neither too large nor too small."""
-        names = {"torch": torch, "F": torch.nn.functional, "x": self.meta(self.inputs[0][1], self.shape)}
-        for name, extra in [*self.inputs[1:], *inputs]:
-            names[name] = self.meta(extra, extra.shape)
-        text = text.format(x="x")
-        result = eval(text, names)  # our own text
-        row = math.prod(result.shape[1:])
-        if not SMALLEST_ROW <= row <= LARGEST_ROW or result.shape[0] != self.shape[0] or result.dim() > 6:
+    def take(self, text, operators, *inputs):
+        """Takes a step of the value and of further inputs; whether its result is neither too large
+        nor too small."""
+        step = Step(text, extras=tuple(extra for _, extra in inputs))
+        result = compose.run(step, Value(self.shape, self.dtype), self.dtype)
+        if result is None or result.shape[0] != self.shape[0] or result.rank > 6 or \
+                not SMALLEST_ROW <= math.prod(result.shape[1:]) <= LARGEST_ROW:
             return False
         self.inputs.extend(inputs)
-        self.body.append(f"x = {text}")
+        self.body.append("x = " + text.format(x="x", **{name: name for name, _ in inputs}))
         self.used.extend(operators)
-        self.shape = tuple(result.shape)
+        self.shape = result.shape
         return True
-
-    @staticmethod
-    def meta(extra, shape):
-        dtype = torch.int64 if extra.domain == INDEX else getattr(torch, extra.dtype)
-        return torch.empty(shape, dtype=dtype, device="meta")
 
     def dim(self, least=2):
         """A dimension behind the batch with at least so many elements, or None."""
         dims = [dim for dim in range(1, len(self.shape)) if self.shape[dim] >= least]
         return self.draw.choice(dims) if dims else None
 
-    def another(self, shape, **more):
+    def another(self, shape, below=0):
+        """A further input, numbers from 0 to `below` - 1 where that is given."""
         taken = {name for name, _ in self.inputs}
         name = self.draw.choice([name for name in OTHERS if name not in taken])
-        return name, Extra(name, shape, self.dtype, **more)
+        return name, Extra(name, shape, "int64", INDEX, below=below) if below else Extra(name, shape, self.dtype)
 
     def at(self, dim, text):
         """x[:, :, text]"""
@@ -163,7 +143,7 @@ class Views:
         ones = [draw.chance(0.2) for _ in self.shape[1:]]
         shape = (self.shape[0], *(1 if one else size for one, size in zip(ones, self.shape[1:])))
         other = self.another(shape if draw.chance(0.7) else shape[1:])
-        self.take(text.replace("{other}", other[0]), [operator], [other])
+        self.take(text.replace("{other}", f"{{{other[0]}}}"), [operator], other)
 
     def permuted(self):
         order = list(range(1, len(self.shape)))
@@ -245,8 +225,9 @@ class Views:
         shape = list(self.shape)
         shape[dim] = draw.integer(1, 2 * shape[dim])
         other = self.another(tuple(shape))
-        parts = f"{{x}}, {other[0]}" if draw.chance(0.5) else f"{other[0]}, {{x}}"
-        return f"torch.cat([{parts}], dim={dim})", [CAT], [other]
+        parts = ["{x}", f"{{{other[0]}}}"]
+        parts = ", ".join(parts if draw.chance(0.5) else parts[::-1])
+        return f"torch.cat([{parts}], dim={dim})", [CAT], other
 
     def split(self):
         dims = {}
@@ -311,11 +292,12 @@ class Views:
         if dim is None or len(self.inputs) > 3:
             return None
         count = self.draw.integer(3, 2 * self.shape[dim])
-        index = self.another((count,), domain=INDEX, below=self.shape[dim])
+        index = self.another((count,), below=self.shape[dim])
+        place = f"{{{index[0]}}}"
         if self.draw.chance(0.5):
-            return f"torch.index_select({{x}}, {dim}, {index[0]})", [
-                ("torch.index_select", "index select", INDEXING)], [index]
-        return self.at(dim, index[0]), [SLICE], [index]
+            return f"torch.index_select({{x}}, {dim}, {place})", [
+                ("torch.index_select", "index select", INDEXING)], index
+        return self.at(dim, place), [SLICE], index
 
     def neighbours(self):
         dim = self.dim(6)

@@ -126,6 +126,22 @@ def module(inputs, held, body, result, dtype, grad=None, leaves=()):
     return tidy("\n".join(lines))
 
 
+@dataclass
+class Task:
+    """`code` with its sizes as numbers; the rest as candidates have it."""
+
+    code: str
+    shape: tuple  # of the result
+    ops: list
+    kinds: list
+    families: list
+
+
+def written(code, shape, used):
+    """The task of a module that is no chain. `used`: (name, kind, family) of each operator."""
+    return Task(code, shape, *(list(column) for column in zip(*used)))
+
+
 def skip_name(number):
     return "skip" if number < 0 else f"skip{number}"
 

@@ -13,13 +13,12 @@ sys.path[:0] = [str(ROOT / "core/synthesis"), str(ROOT / "core/reference")]
 
 import torch
 
-from maker import expressions, writer
-from maker.operators.catalogue import all_operators
+from maker import expressions
 from maker.record import Recorder
 from maker.spec import Draw
+from written_tasks import SEEDS, WrittenTasks, loaded
 
 torch.set_num_threads(1)
-SEEDS = 300
 SIZES = 40_000  # elements of an input that are computed
 # The function that a layer calls, which is what is recorded.
 CALLS = {f"torch.nn.{layer}": f"torch.nn.functional.{function}" for layer, function in (
@@ -31,13 +30,9 @@ def task(seed, batch=2, dtype="float32", backward=False):
     return expressions.write(Draw(f"expressions/{seed}"), batch, dtype, backward)
 
 
-def loaded(code):
-    names = {}
-    exec(compile(code, "task.py", "exec"), names)
-    return names
+class Expressions(WrittenTasks, unittest.TestCase):
+    write = staticmethod(task)
 
-
-class Expressions(unittest.TestCase):
     def small_ones(self, backward=False):
         """Seed, task, model and inputs of those that are computed soon."""
         count = 0
@@ -77,14 +72,6 @@ class Expressions(unittest.TestCase):
             used = {node.attr for node in ast.walk(forward) if isinstance(node, ast.Attribute)}
             self.assertLessEqual(held, used, seed)
 
-    def test_the_batch_alone_differs(self):
-        for seed in range(SEEDS):
-            one, other = task(seed, 8).code, task(seed, 16).code
-            text = writer.name_batch(one, 8, other, 16)
-            names = loaded(text)
-            self.assertEqual(names[writer.BATCH], 8)
-            self.assertEqual(names["get_inputs"]()[0].shape[0], 8)
-
     def test_gradients_are_given_with_the_result(self):
         for _, made, model, inputs in self.small_ones(backward=True):
             result, *gradients = model(*inputs)
@@ -108,13 +95,6 @@ class Expressions(unittest.TestCase):
             names = loaded(task(seed, dtype="bfloat16").code)
             for each in names["Model"]().parameters():
                 self.assertEqual(each.dtype, torch.bfloat16)
-
-    def test_operators_are_named_as_in_the_catalogue(self):
-        known = {each.name: (each.kind, each.family) for each in all_operators()}
-        for seed in range(SEEDS):
-            made = task(seed)
-            for name, kind, family in zip(made.ops, made.kinds, made.families):
-                self.assertEqual(known[name], (kind, family), name)
 
     def test_brackets_are_where_they_are_needed(self):
         for text, strength in (("a", 3), ("torch.exp(-a + b)", 3), ("a * f(b + c)", 2),
