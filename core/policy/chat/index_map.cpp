@@ -3,8 +3,11 @@
 #include "core/policy/chat/index_map.h"
 
 #include "core/policy/chat/index_writer.h"
+#include "core/policy/planner/lowering.h"
 
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace cuda_agent::chat {
 
@@ -14,6 +17,9 @@ constexpr std::size_t mostDimensions = 26;
 
 /// In bytes; what is longer is not told.
 constexpr std::size_t longestDeepest = 160;
+
+/// What a computed element is told to be of.
+constexpr std::size_t mostLeaves = 6;
 
 } // namespace
 
@@ -38,8 +44,15 @@ std::optional<View> IndexWriter::view() const {
         {"gather", &IndexWriter::gathered},
         {"embedding", &IndexWriter::embedded},
         {"getitem", &IndexWriter::part},
-        {"upsample_nearest2d", [](const IndexWriter &writer) { return writer.resampled(true); }},
-        {"upsample_bilinear2d", [](const IndexWriter &writer) { return writer.resampled(false); }},
+        {"upsample_nearest1d", &IndexWriter::nearest},
+        {"upsample_nearest2d", &IndexWriter::nearest},
+        {"upsample_nearest3d", &IndexWriter::nearest},
+        {"_upsample_nearest_exact1d", &IndexWriter::nearest},
+        {"_upsample_nearest_exact2d", &IndexWriter::nearest},
+        {"_upsample_nearest_exact3d", &IndexWriter::nearest},
+        {"upsample_linear1d", &IndexWriter::between},
+        {"upsample_bilinear2d", &IndexWriter::between},
+        {"upsample_trilinear3d", &IndexWriter::between},
     };
     const auto found = kinds.find(task::operatorName(node_.op));
     return found == kinds.end() ? std::nullopt : found->second(*this);
@@ -95,14 +108,47 @@ View IndexWriter::deepest(View view, bool bordered) const {
     return view;
 }
 
-std::string IndexWriter::told(const View &direct, const View &last) {
-    auto text = textOf(direct);
-    if (const auto inner = textOf(last); inner != text)
-        text += " = " + inner;
-    const auto order = memoryOrderOf(last.of.type);
-    if (last.of.node->op == "placeholder" && last.of.node->origin == task::Origin::input &&
-        !order.empty() && order.size() == last.places.size())
-        text += fmt::format(" at [{}]", fmt::join(ordered(last.places, order), ", "));
+bool IndexWriter::addLeaves(const View &computed, Texts &leaves) const {
+    const auto &node = *computed.of.node;
+    for (const auto &argument : node.args) {
+        const auto of = operandOf_(argument);
+        if (!of)
+            continue;
+        const View leaf = deepest(
+            {*of, broadcast(of->type.shape, computed.places), {}, {}, computed.whole}, true);
+        if (policy::isPointwise(leaf.of.node->op)) {
+            if (!addLeaves(leaf, leaves))
+                return false;
+            continue;
+        }
+        if (const auto text = placed(leaf); std::ranges::find(leaves, text) == leaves.end())
+            leaves.push_back(text);
+        if (leaves.size() > mostLeaves)
+            return false;
+    }
+    return true;
+}
+
+std::string IndexWriter::placed(const View &view) {
+    const auto order = memoryOrderOf(view.of.type);
+    const bool elsewhere = view.of.node->op == "placeholder" &&
+                           view.of.node->origin == task::Origin::input && !order.empty() &&
+                           order.size() == view.places.size();
+    const auto text = accessOf(view.of.name, view.places);
+    return elsewhere ? fmt::format("{} at [{}]", text, fmt::join(ordered(view.places, order), ", "))
+                     : text;
+}
+
+std::string IndexWriter::told(const View &direct, const View &last) const {
+    const auto first = textOf(direct);
+    auto text = last.before + placed(last);
+    if (const auto inner = textOf(last); inner != first)
+        text = first + " = " + text;
+    Texts leaves;
+    if (policy::isPointwise(last.of.node->op) && addLeaves(last, leaves) && !leaves.empty())
+        if (const auto by = fmt::format(" by {}", fmt::join(leaves, ", "));
+            by.size() <= longestDeepest)
+            text += by;
     return text + (direct.where.empty() ? last.where : direct.where);
 }
 

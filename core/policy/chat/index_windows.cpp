@@ -85,45 +85,67 @@ std::optional<View> IndexWriter::embedded() const {
     return View{*of, {lookedUp(*by, lettersWithout(shape_.size() - 1)), letters_.back()}};
 }
 
-std::optional<View> IndexWriter::resampled(bool nearest) const {
-    const auto of = operand(0);
-    if (!of || of->type.shape.size() != shape_.size() || shape_.size() < 3)
-        return {};
+double IndexWriter::scaleOf(std::size_t d, std::int64_t size) const {
     // (input, size, scales) or (input, size, scale, scale, ...), with whether corners are aligned
     // behind the size where it is not the nearest element: a scale that is given counts.
     std::vector<double> scales;
-    bool corners = false;
     for (std::size_t at = 2; at < node_.args.size(); ++at) {
         const auto &argument = node_.args[at];
-        corners = corners || argument == true;
         if (argument.is_number())
             scales.push_back(argument.get<double>());
         if (argument.is_array())
             for (const auto &one : argument)
                 scales.push_back(one.is_number() ? one.get<double>() : 0);
     }
-    View view{*of, letters_, nearest ? "" : "between neighbours of "};
-    view.whole = nearest;
-    auto &places = view.places;
+    return d - 2 < scales.size() && scales[d - 2] > 0
+               ? scales[d - 2]
+               : static_cast<double>(shape_[d]) / static_cast<double>(size);
+}
+
+std::optional<View> IndexWriter::nearest() const {
+    const auto of = operand(0);
+    if (!of || of->type.shape.size() != shape_.size() || shape_.size() < 3)
+        return {};
+    const bool exact = task::operatorName(node_.op).starts_with("_upsample_nearest_exact");
+    View view{*of, letters_};
     for (std::size_t d = 2; d < shape_.size(); ++d) {
-        const auto in = static_cast<double>(of->type.shape[d]);
-        const auto out = static_cast<double>(shape_[d]);
-        const double scale = d - 2 < scales.size() && scales[d - 2] > 0 ? scales[d - 2] : out / in;
-        const double each = !corners ? 1 / scale : out > 1 ? (in - 1) / (out - 1) : 0;
-        const auto step = fmt::format("{}", static_cast<float>(each));
-        if (of->type.shape[d] == 1)
-            places[d] = "0";
-        else if (!nearest)
-            places[d] = corners ? times(letters_[d], step)
-                                : fmt::format("clampmin(({} + 0.5) * {} - 0.5, 0)",
-                                              factor(letters_[d]), step);
-        else if (scale == std::floor(scale))
-            places[d] =
-                scale == 1 ? letters_[d] : fmt::format("{} / {}", factor(letters_[d]), scale);
-        else {
-            places[d] = times(letters_[d], step);
+        const auto size = of->type.shape[d];
+        const double scale = scaleOf(d, size);
+        auto &place = view.places[d];
+        if (size == 1) {
+            place = "0";
+        } else if (scale == std::floor(scale)) {
+            place = scale == 1 ? place : fmt::format("{} / {}", factor(place), scale);
+        } else {
+            place = times(exact ? fmt::format("({} + 0.5)", factor(place)) : place,
+                          fmt::format("{}", static_cast<float>(1 / scale)));
             view.whole = false;
         }
+    }
+    return view;
+}
+
+std::optional<View> IndexWriter::between() const {
+    const auto of = operand(0);
+    if (!of || of->type.shape.size() != shape_.size() || shape_.size() < 3)
+        return {};
+    const bool corners = node_.args.size() > 2 && node_.args[2] == true;
+    View view{*of, letters_, "between neighbours of "};
+    view.whole = false;
+    for (std::size_t d = 2; d < shape_.size(); ++d) {
+        const auto size = of->type.shape[d];
+        const double step = !corners ? 1 / scaleOf(d, size)
+                            : shape_[d] > 1
+                                ? static_cast<double>(size - 1) / static_cast<double>(shape_[d] - 1)
+                                : 0;
+        const auto by = fmt::format("{}", static_cast<float>(step));
+        auto &place = view.places[d];
+        if (size == 1)
+            place = "0";
+        else if (corners)
+            place = times(place, by);
+        else
+            place = fmt::format("clampmin(({} + 0.5) * {} - 0.5, 0)", factor(place), by);
     }
     return view;
 }

@@ -53,9 +53,14 @@ class IndexWriter {
     static std::string textOf(const View &view) {
         return view.before + accessOf(view.of.name, view.places);
     }
-    /// "permute[a, b] = in0[b, a] at [a, b]": a view, the last one if it is another, and where that
-    /// lies in an input of another memory order; then the condition.
-    static std::string told(const View &direct, const View &last);
+    /// "in0[b, a] at [a, b]": an element, and where it lies in an input of another memory order.
+    static std::string placed(const View &view);
+    /// Elements that a computed one is of, through all that computes elements one by one and
+    /// through views without conditions; whether that are all.
+    bool addLeaves(const View &computed, Texts &leaves) const;
+    /// "permute[a, b] = mul[b, a] by in0[b, a], in1[a]": a view, the last one if it is another, and
+    /// what that is computed of; then the condition.
+    std::string told(const View &direct, const View &last) const;
     /// The same of one element of an operand. `bordered`: conditions follow, so that none may be
     /// there.
     std::string read(const Operand &of, Texts places, bool bordered = false) const;
@@ -117,8 +122,12 @@ class IndexWriter {
     std::optional<View> selectedBy() const;
     std::optional<View> gathered() const;
     std::optional<View> embedded() const;
-    /// Nearest: the element before the place; else what lies between those around it.
-    std::optional<View> resampled(bool nearest) const;
+    /// The element at or before a place between elements.
+    std::optional<View> nearest() const;
+    /// What lies between those around it.
+    std::optional<View> between() const;
+    /// How many times as many elements a result has along dimension `d` as an input of `size`.
+    double scaleOf(std::size_t d, std::int64_t size) const;
     /// `dilation`: which argument tells it, 0 for none.
     std::string pooled(std::string_view what, std::size_t dilation) const;
     std::string adaptivelyPooled() const;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/group_text.h"
 #include "core/policy/planner/position_text.h"
+#include "core/policy/planner/runs.h"
 #include "core/policy/planner/schedule_space.h"
 
 namespace cuda_agent::policy {
@@ -169,12 +170,12 @@ void forAccesses(const Program &program, const ScheduledGroup &group, const Act 
         const auto access = group.nest.accesses.find(id);
         if (value.kind == Kind::load && access != group.nest.accesses.end())
             act(id, value.buffer, walkedBy(program, value), access->second,
-                vectorOfLoad(program, group, id));
+                widestRun(program, group.nest, id));
     }
     for (std::size_t i = 0; i < group.group->stores.size() && i < group.nest.stores.size(); ++i) {
         const Store &store = group.group->stores[i];
         act(-1, store.buffer, walkedBy(program, store), group.nest.stores[i],
-            vectorOfStore(group, i));
+            store.adds() ? 0 : widestRun(group.nest, group.nest.stores[i]));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/names.h"
 #include "core/policy/planner/group_text.h"
 #include "core/policy/planner/pointwise_table.h"
+#include "core/policy/planner/runs.h"
 
 #include <cstdlib>
 
@@ -392,6 +393,16 @@ bool KernelWriter::wantsName(int id, const std::string &code) const {
            code.find_first_of(".(") != code.npos;
 }
 
+bool KernelWriter::readsAskedInRuns(int load) const {
+    if (s_.form == Schedule::Form::tile || !g_.scans.empty())
+        return false;
+    const Value &value = p_.values[load];
+    if (asksOnceForARun(p_, n_, load) && !(value.bordered() && g_.hasReductions()))
+        return !value.bordered() || p_.values[value.args.back()].kind == Kind::constant;
+    return (s_.form == Schedule::Form::row || s_.form == Schedule::Form::column) &&
+           widestRun(p_, n_, load) >= s_.vector;
+}
+
 std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {
     std::vector<int> loads;
     std::set<int> seen;
@@ -399,9 +410,9 @@ std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {
         if (!seen.insert(id).second || recall(id) != nullptr || perRow(id))
             return;
         // What is read only within borders, or here and there, is read element by element.
-        const bool picks = s_.form != Schedule::Form::tile && g_.scans.empty();
-        if (p_.values[id].kind == Kind::load && (s_.vector == 1 || p_.values[id].args.empty() ||
-                                                 (picks && readsInRuns(p_, g_, n_, id))))
+        const Value &value = p_.values[id];
+        if (value.kind == Kind::load &&
+            (s_.vector == 1 || value.args.empty() || readsAskedInRuns(id)))
             loads.push_back(id);
         for (const int arg : p_.values[id].args)
             visit(arg);

@@ -126,6 +126,8 @@ class KernelWriter {
     std::string stored(int store, const std::string &value);
     /// Loads among what `roots` need that differ from element to element and are not known yet.
     std::vector<int> elementLoads(const std::vector<int> &roots);
+    /// Whether one that picks positions or has a border is read in runs here.
+    bool readsAskedInRuns(int load) const;
     /// Declares pointers to the current row of everything the kernel touches; returns nothing.
     void rowPointers(const std::vector<int> &roots, const std::vector<int> &stores);
     /// `row`: what it is called, without "_row", where none is known yet; empty: as the buffer.

@@ -233,6 +233,9 @@ void addNormalisationOperators(OperatorTable &table);
 void addLibraryOperators(OperatorTable &table);
 void addRecurrenceOperators(OperatorTable &table);
 const OperatorTable &operatorTable();
+/// Whether each element of the result of "aten.mul.Tensor" is computed of the elements of tensors
+/// at the same place, which are broadcast. Any thread may ask.
+bool isPointwise(const std::string &op);
 
 /// x to the power of a number, in multiplications where these are few.
 View power(Lowering &l, const View &x, double exponent, DType type);

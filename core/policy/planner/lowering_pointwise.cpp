@@ -419,4 +419,13 @@ void addPointwiseOperators(OperatorTable &table) {
     table["prims.convert_element_type.default"] = table["aten.convert_element_type.default"];
 }
 
+bool isPointwise(const std::string &op) {
+    static const OperatorTable table = [] {
+        OperatorTable result;
+        addPointwiseOperators(result);
+        return result;
+    }();
+    return table.contains(op);
+}
+
 } // namespace cuda_agent::policy

@@ -23,6 +23,7 @@ struct Resize {
     int dim = 0;
     std::int64_t in = 1, out = 1;
     double factor = 0; ///< as the operator was told; 0: from the sizes
+    float shift = 0;   ///< of an output's place before it is scaled to its nearest neighbour
 };
 
 double factorOf(const Json &json) {
@@ -35,9 +36,10 @@ std::vector<Resize> resizesOf(const Node &node, const Shape &in, const Shape &ou
                               std::size_t spatial, std::size_t position) {
     std::vector<Resize> result;
     const bool list = node.op.ends_with(".vec");
+    const float shift = node.op.starts_with("aten._upsample_nearest_exact") ? 0.5f : 0.0f;
     for (std::size_t i = 0; i < spatial; ++i) {
         const std::size_t d = in.size() - spatial + i;
-        Resize resize{static_cast<int>(d), in[d], out.at(d), 0};
+        Resize resize{static_cast<int>(d), in[d], out.at(d), 0, shift};
         const Json *given =
             Lowering::find(node, position + (list ? 0 : i), list ? "scale_factors" : "scales");
         if (given != nullptr && list && given->is_array() && i < given->size())
@@ -59,7 +61,8 @@ std::vector<std::int64_t> nearestSources(const Resize &r) {
     const float scale = scaleOf(r);
     for (std::int64_t o = 0; o < r.out; ++o)
         sources.push_back(std::min(
-            static_cast<std::int64_t>(std::floor(static_cast<float>(o) * scale)), r.in - 1));
+            static_cast<std::int64_t>(std::floor((static_cast<float>(o) + r.shift) * scale)),
+            r.in - 1));
     return sources;
 }
 
@@ -88,7 +91,9 @@ View positionsAlong(Lowering &l, std::int64_t size, DType type) {
 }
 
 /// Where the nearest neighbour of each output lies, from positions in float.
-View nearestOf(Lowering &l, const View &place, const Resize &r) {
+View nearestOf(Lowering &l, View place, const Resize &r) {
+    if (r.shift != 0)
+        place = l.apply("add", {place, l.constant(r.shift)}, DType::float32);
     return l.cast(l.apply("mul", {place, l.constant(scaleOf(r))}, DType::float32), DType::int32);
 }
 
@@ -103,7 +108,8 @@ View nearest(Lowering &l, View x, const Resize &r) {
     return l.pick(x, {r.dim}, {at}, d, false);
 }
 
-/// upsample_nearest(self, output_size, scales): output_size is what the result's shape says.
+/// upsample_nearest, _upsample_nearest_exact(self, output_size, scales): output_size is what the
+/// result's shape says.
 Operator upsampleNearest(std::size_t spatial) {
     return [spatial](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "input"));
@@ -206,8 +212,8 @@ Neighbours linearNeighbours(Lowering &l, View at, const Resize &r, bool alignCor
     return n;
 }
 
-/// upsample_linear1d, upsample_bilinear2d (self, output_size, align_corners, scales): weighted sums
-/// of neighbours, one dimension after the other, the last one first.
+/// upsample_linear1d, upsample_bilinear2d, upsample_trilinear3d(self, output_size, align_corners,
+/// scales): weighted sums of neighbours, one dimension after the other, the last one first.
 Operator upsampleLinear(std::size_t spatial) {
     return [spatial](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "input"));
@@ -246,8 +252,9 @@ Operator upsampleLinear(std::size_t spatial) {
     };
 }
 
-/// upsample_linear1d_backward, upsample_bilinear2d_backward(grad_output, output_size, input_size,
-/// align_corners, scales): each element is added to its neighbours by their weights.
+/// upsample_linear1d_backward, upsample_bilinear2d_backward, upsample_trilinear3d_backward(
+/// grad_output, output_size, input_size, align_corners, scales): each element is added to its
+/// neighbours by their weights.
 Operator upsampleLinearBackward(std::size_t spatial) {
     return [spatial](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(grad, l.view(node, 0, "grad_output"));
@@ -286,19 +293,18 @@ Operator upsampleLinearBackward(std::size_t spatial) {
 } // namespace
 
 void addResamplingOperators(OperatorTable &table) {
+    constexpr const char *linear[] = {"linear1d", "bilinear2d", "trilinear3d"};
     for (std::size_t n = 1; n <= 3; ++n) {
         for (const char *form : {"vec", "default"}) {
-            table[fmt::format("aten.upsample_nearest{}d.{}", n, form)] = upsampleNearest(n);
-            table[fmt::format("aten.upsample_nearest{}d_backward.{}", n, form)] =
-                upsampleNearestBackward(n);
+            for (const char *kind : {"upsample_nearest", "_upsample_nearest_exact"}) {
+                table[fmt::format("aten.{}{}d.{}", kind, n, form)] = upsampleNearest(n);
+                table[fmt::format("aten.{}{}d_backward.{}", kind, n, form)] =
+                    upsampleNearestBackward(n);
+            }
+            table[fmt::format("aten.upsample_{}.{}", linear[n - 1], form)] = upsampleLinear(n);
+            table[fmt::format("aten.upsample_{}_backward.{}", linear[n - 1], form)] =
+                upsampleLinearBackward(n);
         }
-    }
-    for (const char *form : {"vec", "default"}) {
-        table[fmt::format("aten.upsample_linear1d.{}", form)] = upsampleLinear(1);
-        table[fmt::format("aten.upsample_bilinear2d.{}", form)] = upsampleLinear(2);
-        table[fmt::format("aten.upsample_linear1d_backward.{}", form)] = upsampleLinearBackward(1);
-        table[fmt::format("aten.upsample_bilinear2d_backward.{}", form)] =
-            upsampleLinearBackward(2);
     }
 }
 

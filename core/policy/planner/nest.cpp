@@ -90,18 +90,6 @@ bool RowValues::contains(int id) {
     return known_[id] = result;
 }
 
-bool readsInRuns(const Program &program, const Group &group, const Nest &nest, int load) {
-    const Value &value = program.values[load];
-    if (value.bordered() &&
-        (group.hasReductions() || program.values[value.args.back()].kind != Kind::constant))
-        return false;
-    const std::vector<int> picks = reachableFrom(program, value.args);
-    return std::all_of(picks.begin(), picks.end(), [&](int id) {
-        const auto access = nest.accesses.find(id);
-        return access == nest.accesses.end() || access->second.strides.back() == 0;
-    });
-}
-
 std::vector<int> loadsAcross(const Program &program, const Nest &nest) {
     std::vector<int> result;
     for (const auto &[id, access] : nest.accesses) {

@@ -72,11 +72,6 @@ class RowValues {
     std::map<int, bool> known_;
 };
 
-/// Whether neighbours along the innermost loop may be read at once: the positions that the load
-/// picks are the same for them, and whether they lie within its border, where it has one. Rows that
-/// are walked along have none.
-bool readsInRuns(const Program &program, const Group &group, const Nest &nest, int load);
-
 /// What a tiled nest reads through shared memory, in ascending order: loads that have their
 /// neighbours across and of which each place along has another.
 std::vector<int> loadsAcross(const Program &program, const Nest &nest);

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/runs.h"
 #include "core/policy/planner/schedule_facts.h"
 
 #include <array>
@@ -388,42 +389,7 @@ void loopOptions(const Facts &f, std::vector<Option> &out) {
                    fmt::format("a thread does a whole row, {} elements at a time", chunk)));
 }
 
-/// 0: neighbours are no run of memory.
-int vectorOf(const Nest &nest, const Access &access) {
-    if (nest.dims.empty() || access.strides.back() != 1)
-        return 0;
-    int widest = 8;
-    const auto fit = [&](std::int64_t n) {
-        while (widest > 1 && n % widest != 0)
-            widest /= 2;
-    };
-    fit(access.base);
-    for (std::size_t d = 0; d + 1 < access.strides.size(); ++d)
-        fit(access.strides[d]);
-    fit(nest.dims.back().size);
-    return widest;
-}
-
 } // namespace
-
-int vectorOfLoad(const Program &program, const ScheduledGroup &group, int load) {
-    const Value &value = program.values[load];
-    const auto access = group.nest.accesses.find(load);
-    if (access == group.nest.accesses.end() || value.kind != Kind::load ||
-        !readsInRuns(program, *group.group, group.nest, load))
-        return 0;
-    Access moved = access->second; // a picked position moves it by a multiple of the stride
-    const auto strides = program.stridesOf(value);
-    for (std::size_t d = 0; d < value.dims.size(); ++d) {
-        if (value.dims[d].pick >= 0)
-            moved.strides.insert(moved.strides.begin(), strides[d] * value.dims[d].step);
-    }
-    return vectorOf(group.nest, moved);
-}
-
-int vectorOfStore(const ScheduledGroup &group, std::size_t store) {
-    return group.group->stores[store].adds() ? 0 : vectorOf(group.nest, group.nest.stores[store]);
-}
 
 int widestVector(const Program &program, const ScheduledGroup &group) {
     int widest = 8;
@@ -436,10 +402,17 @@ int widestVector(const Program &program, const ScheduledGroup &group) {
         smallest = std::min(smallest, sizeOf(type));
         widest = std::min(widest, vector);
     };
-    for (const auto &[id, access] : group.nest.accesses)
-        consider(vectorOfLoad(program, group, id), program.values[id].dtype);
+    for (const auto &[id, access] : group.nest.accesses) {
+        // What has a border can be read one by one where others are wider.
+        const Value &value = program.values[id];
+        if (!value.bordered() ||
+            (!group.group->hasReductions() && asksOnceForARun(program, group.nest, id)))
+            consider(widestRun(program, group.nest, id), value.dtype);
+    }
     for (std::size_t i = 0; i < group.nest.stores.size(); ++i)
-        consider(vectorOfStore(group, i), program.buffers[group.group->stores[i].buffer].dtype);
+        if (!group.group->stores[i].adds())
+            consider(widestRun(group.nest, group.nest.stores[i]),
+                     program.buffers[group.group->stores[i].buffer].dtype);
     if (!any)
         return 1;
     return std::min<int>(widest, static_cast<int>(16 / std::max<std::size_t>(smallest, 2)));

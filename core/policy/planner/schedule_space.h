@@ -28,11 +28,6 @@ std::vector<Option> productOptions(const Program &program, const ScheduledGroup 
 std::vector<Option> orderOptions(const Program &program, const ScheduledGroup &group,
                                  const device::Info &device);
 
-/// How many neighbours along the innermost loop, up to 8, a load or a store may take at once, by
-/// sizes and alignment. 0 where they lie apart, are all one element, or are each asked for whether
-/// and where they are read.
-int vectorOfLoad(const Program &program, const ScheduledGroup &group, int load);
-int vectorOfStore(const ScheduledGroup &group, std::size_t store);
 /// The widest vector that every access to neighbouring elements allows: as many elements as the
 /// narrowest of these has, and at most 16 bytes of the smallest type.
 int widestVector(const Program &program, const ScheduledGroup &group);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/vector_writer.h"
 
+#include "core/policy/planner/runs.h"
+
 namespace cuda_agent::policy {
 
 void VectorWriter::loadVectors(const std::vector<int> &roots) {
@@ -9,7 +11,7 @@ void VectorWriter::loadVectors(const std::vector<int> &roots) {
         const Run run = runOf(n_.accesses.at(load));
         if (run == Run::one) {
             // Where positions or borders are asked for, each row in hand may have its own.
-            if (p_.values[load].args.empty() || (s_.rowsEach == 1 && readsInRuns(p_, g_, n_, load)))
+            if (p_.values[load].args.empty() || (s_.rowsEach == 1 && readsAskedInRuns(load)))
                 valueOf(load);
         } else if (run == Run::beside && width() > 1) {
             const std::string name = nameFor(load, true);
@@ -23,16 +25,23 @@ void VectorWriter::loadVectors(const std::vector<int> &roots) {
 void VectorWriter::loadVector(int load, const std::string &to, int width) {
     out_.helpers.insert("loadVector");
     const Access &access = n_.accesses.at(load);
-    // Positions that it picks are the same for the whole run (readsInRuns), also where rows in hand
-    // keep one each; the run itself is outside of their loop.
+    // Positions that it picks are the same for the whole run, also where rows in hand keep one
+    // each; the run itself is outside of their loop.
     std::string at;
     withFirstRow([&] { at = withPicks(p_.values[load], elementOffset(access)); });
     const std::string call =
         fmt::format("loadVector({}, {} + {});", to, pointer(access, p_.values[load].buffer), at);
     const Value &value = p_.values[load];
-    const std::string inside = value.bordered() ? valueOf(value.args.end()[-2]) : "true";
-    if (inside == "true")
+    if (!value.bordered() || holds(value.args.end()[-2]))
         return line(call);
+    // The first one's answer is that of all, but not where the first one is.
+    const bool apart = !asksOnceForARun(p_, n_, load);
+    if (apart) {
+        open("");
+        push();
+    }
+    std::string inside;
+    withFirstRow([&] { inside = valueOf(value.args.end()[-2]); });
     open(fmt::format("if ({})", inside));
     line(call);
     otherwise();
@@ -41,6 +50,10 @@ void VectorWriter::loadVector(int load, const std::string &to, int width) {
     line(fmt::format("for (int e = 0; e < {}; ++e)", width));
     line(fmt::format("    {}[e] = {};", to, border));
     close();
+    if (apart) {
+        pop();
+        close();
+    }
 }
 
 void VectorWriter::gatherVectors(const std::vector<int> &stores) {

@@ -13,6 +13,14 @@ aten = torch.ops.aten
 
 _BICUBIC = decomposition_table[aten.grid_sampler_2d.default]
 
+# Decomposed they are long chains of computed positions and lookups, where what they do is one line.
+RESIZING = [getattr(op, form)
+            for op in (aten.upsample_nearest1d, aten.upsample_nearest2d, aten.upsample_nearest3d,
+                       aten._upsample_nearest_exact1d, aten._upsample_nearest_exact2d,
+                       aten._upsample_nearest_exact3d, aten.upsample_linear1d, aten.upsample_bilinear2d,
+                       aten.upsample_trilinear3d)
+            for form in ("vec", "default")]
+
 HIGHEST_DEGREE = 16  # of a polynomial that is written out
 
 
@@ -209,3 +217,11 @@ FORMULAS = {
     getattr(aten, f"special_shifted_chebyshev_polynomial_{kind}").n_scalar: _shifted(formula)
     for kind, formula in CHEBYSHEV.items()
 }
+
+
+def adapt(table, formulas=FORMULAS):
+    """`formulas` in a table of PyTorch's, and nothing for what a graph has whole."""
+    table.update(formulas)
+    for op in RESIZING:
+        table.pop(op, None)
+    return table

@@ -194,16 +194,15 @@ class Describer:
 
     @no_fast_path()
     def _export(self, arguments):
-        from . import composites, recurrence
-        from .forward import FORMULAS
+        from . import composites, forward, recurrence
 
         try:
             program = torch.export.export(self.task.model, tuple(arguments), strict=False)
             with composites.left_alone():
-                table = torch.export.default_decompositions()
-                formulas = FORMULAS | recurrence.formulas(torch.export.default_decompositions())
-                table.update(formulas)
-                program = program.run_decompositions(table)
+                formulas = forward.FORMULAS | recurrence.formulas(
+                    torch.export.default_decompositions())
+                program = program.run_decompositions(
+                    forward.adapt(torch.export.default_decompositions(), formulas))
         finally:
             torch.set_grad_enabled(False)
         from torch.export.graph_signature import InputKind, OutputKind
@@ -276,7 +275,7 @@ class Describer:
         from .backward import core_table
         from .functional import changes_in_place, functional
 
-        table = core_table() | forward.FORMULAS | complex_numbers.FORMULAS
+        table = forward.adapt(core_table(), forward.FORMULAS | complex_numbers.FORMULAS)
 
         positions = [i for i, value in enumerate(arguments) if isinstance(value, torch.Tensor)]
 

@@ -173,6 +173,8 @@ class Views:
     def padded(self):
         """Each side by itself: many are not padded, some are cut."""
         draw = self.draw
+        if 3 <= len(self.shape) <= 5 and draw.chance(0.2):
+            return self.padded_by_itself()
         dims = draw.integer(1, min(3, len(self.shape) - 1))
         pads = []
         for side in range(2 * dims):
@@ -184,6 +186,15 @@ class Views:
             return None
         number = draw.choice(("", "", ", value=1.0", ", value=-2.5", ", value=0.5"))
         return f"F.pad({{x}}, {tuple(pads)}{number})", [("torch.nn.functional.pad", "padding", PADDING)]
+
+    def padded_by_itself(self):
+        """All dimensions behind the channels, by what lies at the other side or at this one."""
+        mode = self.draw.choice(("circular", "reflect", "replicate"))
+        most = [min(side - 1, self.draw.choice((1, 3, 9))) for side in reversed(self.shape[2:])]
+        pads = [self.draw.integer(0, max(0, each)) for each in most for _ in range(2)]
+        if not any(pads):
+            return None
+        return f"F.pad({{x}}, {tuple(pads)}, mode='{mode}')", [("torch.nn.functional.pad", "padding", PADDING)]
 
     def sliced(self):
         dim = self.dim(4)
@@ -263,13 +274,13 @@ class Views:
         if not 3 <= rank <= 5:
             return None
         draw = self.draw
-        mode = draw.weighted({"nearest": 3, ("", "", "", "linear", "bilinear", "trilinear")[rank]: 1})
+        mode = draw.weighted({"nearest": 3, "nearest-exact": 1, ("", "", "", "linear", "bilinear", "trilinear")[rank]: 1})
         if draw.chance(0.5):
             sizes = [draw.integer(2, 3 * side) for side in self.shape[2:]]
             how = f"size=({', '.join(map(str, sizes))},)" if rank == 3 else f"size={tuple(sizes)}"
         else:
             how = f"scale_factor={draw.choice((2, 3, 4, 5, 1.5, 2.5, 1.25, 0.5, 0.75))}"
-        corners = ", align_corners=True" if mode != "nearest" and draw.chance(0.4) else ""
+        corners = ", align_corners=True" if not mode.startswith("nearest") and draw.chance(0.4) else ""
         return f"F.interpolate({{x}}, {how}, mode='{mode}'{corners})", [INTERPOLATE]
 
     def windows(self):
@@ -303,6 +314,9 @@ class Views:
         dim = self.dim(6)
         if dim is None:
             return None
+        if self.draw.chance(0.3):
+            times = self.draw.choice((1, 1, 2))
+            return f"torch.diff({{x}}, n={times}, dim={dim})", [("torch.diff", "difference of neighbours", "scan")]
         apart = self.draw.integer(1, min(4, self.shape[dim] - 2))
         return f"{self.at(dim, f'{apart}:')} - {self.at(dim, f':-{apart}')}", [SLICE, SLICE, SUB]
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/candidate.h"
+#include "core/policy/planner/runs.h"
 #include "core/policy/planner/schedule_space.h"
 #include "tests/core/policy/planner_graphs.h"
 
@@ -155,10 +156,10 @@ TEST(LoweringIndexing, RowsOfATableAreReadInVectorsAndElementsOfARowAreNot) {
             if (value.kind == Kind::load && value.picks() > 0)
                 load = id;
         }
-        return readsInRuns(fused.program, *groups.at(0).group, groups.at(0).nest, load);
+        return widestRun(fused.program, groups.at(0).nest, load);
     };
-    EXPECT_TRUE(widest(true));
-    EXPECT_FALSE(widest(false));
+    EXPECT_EQ(widest(true), 8);
+    EXPECT_EQ(widest(false), 0);
 }
 
 TEST(LoweringIndexing, RemaindersOfPositionsAreThoseOfPython) {
@@ -201,6 +202,24 @@ TEST(LoweringResampling, OtherSizesPickTheNeighbourOfPyTorch) {
     EXPECT_EQ(outputOf(task, {{"in0", positions(5)}}), (Numbers{0, 0, 1, 2, 2, 3, 4}));
 }
 
+TEST(LoweringResampling, ExactNeighboursAreThoseOfTheMiddle) {
+    GraphWriter g;
+    const Json x = g.input(f32({1, 1, 5}));
+    const auto resized = [&](std::int64_t size) {
+        return outputOf(g.returning({g.op("_upsample_nearest_exact1d.default", f32({1, 1, size}), x,
+                                          Json::array({size}), nullptr)}),
+                        {{"in0", positions(5)}});
+    };
+    EXPECT_EQ(resized(7), (Numbers{0, 1, 1, 2, 3, 3, 4}));
+    EXPECT_EQ(resized(10), (Numbers{0, 0, 1, 1, 2, 2, 3, 3, 4, 4}));
+    const Json grad = g.input(f32({1, 1, 7}));
+    EXPECT_EQ(
+        outputOf(g.returning({g.op("_upsample_nearest_exact1d_backward.default", f32({1, 1, 5}),
+                                   grad, Json::array({7}), Json::array({1, 1, 5}), nullptr)}),
+                 {{"in1", {1, 2, 3, 4, 5, 6, 7}}}),
+        (Numbers{1, 5, 4, 11, 7}));
+}
+
 TEST(LoweringResampling, LinearWeighsTwoNeighboursADimension) {
     const auto resized = [](bool corners) {
         GraphWriter g;
@@ -213,6 +232,16 @@ TEST(LoweringResampling, LinearWeighsTwoNeighboursADimension) {
     const Numbers got = resized(false), want{0, 0.5, 1, 1, 1.5, 2, 2, 2.5, 3};
     for (std::size_t i = 0; i < want.size(); ++i)
         EXPECT_NEAR(got[i], want[i], 1e-6) << i;
+}
+
+TEST(LoweringResampling, VolumesWeighEightNeighbours) {
+    GraphWriter g;
+    const Json x = g.input(f32({1, 1, 2, 2, 2}));
+    const auto got = outputOf(g.returning({g.op("upsample_trilinear3d.vec", f32({1, 1, 3, 3, 3}), x,
+                                                Json::array({3, 3, 3}), true, nullptr)}),
+                              {{"in0", positions(8)}});
+    for (std::size_t i = 0; i < 27; ++i) // 4, 2 and 1 apart
+        EXPECT_EQ(got[i], 2.0 * (i / 9) + (i / 3 % 3) + 0.5 * (i % 3)) << i;
 }
 
 TEST(LoweringResampling, WhatIsCostlyIsNotComputedForEachNeighbour) {

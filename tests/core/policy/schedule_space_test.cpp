@@ -177,6 +177,42 @@ TEST(ScheduleSpace, WindowsOfNeighbouringColumnsLieAtOnePosition) {
     EXPECT_GT(several, 0);
 }
 
+TEST(ScheduleSpace, RunsThatNoBorderCutsAreReadAtOnce) {
+    // Whether a run lies in the one part or in the other is asked once where parts are as wide.
+    const auto joined = [](std::int64_t first, std::int64_t second) {
+        GraphWriter g;
+        const Json x = g.input(f32({64, first})), y = g.input(f32({64, second}));
+        const Json cat = g.op("cat.default", f32({64, first + second}), Json::array({x, y}), 1);
+        const auto space =
+            spaceOf(g.returning({g.op("relu.default", f32({64, first + second}), cat)}),
+                    device::Kind::cuda);
+        return kernelsOf(space, space.allSingleChanges().at(0));
+    };
+    const auto whole = joined(512, 520);
+    for (const auto *read : {"loadVector(in0_x", "loadVector(in1_x"})
+        EXPECT_NE(whole.find(read), whole.npos) << whole;
+    EXPECT_TRUE(elementsOutsideOfLoops(whole).empty()) << whole;
+    const auto cut = joined(510, 514);
+    EXPECT_EQ(cut.find("loadVector"), cut.npos) << cut;
+    EXPECT_NE(cut.find("storeVector"), cut.npos) << cut;
+}
+
+TEST(ScheduleSpace, WindowsOfChannelsAreReadInRunsWithinTheirBorder) {
+    GraphWriter g;
+    const auto type = f32({512, 16, 32, 32}), last = f32({512, 32, 32, 16});
+    const Json x = g.op("permute.default", type, g.input(last), Json{0, 3, 1, 2});
+    const Json mean = g.op("avg_pool2d.default", type, x, Json{3, 3}, Json{1, 1}, Json{1, 1});
+    const auto space = spaceOf(g.returning({g.op("permute.default", last, mean, Json{0, 2, 3, 1})}),
+                               device::Kind::cuda);
+    int several = 0;
+    for (const auto &name : space.allSingleChanges()) {
+        const auto text = kernelsOf(space, name);
+        EXPECT_TRUE(elementsOutsideOfLoops(text).empty()) << text;
+        several += text.find("loadVector(in0_x") != text.npos ? 1 : 0;
+    }
+    EXPECT_GT(several, 0);
+}
+
 TEST(ScheduleSpace, NoTwoSchedulesAreTheSameKernels) {
     for (const auto &[rows, length] :
          {std::pair{4096, 12}, {100, 12}, {64, 300}, {64, 3000}, {8, 20000}, {1, 50}}) {

@@ -195,6 +195,22 @@ def get_init_inputs():
         self.assertEqual(described(), plain)
         self.assertIs(decomp_utils._collect_all_valid_cia_ops, collect)
 
+    def test_resizing_stays_whole(self):
+        """Also where a forward() differentiates."""
+        ways = [(3, "nearest"), (3, "nearest-exact"), (3, "linear"), (4, "nearest"), (4, "bilinear"), (5, "nearest-exact"),
+                (5, "trilinear"), (5, "nearest")]
+        for rank, mode in ways:
+            code = self.TASK[:self.TASK.index("class Model")] + (
+                "class Model(nn.Module):\n    def forward(self, x):\n        {}\n"
+                f"        return F.interpolate(x, scale_factor=1.5, mode={mode!r}){{}}\n\n\n"
+                f"def get_inputs():\n    return [torch.randn({', '.join(['2'] * rank)})]\n\n\n"
+                "def get_init_inputs():\n    return []\n")
+            for first, last in (("pass", ""), ("x = x.detach().requires_grad_()", ".detach()")):
+                description = graph.Describer(Task(Source("task.py", {}, code.format(first, last)), CPU)).describe()
+                self.assertEqual(description["graph_problem"], "")
+                operators = [node["op"] for node in description["graph"]["nodes"] if "upsample" in node["op"]]
+                self.assertEqual(len(operators), 1, (mode, rank, first))
+
     def test_only_formulas_override(self):
         seen = {}
 

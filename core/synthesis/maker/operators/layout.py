@@ -121,9 +121,10 @@ def reshaped(name):
 
 
 def roll(draw, value):
-    dim, by = wide_dim(draw, value, 4), draw.choice((1, -1, 2, 3, -4))
+    dim = wide_dim(draw, value, 4)
     if dim is None:
         return None
+    by = draw.integer(1, draw.choice((4, value.shape[dim] - 1))) * draw.choice((1, -1))
     return Step(f"torch.roll({{x}}, shifts={by}, dims={spelled(draw, value, dim)})",
                 domain=moved(value.domain))
 
@@ -279,10 +280,12 @@ def narrow(draw, value):
 
 
 def select(draw, value):
-    dim, last = wide_dim(draw, value), draw.chance(0.5)
+    dim = wide_dim(draw, value)
     if dim is None or value.rank < 3:
         return None
-    return Step(method(draw, "select", f"{dim}, {value.shape[dim] - 1 if last else 0}"),
+    last = value.shape[dim] - 1
+    place = draw.choice((0, last, draw.integer(0, last)))
+    return Step(method(draw, "select", f"{dim}, {place}"),
                 domain=moved(value.domain))
 
 

@@ -10,7 +10,7 @@ SHAPES = {1: signals, 2: images, 3: volumes}
 
 def amounts(draw, value, dims, most=4):
     """Pads of both ends of the last dimensions, the last one first."""
-    even, amount = draw.chance(0.6), draw.integer(1, most)
+    even, amount = draw.chance(0.35), draw.integer(1, most)
     each = [draw.integer(0, most) for _ in range(2 * dims)]
     return [amount] * (2 * dims) if even or not any(each) else each
 

@@ -63,8 +63,10 @@ MODULES = {
     "2, 1, 4, 5": ["x.squeeze(1).reshape(20, 2) * 1.5"],
     "2, 4, 3, 5": ["F.pixel_shuffle(x, 2) + 1"],
     "2, 4, 5": ["F.pad(x, (1, 2), mode='circular') * 2", "F.pad(x, (1, 2), mode='reflect') * 2",
-                "F.avg_pool1d(x, 3, 2, 1) * 2", "F.interpolate(x, size=8, mode='linear') * 2"],
-    "2, 2, 3, 4, 5": ["F.interpolate(x, scale_factor=1.5) * 2", "F.adaptive_avg_pool3d(x, (1, 2, 5)) * 2",
+                "F.avg_pool1d(x, 3, 2, 1) * 2", "F.interpolate(x, size=8, mode='linear') * 2", "F.interpolate(x, size=10) * 2",
+                "F.interpolate(x, size=7, mode='nearest-exact') * 2"],
+    "2, 2, 3, 4, 5": ["F.interpolate(x, scale_factor=1.5) * 2", "F.interpolate(x, size=(6, 4, 7), mode='trilinear') * 2",
+                      "F.interpolate(x, scale_factor=(2, 1, 3), mode='nearest-exact').mT * 2", "F.adaptive_avg_pool3d(x, (1, 2, 5)) * 2",
                       "F.avg_pool3d(x, 2, 1) * 2", "F.max_pool3d(x, 2, 1, 1) * 2"],
     # Views of views, and inputs of another memory order.
     "2, 3, 5, 4": [
@@ -79,13 +81,20 @@ MODULES = {
     "2, 3, 5, 4).to(memory_format=torch.channels_last": [
         "x[:, :, 1:] - x[:, :, :-1]", "F.pad(x, (1, 0)) * 2", "x.permute(0, 2, 3, 1) * 2", "x.mT.sum(1) * 2",
         "torch.cat([x[:, 1:], x[:, :1]], 1) * 2", "F.interpolate(x, size=(10, 6), mode='bilinear') * 2"],
+    # Views of what is computed element by element.
+    "3, 6, 4": [
+        "(x * x[0, 0]).flip(2) * 2", "F.pad(F.gelu(x) + 1, (1, 2))[:, 1:] * 2", "(torch.sigmoid(x.mT) - x[:, 1:2].mT).flip(1) * 2",
+        "torch.cat([x.exp() * x.mean(1, keepdim=True), x.neg()], 1) * 2", "(x * x.amax(2, keepdim=True)).sum(1) * 2",
+        "torch.where(x > 0, x.flip(0), x.mean()).reshape(6, 12)[1:] * 2", "F.max_pool1d(x.relu(), 2) * 2",
+        "(x[:, 1:] - x[:, :-1]).permute(2, 0, 1) * 2", "F.interpolate(F.pad(x, (1, 0)).abs(), scale_factor=2) * 2"],
     "2, 3, 8, 9": ["F.max_pool2d(x, (3, 2), stride=(2, 1), padding=1, dilation=(1, 2)) * 2"],
 }
 MAPPED = {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "amax", "amin", "any", "avg_pool2d", "avg_pool3d", "cat", "clone",
           "constant_pad_nd", "diagonal", "diagonal_scatter", "embedding", "expand", "flip", "gather", "getitem", "index",
           "index_select", "linalg_vector_norm", "max", "max_pool2d_with_indices", "max_pool3d_with_indices", "mean", "min",
           "permute", "repeat", "select", "slice", "slice_scatter", "squeeze", "sum", "unfold", "unsqueeze",
-          "upsample_bilinear2d", "upsample_nearest2d", "view"}
+          "_upsample_nearest_exact1d", "_upsample_nearest_exact3d", "upsample_bilinear2d", "upsample_linear1d",
+          "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_trilinear3d", "view"}
 
 
 class Elements:
@@ -133,7 +142,23 @@ def computed(line, values):
     return result.zero_() if op == "empty" else result
 
 
-def told(right, values, orders, places):
+def element(name, lines, leaves):
+    """An element of what is computed one by one, by its leaves' values: {"in0": [1.5]}, several of one that is read at
+    several places, in the order in which they are asked for. Views between them are of their first operand."""
+    if name in leaves:
+        return leaves[name].pop(0) if len(leaves[name]) > 1 else leaves[name][0]
+    op, operands = re.match(r"\w+ = aten\.(\w+)\((.*)\) ", lines[name]).groups()
+    operands = [word for word in re.findall(r"\w+", operands) if word in lines or word in leaves]
+    if op in MAPPED:
+        return element(operands[0], lines, leaves)
+    found = {}
+    for operand in operands:
+        if operand not in found:
+            found[operand] = torch.tensor(element(operand, lines, leaves))
+    return computed(lines[name], found).item()
+
+
+def told(right, values, orders, places, lines):
     """What the right side of a map says of the element at `places`, a number for each letter."""
     values = values | {f"memory_{name}": values[name].permute(order) for name, order in orders.items()}
     scalars = {name: value.item() for name, value in values.items() if value.dim() == 0}
@@ -141,7 +166,18 @@ def told(right, values, orders, places):
     names["clampmin"] = max
 
     def number(text, more):
-        """The value of "permute[a, b] = in0[b, a] at [a, b]": of each step, and of the place in memory."""
+        """The value of "permute[a, b] = in0[b, a] at [a, b]": of each step, of the place in memory, and of "mul[a] by
+        in0[a], in1[0]": of what it is computed of."""
+        text, _, by = text.partition(" by ")
+        if by:
+            value = number(text, more)
+            leaves = {}
+            for leaf in re.findall(r"(?:[^,[]|\[(?:[^][]|\[[^]]*\])*\])+", by):
+                leaves.setdefault(re.match(r"\w+", leaf.strip())[0], []).append(number(leaf.strip(), more))
+            if not text.startswith("between") and " = between" not in text:
+                of = element(re.match(r"\w+", text.split(" = ")[-1])[0], lines, leaves)
+                assert abs(of - value) < 1e-4, f"{of}, not {value}, by {by}"
+            return value
         text, _, place = text.partition(" at ")
         steps = text.split(" = ")
         if place:
@@ -195,10 +231,11 @@ class IndexMapTest(unittest.TestCase):
             with gzip.open(folder + "/out/corpus.jsonl.gz", "rt") as lines:
                 return [json.loads(line)["segments"][0]["text"] for line in lines]
 
-    def check(self, line, values, orders):
+    def check(self, line, values, orders, lines):
         """Computes a line's operator and, where it has a map, compares all elements. Returns the operator then."""
         line, _, text = line.partition("; ")
         name = line.split(" = ")[0]
+        lines[name] = line
         values[name] = computed(line, values)
         if not text:
             return None
@@ -210,7 +247,7 @@ class IndexMapTest(unittest.TestCase):
         tensors = {n: v for n, v in values.items() if isinstance(v, torch.Tensor)}
         for at in itertools.product(*(range(size) for size in result.shape)):
             places = {letter: i for letter, i in zip(letters, at) if letter != "0"}
-            self.assertAlmostEqual(told(right, tensors, orders, places), result[at].item(), 4, f"{line}; {text} at {at}")
+            self.assertAlmostEqual(told(right, tensors, orders, places, lines), result[at].item(), 4, f"{line}; {text} at {at}")
         return op[1] if (op := re.search(r"aten\.(\w+)", line)) else "getitem"
 
     def test_maps_name_the_elements_that_operators_take(self):
@@ -219,7 +256,7 @@ class IndexMapTest(unittest.TestCase):
         prompts = self.prompts()
         self.assertEqual(len(prompts), sum(map(len, MODULES.values())))
         for prompt in prompts:
-            values = {}
+            values, lines = {}, {}
             for name, sizes in re.findall(r"^(\w+): input f32\[([^\]]*)\]", prompt, re.M):
                 values[name] = torch.randn([int(size) for size in sizes.split(", ")])
             for name, sizes in re.findall(r"^(\w+): (?:parameter|constant) \S+ i64\[([^\]]*)\]", prompt, re.M):
@@ -227,7 +264,7 @@ class IndexMapTest(unittest.TestCase):
             orders = {name: [int(d) for d in order.split(", ")]
                       for name, order in re.findall(r"^(\w+): input [^,]*\[[^\]]*\], order \[([^\]]*)\]", prompt, re.M)}
             for line in prompt.split("Operators:\n")[1].split("<|im_end|>")[0].split("\n"):
-                seen.add(self.check(line, values, orders))
+                seen.add(self.check(line, values, orders, lines))
         self.assertEqual(seen - {None}, MAPPED)
 
 
