@@ -177,8 +177,14 @@ class LearnerTest(unittest.TestCase):
             self.assertAlmostEqual(whole[step], parts[step], delta=1e-4)
 
     def test_two_processes_do_what_one_does(self):
+        self.two_processes(RECIPE.format(steps=30, micro=0, checkpoint=15), 1e-4)
+
+    def test_two_processes_turn_the_same_matrices(self):
+        self.two_processes(RECIPE.format(steps=30, micro=0, checkpoint=15) + 'optimizer = "muon"\n', 1e-3)
+
+    def two_processes(self, recipe, delta):
         """As torchrun starts them, each with half of every batch."""
-        self.recipe(steps=30, checkpoint=15)
+        self.recipe(text=recipe)
         self.assertEqual(self.train("one").returncode, 0)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -195,7 +201,7 @@ class LearnerTest(unittest.TestCase):
         one, two = self.rows("one"), self.rows("two")
         self.assertEqual(one.keys(), two.keys())
         for step in one:
-            self.assertAlmostEqual(one[step], two[step], delta=1e-4)
+            self.assertAlmostEqual(one[step], two[step], delta=delta)
         uneven = subprocess.run(
             [LEARN, "train", str(self.folder / "recipe.toml"), "--out", str(self.folder / "three")],
             env=os.environ | {"WORLD_SIZE": "3", "RANK": "x", "MASTER_PORT": "1"}, capture_output=True, text=True,
