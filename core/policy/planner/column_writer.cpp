@@ -298,7 +298,9 @@ class ColumnWriter : public VectorWriter {
             push();
             const std::string condition = ownsRow();
             open(condition.empty() ? "" : fmt::format("if ({})", condition));
+            gatherVectors(rowStores());
             storeRows();
+            storeVectors();
             close();
             pop();
         }

@@ -505,8 +505,11 @@ void KernelWriter::storeRows() {
     forRowsInHand([&] {
         for (const int store : rowStores()) {
             const std::string code = stored(store, valueOf(g_.stores[store].value));
-            line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
-                             elementOffset(n_.stores[store]), code));
+            if (const auto vector = vectors_.find(store); vector != vectors_.end())
+                line(fmt::format("{}[e] = {};", vector->second, code));
+            else
+                line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
+                                 elementOffset(n_.stores[store]), code));
         }
     });
 }

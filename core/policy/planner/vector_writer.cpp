@@ -68,9 +68,10 @@ void VectorWriter::gatherVectors(const std::vector<int> &stores) {
 void VectorWriter::storeVectors(const std::string &function) {
     for (const auto &[store, name] : vectors_) {
         out_.helpers.insert(function);
-        line(fmt::format("{}({} + {}, {});", function,
+        const std::string at = elementOffset(n_.stores[store]);
+        line(fmt::format("{}({}{}, {});", function,
                          pointer(n_.stores[store], g_.stores[store].buffer),
-                         elementOffset(n_.stores[store]), name));
+                         at == "0" ? "" : " + " + at, name));
     }
     vectors_.clear();
 }
