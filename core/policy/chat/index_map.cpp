@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 namespace cuda_agent::chat {
 
@@ -94,7 +95,10 @@ std::string IndexWriter::text() const {
 }
 
 View IndexWriter::deepest(View view, bool bordered) const {
-    while (view.whole && view.places.size() == view.of.type.shape.size()) {
+    // What only puts places elsewhere does so with those between elements, too.
+    static const std::set<std::string, std::less<>> moving{"permute", "expand", "select"};
+    while (view.places.size() == view.of.type.shape.size() &&
+           (view.whole || moving.contains(task::operatorName(view.of.node->op)))) {
         IndexWriter inner(*view.of.node, view.of.type.shape, view.places, operandOf_);
         inner.resolved_ = true;
         auto next = inner.view();
@@ -103,6 +107,10 @@ View IndexWriter::deepest(View view, bool bordered) const {
         bordered = bordered || !next->where.empty();
         if (next->where.empty())
             next->where = view.where;
+        if (!view.whole) {
+            next->whole = false;
+            next->before = view.before;
+        }
         view = std::move(*next);
     }
     return view;
