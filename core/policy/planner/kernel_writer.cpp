@@ -375,6 +375,8 @@ std::string KernelWriter::evaluate(int id) {
         } else {
             if (value.op == "remainder")
                 out_.helpers.insert("floorModulo");
+            if (value.op == "hypot")
+                out_.helpers.insert("hypotenuse");
             code = pointwiseText(value.op, operands, type == "double");
         }
         break;

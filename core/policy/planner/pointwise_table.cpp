@@ -44,7 +44,7 @@ const std::map<std::string, PointwiseInfo> table{
     {"acos", {1, "acos@({0})", 20}},
     {"atan", {1, "atan@({0})", 20}},
     {"atan2", {2, "atan2@({0}, {1})", 30}},
-    {"hypot", {2, "hypot@({0}, {1})", 14}},
+    {"hypot", {2, "hypotenuse({0}, {1})", 12}},
     {"copysign", {2, "copysign@({0}, {1})"}},
     {"sinh", {1, "sinh@({0})", 24}},
     {"cosh", {1, "cosh@({0})", 24}},

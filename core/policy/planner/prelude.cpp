@@ -73,6 +73,17 @@ __device__ __forceinline__ double floorModulo(double a, double b) {
 
 )cuda";
 
+constexpr const char *hypotenuse = R"cuda(// Squares that neither overflow nor vanish need no care.
+__device__ __forceinline__ float hypotenuse(float a, float b) {
+    const float square = a * a + b * b;
+    return square > 1e-30f && square < 3e38f ? sqrtf(square) : hypotf(a, b);
+}
+__device__ __forceinline__ double hypotenuse(double a, double b) {
+    return hypot(a, b);
+}
+
+)cuda";
+
 constexpr const char *vector = R"cuda(// Neighbouring elements that move in one access.
 template <class T, int count>
 struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Vector {
@@ -331,6 +342,8 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
         text += extremeText("smaller", "<", "min");
     if (has("floorModulo"))
         text += floorModulo;
+    if (has("hypotenuse"))
+        text += hypotenuse;
     if (has("loadVector") || has("storeVector") || has("storeVectorStreaming"))
         text += vector;
     if (has("loadVector") || has("widen")) {
