@@ -79,6 +79,20 @@ std::int64_t repetitionsOf(const Resize &r) {
     return times;
 }
 
+/// Whether computing a view again for each of its readers costs at most so much, in additions.
+bool isCheap(const Lowering &l, const View &view, double most) {
+    if (l.reduces(view))
+        return false;
+    double cost = 0;
+    for (const int id : reachableFrom(l.program, {view.value})) {
+        const Value &value = l.program.values[id];
+        const PointwiseInfo *info =
+            value.kind == Kind::pointwise ? pointwiseInfo(value.op) : nullptr;
+        cost += info != nullptr ? info->cost : 0;
+    }
+    return cost <= most;
+}
+
 /// Positions along a dimension with those axes.
 View positionsOn(Lowering &l, const Axes &axes, DType type) {
     View place = l.index(axes);
@@ -99,12 +113,19 @@ View nearestOf(Lowering &l, View place, const Resize &r) {
 
 View nearest(Lowering &l, View x, const Resize &r) {
     const auto d = static_cast<std::size_t>(r.dim);
-    if (const std::int64_t times = repetitionsOf(r); times > 0) {
+    const std::int64_t times = repetitionsOf(r);
+    // An odd number of neighbours along the last dimension would be no run to write at once.
+    const bool last = d + 1 == x.dims.size();
+    if (times > 0 && (times % 2 == 0 || times == 1 || !last)) {
         if (times > 1)
             x.dims[d].push_back(l.program.axes.add(times));
         return x;
     }
-    const View at = nearestOf(l, positionsAlong(l, r.out, DType::float32), r);
+    const View at = times > 0 ? l.apply("idiv",
+                                        {positionsAlong(l, r.out, DType::int32),
+                                         l.constant(static_cast<double>(times), DType::int32)},
+                                        DType::int32)
+                              : nearestOf(l, positionsAlong(l, r.out, DType::float32), r);
     return l.pick(x, {r.dim}, {at}, d, false);
 }
 
@@ -113,7 +134,13 @@ View nearest(Lowering &l, View x, const Resize &r) {
 Operator upsampleNearest(std::size_t spatial) {
     return [spatial](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "input"));
-        for (const Resize &r : resizesOf(node, l.shapeOf(x), node.outputs.at(0).shape, spatial, 2))
+        // Writing and reading what is repeated costs more than all but the slowest functions.
+        constexpr double slowest = 24;
+        const auto resizes = resizesOf(node, l.shapeOf(x), node.outputs.at(0).shape, spatial, 2);
+        if (!l.reduces(x) && !isCheap(l, x, slowest) &&
+            std::ranges::any_of(resizes, [](const Resize &r) { return r.out > r.in; }))
+            x = l.materialise(x);
+        for (const Resize &r : resizes)
             x = nearest(l, x, r);
         return Views{x};
     };
@@ -125,21 +152,6 @@ Result<DType> gradientType(const Lowering &l, const View &grad) {
     if (!isFloating(stored))
         return failedError("of {}", nameOf(stored));
     return sizeOf(stored) < 4 ? DType::float32 : stored;
-}
-
-/// Whether computing a view again for each of its readers costs next to nothing.
-bool isCheap(const Lowering &l, const View &view) {
-    if (l.reduces(view))
-        return false;
-    constexpr double most = 8;
-    double cost = 0;
-    for (const int id : reachableFrom(l.program, {view.value})) {
-        const Value &value = l.program.values[id];
-        const PointwiseInfo *info =
-            value.kind == Kind::pointwise ? pointwiseInfo(value.op) : nullptr;
-        cost += info != nullptr ? info->cost : 0;
-    }
-    return cost <= most;
 }
 
 /// A gradient whose elements are added to others: as a tensor of its own, so that each of its
@@ -223,7 +235,7 @@ Operator upsampleLinear(std::size_t spatial) {
         const DType t = sizeOf(stored) < 4 ? DType::float32 : stored;
         const bool corners = Lowering::flag(node, 2, "align_corners", false);
         const auto resizes = resizesOf(node, l.shapeOf(x), node.outputs.at(0).shape, spatial, 3);
-        View source = isCheap(l, x) ? x : l.materialise(x);
+        View source = isCheap(l, x, 8) ? x : l.materialise(x);
         std::vector<View> corner{l.cast(source, t)}; // of a cell, halved with each dimension
         std::vector<Neighbours> neighbours;
         for (const Resize &r : resizes) {

@@ -188,10 +188,33 @@ TEST(LoweringResampling, AWholeNumberOfTimesIsAView) {
     GraphWriter g;
     const Json x = g.input(f32({1, 2, 2}));
     const auto task = g.returning(
-        {g.op("upsample_nearest1d.vec", f32({1, 2, 6}), x, nullptr, Json::array({3.0}))});
+        {g.op("upsample_nearest1d.vec", f32({1, 2, 4}), x, nullptr, Json::array({2.0}))});
     EXPECT_EQ(textOf(lowered(task)), "out0[0, i, (j k)] = in0[0, i, j]\n");
-    EXPECT_EQ(outputOf(task, {{"in0", {1, 2, 3, 4}}}),
-              (Numbers{1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}));
+    EXPECT_EQ(outputOf(task, {{"in0", {1, 2, 3, 4}}}), (Numbers{1, 1, 2, 2, 3, 3, 4, 4}));
+}
+
+TEST(LoweringResampling, AnOddNumberOfTimesIsWrittenInVectors) {
+    GraphWriter g;
+    const Json x = g.input(f32({1, 2, 4}));
+    const auto task = g.returning(
+        {g.op("upsample_nearest1d.vec", f32({1, 2, 12}), x, nullptr, Json::array({3.0}))});
+    EXPECT_EQ(outputOf(task, {{"in0", positions(8)}}),
+              (Numbers{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7}));
+    const Fused fused = fuse(lowered(task), {});
+    EXPECT_EQ(widestVector(fused.program, groupsOf(fused).at(0)), 4);
+}
+
+TEST(LoweringResampling, WhatTakesLongIsNotComputedForEachRepetition) {
+    const auto units = [](const char *op) {
+        GraphWriter g;
+        const Json y = g.op(op, f32({1, 1, 2, 2}), g.input(f32({1, 1, 2, 2})));
+        return fuse(lowered(g.returning({g.op("upsample_nearest2d.vec", f32({1, 1, 4, 4}), y,
+                                              nullptr, Json::array({2.0, 2.0}))})),
+                    {})
+            .units.size();
+    };
+    EXPECT_EQ(units("silu.default"), 1u);
+    EXPECT_EQ(units("lgamma.default"), 2u);
 }
 
 TEST(LoweringResampling, OtherSizesPickTheNeighbourOfPyTorch) {
