@@ -24,7 +24,9 @@ constexpr std::int64_t mostOfASchedule = 16384; ///< powers of two up to it are 
 /// Multiples of sizes that are spelled, and of which sizes: others are chance.
 constexpr std::int64_t mostTimes = 64, leastOfAMultiple = 16;
 constexpr std::int64_t leastMultiple = 100;
-constexpr std::int64_t mostBeside = 4; ///< by which a number differs from one that the prompt shows
+/// By which a number differs from one that the prompt shows: borders, and sizes that are filled up
+/// to multiples of 8.
+constexpr std::int64_t mostBeside = 7;
 constexpr std::int64_t leastParts =
     3; ///< that a row is cut into, for multiples of it to be spelled
 

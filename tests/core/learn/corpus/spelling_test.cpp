@@ -28,6 +28,12 @@ TEST(CorpusSpelling, WritesProductsOfNeighbouringDimensions) {
     EXPECT_EQ(spelled("tmp0 + 5130"), "tmp0 + 5130") << "of nothing: 5130 = 5 * 1026";
 }
 
+TEST(CorpusSpelling, WritesWhatASizeIsFilledUpTo) {
+    EXPECT_EQ(spelled("i % 184"), "i % (181 + 3)") << "a multiple of 8, of 181";
+    EXPECT_EQ(spelled("tmp0 + 863"), "tmp0 + (856 + 7)");
+    EXPECT_EQ(spelled("tmp0 + 864"), "tmp0 + 864");
+}
+
 TEST(CorpusSpelling, ComputesAsManyBitsAsTheNumberHas) {
     const SizeSpelling spelling(taskOf({{70000, 65521}}), "", "");
     EXPECT_EQ(spelling.spelled({"x / 4586470000", {}}).kernels, "x / (70000LL * 65521LL)");
