@@ -52,7 +52,7 @@ NameMasks::NameMasks(const std::vector<std::string> &bytes)
             led[lead].push_back(token);
         notAlone_[i] = lead.empty() ? 0 : 1;
         longest_ = std::max(longest_, word.size());
-        begins[i] = SourceNames::isFree(word.front()) ? 1 : 0;
+        begins[i] = SourceNames::isFree(word) || word == "_" ? 1 : 0;
     }
     for (auto &[lead, tokens] : led)
         led_.push_back({lead, std::move(tokens)});
@@ -123,6 +123,11 @@ TokenMask NameMasks::narrowed(const TokenMask &mask, const Writing &writing) con
             addRest(begun, *word, goesOn);
         for (const auto *name = names.declared().get(); name != nullptr; name = name->before.get())
             addRest(begun, name->text, goesOn);
+        if (begun == "_") // which may go on as the compiler's own
+            for (const auto &[word, tokens] : words_)
+                if (SourceNames::isFree("_" + std::string(word)))
+                    for (const auto token : tokens.alone)
+                        goesOn[static_cast<std::size_t>(token)] = 1;
         if (names.isKnown(begun)) { // so it may end here
             const auto &ends = names.isToBeCalled(begun) ? opens_ : notAlone_;
             for (std::size_t i = 0; i < count; ++i)

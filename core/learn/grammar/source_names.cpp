@@ -48,8 +48,11 @@ bool SourceNames::isSource(std::string_view path) {
     return path.ends_with(".cu") || path.ends_with(".cuh");
 }
 
-bool SourceNames::isFree(char first) {
-    return first == '_' || (first >= '0' && first <= '9');
+bool SourceNames::isFree(std::string_view word) {
+    if (!word.empty() && isDigit(word.front()))
+        return true;
+    return word.size() > 1 && word[0] == '_' &&
+           (word[1] == '_' || (word[1] >= 'A' && word[1] <= 'Z'));
 }
 
 void SourceNames::Place::see(Seen what) {
@@ -129,7 +132,7 @@ const DeclaredName *SourceNames::find(std::string_view name) const {
 }
 
 bool SourceNames::isKnown(std::string_view name) const {
-    return name.starts_with('_') || cudaWord(name) || find(name) != nullptr;
+    return isFree(name) || cudaWord(name) || find(name) != nullptr;
 }
 
 bool SourceNames::isToBeCalled(std::string_view name) const {
@@ -137,7 +140,8 @@ bool SourceNames::isToBeCalled(std::string_view name) const {
 }
 
 std::string_view SourceNames::begun() const {
-    return inCode() && mustBeKnown_ ? std::string_view(word_) : std::string_view();
+    const bool asked = inCode() && mustBeKnown_ && !isFree(word_);
+    return asked ? std::string_view(word_) : std::string_view();
 }
 
 SourceNames::Seen SourceNames::seenOf(std::string_view word) const {
@@ -260,7 +264,7 @@ void SourceNames::takeCode(char byte) {
     const bool number = !word_.empty() && isDigit(word_.front());
     if (isOfWord(byte) || (number && (byte == '.' || byte == '\''))) {
         if (word_.empty())
-            mustBeKnown_ = !isFree(byte) && place_.mustBeKnown();
+            mustBeKnown_ = place_.mustBeKnown();
         word_ += byte;
         return;
     }

@@ -93,8 +93,9 @@ class SourceNames {
     /// Whether a file of that path is one that is read.
     static bool isSource(std::string_view path);
     static bool isOfWord(char byte);
-    /// Whether words that begin so are never asked about: names of the compiler's own, and numbers.
-    static bool isFree(char first);
+    /// Whether a word is never asked about: a name of the compiler's own, which begins with two `_`
+    /// or with one and a capital, or a number.
+    static bool isFree(std::string_view word);
 
   private:
     using Names = std::shared_ptr<const DeclaredName>;

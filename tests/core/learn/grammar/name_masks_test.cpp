@@ -106,6 +106,16 @@ TEST(NameMasks, OfferWhatIsDeclared) {
     const auto whole = within("__global__ void k(float *in0, int rows) {\n    float add = in0");
     EXPECT_TRUE(mayCome(whole, "["));
     EXPECT_FALSE(mayCome(whole, "_x"));
+    const auto own =
+        within("__global__ void k(float *in0, int rows) {\n    int _to_copy = 1, a = _");
+    EXPECT_TRUE(mayCome(own, "to"));
+    EXPECT_TRUE(mayCome(own, "_")) << "__ldg";
+    EXPECT_FALSE(mayCome(own, "x"));
+    EXPECT_FALSE(mayCome(own, ";\n"));
+    const auto copied =
+        within("__global__ void k(float *in0, int rows) {\n    int _to_copy = 1, a = _to_copy");
+    EXPECT_TRUE(mayCome(copied, ";\n"));
+    EXPECT_FALSE(mayCome(copied, "_"));
     const auto fresh = within("__global__ void k(float *in0, int rows) {\n    float");
     EXPECT_TRUE(mayCome(fresh, " out")) << "any name may be declared";
 }

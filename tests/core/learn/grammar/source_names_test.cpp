@@ -144,6 +144,18 @@ TEST(SourceNames, WhatTheSignsBeforeANameSay) {
     EXPECT_EQ(behind("int ab = 3; int c = a").begun(), "a");
     EXPECT_EQ(behind("int ab = 3; int c = 1").begun(), "");
     EXPECT_EQ(behind("int a").begun(), "");
+    EXPECT_EQ(behind("int c = _").begun(), "_");
+    EXPECT_EQ(behind("int c = _t").begun(), "_t");
+    for (const char *free : {"int c = __l", "int c = _Ex"})
+        EXPECT_EQ(behind(free).begun(), "") << free << ": the compiler's own";
+}
+
+TEST(SourceNames, OperatorsThatBeginWithALineAreNames) {
+    EXPECT_EQ(unknownOf("__global__ void k(const int *in0, int *out0) {\n"
+                        "    const int _to_copy = in0[__ldg(in0)];\n"
+                        "    out0[_to_copy] = _to_copy_2 + _softmax;\n"
+                        "}\n"),
+              (Set{"_softmax", "_to_copy_2"}));
 }
 
 } // namespace
