@@ -90,7 +90,7 @@ void TransformerOptions::add(CLI::App &app) {
     app.add_flag_function( // add_flag() would set it to false where it is not given
         "--grammar,!--no-grammar", [this](std::int64_t count) { grammar = count > 0; },
         "The transformer writes only what can be read as a turn whose calls the tools take, and "
-        "ends it in time (default: no)");
+        "ends it in time (default: where the model has the tokens of such turns)");
     app.add_option_function<std::string>(
            "--fresh-starts",
            [this](const std::string &name) { freshStarts = policy::freshStartsFrom(name).value(); },

@@ -141,7 +141,8 @@ policy::Drawing drawingOf(const TransformerConfig &config, int attempt) {
     drawing.temperature = config.temperature.value_or(attempt > 1 ? 1.0 : 0.0);
     drawing.topP = config.topP.value_or(drawing.topP);
     drawing.longestTurn = config.longestTurn.value_or(drawing.longestTurn);
-    drawing.grammar = config.grammar.value_or(drawing.grammar);
+    drawing.grammar =
+        config.grammar.value_or(config.process != nullptr && config.process->facts().grammar);
     return drawing;
 }
 

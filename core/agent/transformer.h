@@ -44,6 +44,7 @@ Result<void> startModel(TransformerConfig &config, const std::string &device, in
 Result<Json> describeModel(const TransformerConfig &config);
 
 /// How the turns of the attempt of that number are drawn.
+/// With a grammar where nobody says and the process has one.
 policy::Drawing drawingOf(const TransformerConfig &config, int attempt);
 
 /// The config's, or the default.

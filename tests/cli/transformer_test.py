@@ -111,7 +111,7 @@ class Transformer(Case):
 
     def test_a_grammar_keeps_turns_readable(self):
         unreadable = lambda: [action for action in self.of("action") if "unreadable_call" in json.dumps(action)]
-        self.expect(self.optimize("--grammar", "--temperature", 1, "--fresh-starts", "never"), 1)
+        self.expect(self.optimize("--temperature", 1, "--fresh-starts", "never"), 1)
         self.assertTrue(self.of("sessionStarted")[0]["transformer"]["grammar"])
         self.assertEqual({answer["finish"] for answer in self.of("modelAnswered")}, {"stop"})
         self.assertEqual(unreadable(), [])
@@ -119,7 +119,7 @@ class Transformer(Case):
         self.expect(self.optimize(turns=4), 1)
         self.assertEqual(unreadable(), [])
         shutil.rmtree(self.session)
-        self.expect(self.optimize("--temperature", 1), 1)
+        self.expect(self.optimize("--temperature", 1, "--no-grammar"), 1)
         self.assertNotEqual(unreadable(), [])
 
     def test_tokens_are_a_budget(self):

@@ -67,6 +67,7 @@ Result<Model> load(const ServeRequest &request) {
     facts.context = std::min(config.positions, longestContext);
     facts.vocabulary = config.vocabulary;
     facts.rows = request.rows > 0 ? request.rows : device.is_cuda() ? 64 : 4;
+    facts.grammar = TokenMasks::ofTools(tokenizer, config.vocabulary).has_value();
     facts.program = CUDA_AGENT_VERSION;
     std::vector<std::int32_t> history;
     if (const auto typical = weights.folder / "typical.txt"; std::filesystem::exists(typical)) {

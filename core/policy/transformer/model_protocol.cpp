@@ -40,6 +40,7 @@ Json toJson(const ModelFacts &facts) {
             {"context", facts.context},
             {"vocabulary", facts.vocabulary},
             {"rows", facts.rows},
+            {"grammar", facts.grammar},
             {"program", facts.program}};
 }
 
@@ -61,6 +62,7 @@ Result<ModelFacts> factsFrom(const Json &json) {
                                {"rows", &facts.rows}})
         if ((*value = countOf(json, name)) < 1)
             return machineError("the model's process does not tell its {}", name);
+    facts.grammar = member(json, "grammar") == Json(true);
     facts.index = static_cast<int>(std::clamp<std::int64_t>(countOf(json, "index"), 0, 1024));
     return facts;
 }

@@ -30,6 +30,7 @@ struct ModelFacts {
     std::int64_t vocabulary = 0; ///< tokens
     std::int64_t rows = 0;       ///< conversations at once
     std::string program;         ///< its version
+    bool grammar = false;        ///< whether it has what Drawing::grammar needs
     bool operator==(const ModelFacts &) const = default;
 };
 Json toJson(const ModelFacts &facts);
