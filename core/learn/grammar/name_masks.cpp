@@ -31,7 +31,7 @@ std::string bracketsOf(const std::string &text) {
 } // namespace
 
 NameMasks::NameMasks(const std::vector<std::string> &bytes)
-    : notAlone_(bytes.size(), 1), opens_(bytes.size()) {
+    : notAlone_(bytes.size(), 1), opens_(bytes.size()), frees_(bytes.size()) {
     std::map<std::string, Word> words;
     std::map<std::string, Tokens> led, bracketed;
     auto begins = std::vector<std::uint8_t>(bytes.size());
@@ -51,6 +51,7 @@ NameMasks::NameMasks(const std::vector<std::string> &bytes)
         if (!lead.empty())
             led[lead].push_back(token);
         notAlone_[i] = lead.empty() ? 0 : 1;
+        frees_[i] = lead.empty() && SourceNames::isFree("_" + word) ? 1 : 0;
         longest_ = std::max(longest_, word.size());
         begins[i] = SourceNames::isFree(word) || word == "_" ? 1 : 0;
     }
@@ -123,11 +124,9 @@ TokenMask NameMasks::narrowed(const TokenMask &mask, const Writing &writing) con
             addRest(begun, *word, goesOn);
         for (const auto *name = names.declared().get(); name != nullptr; name = name->before.get())
             addRest(begun, name->text, goesOn);
-        if (begun == "_") // which may go on as the compiler's own
-            for (const auto &[word, tokens] : words_)
-                if (SourceNames::isFree("_" + std::string(word)))
-                    for (const auto token : tokens.alone)
-                        goesOn[static_cast<std::size_t>(token)] = 1;
+        if (begun == "_")
+            for (std::size_t i = 0; i < count; ++i)
+                goesOn[i] |= frees_[i];
         if (names.isKnown(begun)) { // so it may end here
             const auto &ends = names.isToBeCalled(begun) ? opens_ : notAlone_;
             for (std::size_t i = 0; i < count; ++i)

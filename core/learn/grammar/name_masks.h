@@ -61,8 +61,10 @@ class NameMasks {
     std::vector<Led> bracketed_;         ///< tokens with brackets by their signs
     std::vector<std::uint8_t> notAlone_; ///< by token: whether it is anything but letters alone
     std::vector<std::uint8_t> opens_;    ///< likewise: whether "(" is its first sign
-    std::size_t longest_ = 0;            ///< of the words
-    TokenMask begins_;                   ///< of CUDA's words
+    /// Likewise: whether "_" goes on by it as a name of the compiler's own.
+    std::vector<std::uint8_t> frees_;
+    std::size_t longest_ = 0; ///< of the words
+    TokenMask begins_;        ///< of CUDA's words
 };
 
 } // namespace cuda_agent::learn

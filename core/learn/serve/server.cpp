@@ -37,6 +37,7 @@ struct Model {
     std::int32_t turnEnd, textEnd;
     policy::ModelFacts facts;
     std::vector<std::int32_t> history; ///< what such conversations look like, to guess by
+    Result<std::shared_ptr<const TokenMasks>> masks; ///< or what it lacks for a grammar
 };
 
 Result<Model> load(const ServeRequest &request) {
@@ -67,15 +68,16 @@ Result<Model> load(const ServeRequest &request) {
     facts.context = std::min(config.positions, longestContext);
     facts.vocabulary = config.vocabulary;
     facts.rows = request.rows > 0 ? request.rows : device.is_cuda() ? 64 : 4;
-    facts.grammar = TokenMasks::ofTools(tokenizer, config.vocabulary).has_value();
+    auto masks = TokenMasks::ofTools(tokenizer, config.vocabulary);
+    facts.grammar = masks.has_value();
     facts.program = CUDA_AGENT_VERSION;
     std::vector<std::int32_t> history;
     if (const auto typical = weights.folder / "typical.txt"; std::filesystem::exists(typical)) {
         CUDA_AGENT_ASSIGN(text, readTextFile(typical));
         history = tokenizer.encode(text);
     }
-    return Model{std::move(tokenizer), std::move(*transformer), *turnEnd, *textEnd,
-                 std::move(facts),     std::move(history)};
+    return Model{std::move(tokenizer), std::move(*transformer), *turnEnd,        *textEnd,
+                 std::move(facts),     std::move(history),      std::move(masks)};
 }
 
 /// Members are in the order in which they need each other: requests, conversations, generators.
@@ -236,17 +238,14 @@ class Server {
             return requestError("{} kinds of temperature, top_p and grammar are in use; take one "
                                 "of those",
                                 mostDrawings);
-        if (drawing.grammar && !masks_) {
-            CUDA_AGENT_ASSIGN(masks,
-                              TokenMasks::ofTools(model_.tokenizer, model_.facts.vocabulary));
-            masks_ = std::move(masks);
-        }
+        if (drawing.grammar && !model_.masks)
+            return tl::unexpected(model_.masks.error());
         Generator::Options options;
         options.rows = model_.facts.rows;
         options.context = model_.facts.context;
         options.endToken = model_.turnEnd;
         options.sampling = {drawing.temperature, drawing.topP};
-        options.masks = drawing.grammar ? masks_ : nullptr;
+        options.masks = drawing.grammar ? *model_.masks : nullptr;
         options.history = model_.history;
         try {
             auto made = std::make_unique<Generator>(model_.transformer, options);
@@ -308,7 +307,6 @@ class Server {
     std::mutex sending_;
     Channel writing_;
 
-    std::shared_ptr<const TokenMasks> masks_; ///< once a conversation wants a grammar
     std::map<std::tuple<double, double, bool>, std::unique_ptr<Generator>> generators_;
     std::mutex mutex_;
     std::map<std::int64_t, std::shared_ptr<Seat>> seats_;

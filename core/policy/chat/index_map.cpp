@@ -7,7 +7,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <set>
 
 namespace cuda_agent::chat {
@@ -116,22 +115,19 @@ View IndexWriter::deepest(View view, bool bordered) const {
     return view;
 }
 
-bool IndexWriter::addLeaves(const View &computed, Texts &leaves) const {
-    const auto &node = *computed.of.node;
-    for (const auto &argument : node.args) {
+bool IndexWriter::addLeaves(const View &computed, Leaves &leaves) const {
+    for (const auto &argument : computed.of.node->args) {
         const auto of = operandOf_(argument);
         if (!of)
             continue;
         const View leaf = deepest(
             {*of, broadcast(of->type.shape, computed.places), {}, {}, computed.whole}, true);
-        if (policy::isPointwise(leaf.of.node->op)) {
-            if (!addLeaves(leaf, leaves))
-                return false;
-            continue;
-        }
-        if (const auto text = placed(leaf); std::ranges::find(leaves, text) == leaves.end())
-            leaves.push_back(text);
-        if (leaves.size() > mostLeaves)
+        if (!leaves.seen.insert(textOf(leaf)).second)
+            continue; // values that several share would be walked once for each way to them
+        const bool computes = policy::isPointwise(leaf.of.node->op);
+        if (!computes)
+            leaves.texts.push_back(placed(leaf));
+        if (leaves.texts.size() > mostLeaves || (computes && !addLeaves(leaf, leaves)))
             return false;
     }
     return true;
@@ -149,12 +145,10 @@ std::string IndexWriter::placed(const View &view) {
 
 std::string IndexWriter::told(const View &direct, const View &last) const {
     const auto first = textOf(direct);
-    auto text = last.before + placed(last);
-    if (const auto inner = textOf(last); inner != first)
-        text = first + " = " + text;
-    Texts leaves;
-    if (policy::isPointwise(last.of.node->op) && addLeaves(last, leaves) && !leaves.empty())
-        if (const auto by = fmt::format(" by {}", fmt::join(leaves, ", "));
+    auto text = (textOf(last) == first ? "" : first + " = ") + last.before + placed(last);
+    Leaves leaves;
+    if (policy::isPointwise(last.of.node->op) && addLeaves(last, leaves) && !leaves.texts.empty())
+        if (const auto by = fmt::format(" by {}", fmt::join(leaves.texts, ", "));
             by.size() <= longestDeepest)
             text += by;
     return text + (direct.where.empty() ? last.where : direct.where);

@@ -85,6 +85,11 @@ std::optional<View> IndexWriter::embedded() const {
     return View{*of, {lookedUp(*by, lettersWithout(shape_.size() - 1)), letters_.back()}};
 }
 
+std::optional<Operand> IndexWriter::resized() const {
+    const auto of = operand(0);
+    return of && of->type.shape.size() == shape_.size() && shape_.size() > 2 ? of : std::nullopt;
+}
+
 double IndexWriter::scaleOf(std::size_t d, std::int64_t size) const {
     // (input, size, scales) or (input, size, scale, scale, ...), with whether corners are aligned
     // behind the size where it is not the nearest element: a scale that is given counts.
@@ -103,8 +108,8 @@ double IndexWriter::scaleOf(std::size_t d, std::int64_t size) const {
 }
 
 std::optional<View> IndexWriter::nearest() const {
-    const auto of = operand(0);
-    if (!of || of->type.shape.size() != shape_.size() || shape_.size() < 3)
+    const auto of = resized();
+    if (!of)
         return {};
     const bool exact = task::operatorName(node_.op).starts_with("_upsample_nearest_exact");
     View view{*of, letters_};
@@ -126,26 +131,24 @@ std::optional<View> IndexWriter::nearest() const {
 }
 
 std::optional<View> IndexWriter::between() const {
-    const auto of = operand(0);
-    if (!of || of->type.shape.size() != shape_.size() || shape_.size() < 3)
+    const auto of = resized();
+    if (!of)
         return {};
     const bool corners = node_.args.size() > 2 && node_.args[2] == true;
     View view{*of, letters_, "between neighbours of "};
     view.whole = false;
     for (std::size_t d = 2; d < shape_.size(); ++d) {
         const auto size = of->type.shape[d];
-        const double step = !corners ? 1 / scaleOf(d, size)
-                            : shape_[d] > 1
-                                ? static_cast<double>(size - 1) / static_cast<double>(shape_[d] - 1)
-                                : 0;
-        const auto by = fmt::format("{}", static_cast<float>(step));
         auto &place = view.places[d];
-        if (size == 1)
+        const auto by = [](double step) { return fmt::format("{}", static_cast<float>(step)); };
+        if (size == 1 || (corners && shape_[d] == 1))
             place = "0";
         else if (corners)
-            place = times(place, by);
+            place = times(place,
+                          by(static_cast<double>(size - 1) / static_cast<double>(shape_[d] - 1)));
         else
-            place = fmt::format("clampmin(({} + 0.5) * {} - 0.5, 0)", factor(place), by);
+            place = fmt::format("clampmin(({} + 0.5) * {} - 0.5, 0)", factor(place),
+                                by(1 / scaleOf(d, size)));
     }
     return view;
 }

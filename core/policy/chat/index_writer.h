@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -55,9 +56,13 @@ class IndexWriter {
     }
     /// "in0[b, a] at [a, b]": an element, and where it lies in an input of another memory order.
     static std::string placed(const View &view);
+    struct Leaves {
+        Texts texts;                ///< different ones
+        std::set<std::string> seen; ///< these and what is computed on the way
+    };
     /// Elements that a computed one is of, through all that computes elements one by one and
     /// through views without conditions; whether that are all.
-    bool addLeaves(const View &computed, Texts &leaves) const;
+    bool addLeaves(const View &computed, Leaves &leaves) const;
     /// "permute[a, b] = mul[b, a] by in0[b, a], in1[a]": a view, the last one if it is another, and
     /// what that is computed of; then the condition.
     std::string told(const View &direct, const View &last) const;
@@ -126,6 +131,8 @@ class IndexWriter {
     std::optional<View> nearest() const;
     /// What lies between those around it.
     std::optional<View> between() const;
+    /// What is resized.
+    std::optional<Operand> resized() const;
     /// How many times as many elements a result has along dimension `d` as an input of `size`.
     double scaleOf(std::size_t d, std::int64_t size) const;
     /// `dilation`: which argument tells it, 0 for none.

@@ -484,35 +484,33 @@ void KernelWriter::declareVector(int store, int width) {
     vectors_[store] = std::move(name);
 }
 
+void KernelWriter::put(int store, const std::string &code) {
+    if (const auto vector = vectors_.find(store); vector != vectors_.end())
+        line(fmt::format("{}[e] = {};", vector->second, code));
+    else
+        line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
+                         elementOffset(n_.stores[store]), code));
+}
+
 void KernelWriter::storeElements(const std::vector<int> &stores) {
     const std::vector<int> roots = storeRoots(stores);
     forElements(roots, stores, [&] {
         for (const int store : stores) {
             const std::string code = stored(store, valueOf(g_.stores[store].value));
-            const auto vector = vectors_.find(store);
             if (g_.stores[store].adds())
                 line(fmt::format("atomicAdd({} + {}, {});",
                                  pointer(n_.stores[store], g_.stores[store].buffer),
                                  placeText(store), code));
-            else if (vector != vectors_.end())
-                line(fmt::format("{}[e] = {};", vector->second, code));
             else
-                line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
-                                 elementOffset(n_.stores[store]), code));
+                put(store, code);
         }
     });
 }
 
 void KernelWriter::storeRows() {
     forRowsInHand([&] {
-        for (const int store : rowStores()) {
-            const std::string code = stored(store, valueOf(g_.stores[store].value));
-            if (const auto vector = vectors_.find(store); vector != vectors_.end())
-                line(fmt::format("{}[e] = {};", vector->second, code));
-            else
-                line(fmt::format("{}[{}] = {};", pointer(n_.stores[store], g_.stores[store].buffer),
-                                 elementOffset(n_.stores[store]), code));
-        }
+        for (const int store : rowStores())
+            put(store, stored(store, valueOf(g_.stores[store].value)));
     });
 }
 

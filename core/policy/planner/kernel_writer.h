@@ -181,6 +181,8 @@ class KernelWriter {
     /// each other in that memory, else the parts of a row.
     void combineByThreads(std::size_t pass, int threads, bool byPart);
 
+    /// Writes `code` to the current element of a store, or to that of the array that collects it.
+    void put(int store, const std::string &code);
     /// Writes the current element of each store; `vectors` are names of arrays that collect them.
     void storeElements(const std::vector<int> &stores);
     /// Writes per-row values, inside `forRowsInHand`.

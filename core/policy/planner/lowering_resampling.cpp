@@ -79,10 +79,8 @@ std::int64_t repetitionsOf(const Resize &r) {
     return times;
 }
 
-/// Whether computing a view again for each of its readers costs at most so much, in additions.
-bool isCheap(const Lowering &l, const View &view, double most) {
-    if (l.reduces(view))
-        return false;
+/// What computing an element of a view costs, in additions.
+double costOf(const Lowering &l, const View &view) {
     double cost = 0;
     for (const int id : reachableFrom(l.program, {view.value})) {
         const Value &value = l.program.values[id];
@@ -90,7 +88,7 @@ bool isCheap(const Lowering &l, const View &view, double most) {
             value.kind == Kind::pointwise ? pointwiseInfo(value.op) : nullptr;
         cost += info != nullptr ? info->cost : 0;
     }
-    return cost <= most;
+    return cost;
 }
 
 /// Positions along a dimension with those axes.
@@ -137,7 +135,7 @@ Operator upsampleNearest(std::size_t spatial) {
         // Writing and reading what is repeated costs more than all but the slowest functions.
         constexpr double slowest = 24;
         const auto resizes = resizesOf(node, l.shapeOf(x), node.outputs.at(0).shape, spatial, 2);
-        if (!l.reduces(x) && !isCheap(l, x, slowest) &&
+        if (!l.reduces(x) && costOf(l, x) > slowest &&
             std::ranges::any_of(resizes, [](const Resize &r) { return r.out > r.in; }))
             x = l.materialise(x);
         for (const Resize &r : resizes)
@@ -235,7 +233,8 @@ Operator upsampleLinear(std::size_t spatial) {
         const DType t = sizeOf(stored) < 4 ? DType::float32 : stored;
         const bool corners = Lowering::flag(node, 2, "align_corners", false);
         const auto resizes = resizesOf(node, l.shapeOf(x), node.outputs.at(0).shape, spatial, 3);
-        View source = isCheap(l, x, 8) ? x : l.materialise(x);
+        const bool cheap = !l.reduces(x) && costOf(l, x) <= 8;
+        View source = cheap ? x : l.materialise(x);
         std::vector<View> corner{l.cast(source, t)}; // of a cell, halved with each dimension
         std::vector<Neighbours> neighbours;
         for (const Resize &r : resizes) {

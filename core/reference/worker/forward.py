@@ -219,7 +219,7 @@ FORMULAS = {
 }
 
 
-def adapt(table, formulas=FORMULAS):
+def adapt(table, formulas):
     """`formulas` in a table of PyTorch's, and nothing for what a graph has whole."""
     table.update(formulas)
     for op in RESIZING:

@@ -22,6 +22,7 @@ LAYOUT, PADDING, INDEXING, UPSAMPLING = "layout", "padding", "indexing", "upsamp
 SLICE = ("torch.Tensor.__getitem__", "slice", INDEXING)
 CAT = ("torch.cat", "concatenation", LAYOUT)
 STACK = ("torch.stack", "stack", LAYOUT)
+PAD = ("torch.nn.functional.pad", "padding", PADDING)
 FLIP = ("torch.flip", "flip", LAYOUT)
 INTERPOLATE = ("torch.nn.functional.interpolate", "interpolation", UPSAMPLING)
 SUB = ("torch.sub", "subtraction", "binary")
@@ -185,7 +186,7 @@ class Views:
         if not any(pads):
             return None
         number = draw.choice(("", "", ", value=1.0", ", value=-2.5", ", value=0.5"))
-        return f"F.pad({{x}}, {tuple(pads)}{number})", [("torch.nn.functional.pad", "padding", PADDING)]
+        return f"F.pad({{x}}, {tuple(pads)}{number})", [PAD]
 
     def padded_by_itself(self):
         """All dimensions behind the channels, by what lies at the other side or at this one."""
@@ -194,7 +195,7 @@ class Views:
         pads = [self.draw.integer(0, max(0, each)) for each in most for _ in range(2)]
         if not any(pads):
             return None
-        return f"F.pad({{x}}, {tuple(pads)}, mode='{mode}')", [("torch.nn.functional.pad", "padding", PADDING)]
+        return f"F.pad({{x}}, {tuple(pads)}, mode='{mode}')", [PAD]
 
     def sliced(self):
         dim = self.dim(4)

@@ -66,14 +66,15 @@ MODULES = {
                 "F.avg_pool1d(x, 3, 2, 1) * 2", "F.interpolate(x, size=8, mode='linear') * 2", "F.interpolate(x, size=10) * 2",
                 "F.interpolate(x, size=7, mode='nearest-exact') * 2"],
     "2, 2, 3, 4, 5": ["F.interpolate(x, scale_factor=1.5) * 2", "F.interpolate(x, size=(6, 4, 7), mode='trilinear') * 2",
-                      "F.interpolate(x, scale_factor=(2, 1, 3), mode='nearest-exact').mT * 2", "F.adaptive_avg_pool3d(x, (1, 2, 5)) * 2",
-                      "F.avg_pool3d(x, 2, 1) * 2", "F.max_pool3d(x, 2, 1, 1) * 2"],
+                      "F.interpolate(x, scale_factor=(2, 1, 3), mode='nearest-exact').mT * 2",
+                      "F.adaptive_avg_pool3d(x, (1, 2, 5)) * 2", "F.avg_pool3d(x, 2, 1) * 2", "F.max_pool3d(x, 2, 1, 1) * 2"],
     # Views of views, and inputs of another memory order.
     "2, 3, 5, 4": [
         "x.permute(0, 2, 3, 1)[:, torch.tensor([3, 0, 1])[:, None], torch.tensor([1, 2])] * 2", "x.mT[:, :, 1:].flip(2) * 2",
         "F.pad(x.mT, (2, 1))[..., 1:] * 2", "F.pad(F.pad(x, (0, 2)).mT, (1, 0)) * 2", "x.mT.reshape(2, 12, 5)[:, 3:9:2] * 2",
         "F.interpolate(x.mT, scale_factor=2)[:, 1, 1:] * 2", "F.interpolate(x.mT, size=(7, 3)) * 2",
-        "F.interpolate(x.mT[:, 1].unsqueeze(1).expand(2, 4, 4, 5), size=(7, 3), mode='bilinear') * 2", "F.interpolate(x, size=(7, 3), mode='bilinear')[:, 1].mT * 2",
+        "F.interpolate(x.mT[:, 1].unsqueeze(1).expand(2, 4, 4, 5), size=(7, 3), mode='bilinear') * 2",
+        "F.interpolate(x, size=(7, 3), mode='bilinear')[:, 1].mT * 2",
         "x.mT[:, 1:].contiguous().view(2, 2, 4, 5, 1).sum(2) * 2", "F.avg_pool2d(F.pad(x.mT, (1, 0)), 2) * 2",
         "torch.cat([x.mT[:, :, 1:], F.pad(x.mT, (0, 1))[..., 1:]], 2) * 2", "x.repeat(1, 2, 1, 1)[:, 1:5].flip(1) * 2",
         "x.flip(2)[:, :, 1:].flip(2) * 2", "x[..., 1:].unfold(3, 2, 1).permute(0, 4, 1, 2, 3)[:, 0] * 2",
