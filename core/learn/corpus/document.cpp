@@ -46,15 +46,16 @@ std::string bufferText(const std::string &name, const Json &plan, const SizeSpel
     return fmt::format("{} [{}]", name, spelling.sizes(fmt::format("{}", fmt::join(sizes, ", "))));
 }
 
-/// "gemm: reads in0 [32, 128], p_fc_weight transposed; 32 by 64 over 128; writes tmp0 [32, 64]."
+/// "gemm: writes tmp0 [32, 64]; 32 by 64 over 128; reads in0 [32, 128], p_fc_weight transposed."
 std::string libraryText(const Json &step, const Json &plan, const SizeSpelling &spelling) {
-    std::vector<std::string> parts, reads;
+    std::vector<std::string> reads;
     for (const char *key : {"a", "b", "input", "weight", "bias"})
         if (step.contains(key))
             reads.push_back(
                 bufferText(step.value(key, ""), plan, spelling) +
                 (step.value(fmt::format("transpose_{}", key), false) ? " transposed" : ""));
-    parts.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
+    const auto written = step.value(step.contains("c") ? "c" : "output", "");
+    std::vector<std::string> parts{"writes " + bufferText(written, plan, spelling)};
     if (step.value("kind", "") == "gemm") {
         auto product = fmt::format("{} by {} over {}", sizeText(step["m"]), sizeText(step["n"]),
                                    sizeText(step["k"]));
@@ -64,8 +65,7 @@ std::string libraryText(const Json &step, const Json &plan, const SizeSpelling &
             product += fmt::format(", scaled by {}", sizeText(step["alpha"]));
         parts.push_back(spelling.sizes(product));
     }
-    const auto written = step.value(step.contains("c") ? "c" : "output", "");
-    parts.push_back("writes " + bufferText(written, plan, spelling));
+    parts.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
     return fmt::format("{}: {}.\n", step.value("kind", ""), fmt::join(parts, "; "));
 }
 
@@ -77,6 +77,8 @@ std::string partText(const policy::SearchSpace::Part &part, const SizeSpelling &
         text += shortened(spelling.sizes(part.positions)) + "; ";
     if (!part.accesses.empty())
         text += shortened(spelling.sizes(part.accesses)) + "; ";
+    if (!part.counts.empty())
+        text += part.counts + "; ";
     return text + fmt::format("{}; {}.\n", part.schedule, part.reason);
 }
 

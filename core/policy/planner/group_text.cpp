@@ -120,9 +120,24 @@ std::string strideText(const Program &program, const std::vector<Walked> &walked
 std::string baseText(const Program &program, const std::vector<Walked> &walked, std::int64_t base,
                      const SizeTexts::Texts &borders) {
     std::vector<std::string> terms;
-    for (const Walked &dim : walked) {
+    const auto backwards = [](const Walked &dim) {
+        return dim.step < 0 && dim.offset > 0 && dim.offset == dim.size - 1;
+    };
+    for (std::size_t d = 0; d < walked.size(); ++d) {
+        const Walked &dim = walked[d];
         if (dim.offset == 0)
             continue;
+        Factors
+            all; // of dimensions that are walked backwards from their ends, one behind the other
+        for (std::size_t k = d; base > 0 && k < walked.size() && backwards(walked[k]); ++k)
+            all.push_back(walked[k].size);
+        if (all.size() > 1) {
+            d += all.size() - 1;
+            const auto inner = productText(walked[d].inner);
+            terms.push_back(inner == "1" ? fmt::format("{} - 1", productText(all))
+                                         : fmt::format("({} - 1) * {}", productText(all), inner));
+            continue;
+        }
         const std::int64_t offset = base < 0 ? -dim.offset : dim.offset;
         if (offset < 0)
             return fmt::to_string(base);
@@ -165,7 +180,7 @@ AccessText textOf(const Program &program, const Nest &nest, const std::vector<Wa
 /// walks, the access, and how many neighbours it may take at once.
 template <typename Act>
 void forAccesses(const Program &program, const ScheduledGroup &group, const Act &act) {
-    for (const int id : inOrderFrom(program, group.group->roots())) {
+    for (const int id : valuesAsTold(program, group)) {
         const Value &value = program.values[id];
         const auto access = group.nest.accesses.find(id);
         if (value.kind == Kind::load && access != group.nest.accesses.end())
@@ -204,7 +219,7 @@ std::map<int, std::string> rowNamesIn(const Program &program, const ScheduledGro
     const auto rowDims = group.nest.rowDims();
     std::map<int, std::map<std::vector<std::int64_t>, std::string>> begins; // by buffer
     std::vector<std::pair<int, std::vector<std::int64_t>>> loads;
-    for (const int id : inOrderFrom(program, group.group->roots())) {
+    for (const int id : valuesAsTold(program, group)) {
         const Value &value = program.values[id];
         const auto access = group.nest.accesses.find(id);
         if (value.kind != Kind::load || access == group.nest.accesses.end())
@@ -229,8 +244,6 @@ std::map<int, std::string> rowNamesIn(const Program &program, const ScheduledGro
 }
 
 std::string describeLoops(const Program &program, const ScheduledGroup &group) {
-    if (group.group->product >= 0)
-        return {};
     const auto textOf = [&](const std::vector<int> &places) {
         std::vector<std::string> loops;
         for (const int place : places) {
@@ -240,6 +253,14 @@ std::string describeLoops(const Program &program, const ScheduledGroup &group) {
         }
         return fmt::format("{}", fmt::join(loops, " * "));
     };
+    if (group.group->product >= 0) {
+        std::vector<std::string> sides;
+        for (const auto &[side, name] : {std::pair{0, "batches"}, {1, "rows"}, {2, "columns"}})
+            if (const auto &loops = group.nest.sides[static_cast<std::size_t>(side)];
+                group.group->scores < 0 && loops.size() > 1)
+                sides.push_back(fmt::format("{} {}", name, textOf(loops)));
+        return fmt::format("{}", fmt::join(sides, ", "));
+    }
     const std::string rows = textOf(group.nest.rowDims());
     const std::string elements = textOf(group.nest.elementDims());
     if (rows.empty())
@@ -272,6 +293,40 @@ std::string describeAccesses(const Program &program, const ScheduledGroup &group
                         lines.push_back(line);
                 });
     return fmt::format("{}", fmt::join(lines, "; "));
+}
+
+std::string describeCounts(const Program &program, const ScheduledGroup &group,
+                           const Schedule &schedule) {
+    if (schedule.form == Schedule::Form::tile) {
+        const auto text = [&](const std::vector<int> &places) {
+            return productText(sizesOf(program, group.nest, places));
+        };
+        return fmt::format("y < {} by {}, x < {} by {}", text(group.nest.along), schedule.along,
+                           text(group.nest.across), schedule.across);
+    }
+    if (!schedule.staged)
+        return {};
+    std::vector<std::string> sums;
+    const auto multiplied = [&](const Factors &factors) {
+        std::int64_t number = 1;
+        for (const std::int64_t factor : factors)
+            number *= factor;
+        if (const auto text = productText(factors); text.find(' ') != text.npos)
+            sums.push_back(fmt::format("{} = {}", text, number));
+        return number;
+    };
+    const std::int64_t elements =
+        multiplied(sizesOf(program, group.nest, group.nest.elementDims()));
+    const std::int64_t once = multiplied({schedule.parts, schedule.team, schedule.vector});
+    const std::int64_t times = ceilDivide(elements, once);
+    if (elements == times * once)
+        sums.push_back(fmt::format("{} * {} = {}", times, once, elements));
+    else if (times == 1)
+        sums.push_back(fmt::format("{} <= {}", elements, once));
+    else
+        sums.push_back(fmt::format("{} * {} = {} < {} <= {} * {}", times - 1, once,
+                                   (times - 1) * once, elements, times, once));
+    return fmt::format("{}", fmt::join(sums, ", "));
 }
 
 SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group) {

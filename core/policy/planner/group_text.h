@@ -9,10 +9,12 @@ namespace cuda_agent::policy {
 /// Numbers below are told as they are.
 inline constexpr std::int64_t leastSpelled = 10;
 
+/// All values of a group, in the order in which describeGroup() first tells of them.
+std::vector<int> valuesAsTold(const Program &program, const ScheduledGroup &group);
 /// What kernels call the values of a group that have names: operators of the task by theirs, "mul",
 /// another one of the same name "mul_x2"; what is read by its buffer's, "in0", or where it is read
-/// in several places "in0_x", "in0_x2". Numbers are by the order in which describeGroup() tells
-/// them. What a kernel has as its argument, as a cast to the same type, keeps the task's name.
+/// in several places "in0_x", "in0_x2". Numbers are by the order of valuesAsTold(). What a kernel
+/// has as its argument, as a cast to the same type, keeps the task's name.
 std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group);
 
 /// What kernels call a row of what a load reads, without the "_row" behind it: its buffer, or where
@@ -21,23 +23,33 @@ std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup 
 /// loads that the nest has.
 std::map<int, std::string> rowNamesIn(const Program &program, const ScheduledGroup &group);
 
-/// What a group's kernel computes, in the order in which it does, each way along its rows for
-/// itself: "reads in0 [64, 4096], in1 [64, 1] per row; exp_1(in1) per row, mul(in0, exp_1), sum of
-/// mul over the row; reads in0; div(in0, sum); writes out0 [64, 4096] = div". Operators are named
-/// where they are first computed, with what they are computed from, and buffers wherever they are
-/// needed, with their shape the first time; of several values that are written each is told behind
-/// what it is computed by, "out0 = div", those of rows first; "per row" is what RowValues has,
-/// except in tiles of a product.
+/// What a group's kernel computes, from what it writes back to what it reads, each way along its
+/// rows for itself, the last one first: "writes out0 [64, 4096] = div; div(in0, sum); reads in0
+/// [64, 4096]; sum of mul over the row, mul(in0, exp_1), exp_1(in1) per row; reads in0, in1
+/// [64, 1] per row". Whoever tells it so has named what is asked for before he tells what that is
+/// made of. Operators are named with what they are computed from, behind all that is computed from
+/// them, on the first way that computes them, the parts of those that have many left out, and
+/// buffers wherever they are needed, with their shape the first time; of several values that are
+/// written each is told before what it is computed by, "out0 = div", those of rows last; "per row"
+/// is what RowValues has, except in tiles of a product. Kernels have it all in the opposite order.
 std::string describeGroup(const Program &program, const ScheduledGroup &group);
 /// "rows 963 * 16, each of 8 * 32": the loops of its nest from outermost to innermost, one that
-/// walks several of a tensor's dimensions in parentheses. Empty for tiles of a product.
+/// walks several of a tensor's dimensions in parentheses. Of a product "columns (13 * 13) * 13",
+/// what its sides are where they are several.
 std::string describeLoops(const Program &program, const ScheduledGroup &group);
 /// "in0: (32 * 8 * 32), (8 * 32), 32, 1; in1 + 32: 0, 0, 0, 1": of each access of those loops,
 /// where it begins, "in0_x2_row = in0 + 4" where the kernel calls that so, and how far it goes with
 /// each of them, in elements, in the loops' order, each
 /// number from `leastSpelled` on, and each product, as the sizes of the tensor that it is the
-/// product of. Empty as above.
+/// product of. Empty for tiles of a product.
 std::string describeAccesses(const Program &program, const ScheduledGroup &group);
+
+/// "5 * 90 = 450, 32 * 4 = 128, 3 * 128 = 384 < 450 <= 4 * 128": that the vectors that its schedule
+/// has in flight hold all elements of a row, of schedules that keep rows in registers. "y < 547 by
+/// 128, x < 128 by 32": what goes along and across tiles, and in which steps. Empty of others,
+/// which walk on.
+std::string describeCounts(const Program &program, const ScheduledGroup &group,
+                           const Schedule &schedule);
 
 /// What the numbers in a group's kernels are made of: "(32 * 8)" by 256. Only products, and other
 /// numbers from `leastSpelled` on, none of which is one size alone; strides that are products have

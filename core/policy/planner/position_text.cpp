@@ -3,6 +3,7 @@
 #include "core/policy/planner/position_text.h"
 
 #include "core/policy/planner/group_text.h"
+#include "core/policy/planner/products.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,6 +88,12 @@ class PositionText {
             for (std::size_t i = 0; i < dims.size(); ++i)
                 loopNames_[dims[i]] = dims.size() == 1 ? one : fmt::format("{}{}", many, i);
         };
+        if (group.group->product >= 0) {
+            call(nest_.sides[0], "batch", 'b');
+            call(nest_.sides[1], "row", 'm');
+            call(nest_.sides[2], "column", 'n');
+            return;
+        }
         call(nest_.rowDims(), "row", 'k');
         call(nest_.elementDims(), "i", 'r');
         call(nest_.across, "x", 'a'); // of tiles
@@ -129,6 +136,19 @@ class PositionText {
             text +=
                 fmt::format(" where {}, else {}", of(load.args.end()[-2]), of(load.args.back()));
         return text;
+    }
+
+    /// "in0[batch, row, k]", of what a product reads of one side: `line` is "row" or "column".
+    std::string ofOperand(const Product &product, const ProductOperand &operand,
+                          const std::string &line) const {
+        std::vector<std::string> places{"k"};
+        places.insert(operand.alongK ? places.begin() : places.end(), line);
+        if (product.batch > 1 && operand.batchStride != 0)
+            places.insert(places.begin(), operand.repeats > 0
+                                              ? fmt::format("batch % {}", operand.repeats)
+                                              : "batch");
+        return fmt::format("{}{}[{}]", operand.windows ? "windows of " : "",
+                           program_.buffers[operand.buffer].name, fmt::join(places, ", "));
     }
 
     std::string ofStore(const Store &store, const Access &access) {
@@ -311,9 +331,19 @@ class PositionText {
                         add(step, times(step, loopNames_.at(loop)));
         };
         addLoops(true);
-        for (std::size_t k = d; k <= last; ++k)
-            if (const std::int64_t first = places.dims[k].first; first != 0)
-                add(first, firstText(places, k, last, steps));
+        std::vector<std::int64_t> sizes; // of what begins at its end
+        bool ends = true;
+        for (std::size_t k = d; k <= last; ++k) {
+            ends = ends && places.dims[k].first == places.dims[k].size - 1;
+            if (places.dims[k].size > 1)
+                sizes.push_back(places.dims[k].size);
+        }
+        if (ends && sizes.size() > 1)
+            add(1, fmt::format("{} - 1", fmt::join(sizes, " * ")));
+        else
+            for (std::size_t k = d; k <= last; ++k)
+                if (const std::int64_t first = places.dims[k].first; first != 0)
+                    add(first, firstText(places, k, last, steps));
         if (text.empty() && std::ranges::none_of(steps, [](auto &step) { return step.second < 0; }))
             text = "0";
         addLoops(false);
@@ -398,7 +428,7 @@ std::map<std::int64_t, std::string> borderTexts(const Program &program,
 }
 
 std::string describePositions(const Program &program, const ScheduledGroup &group) {
-    if (group.group->product >= 0)
+    if (group.group->scores >= 0)
         return {};
     PositionText positions(program, group);
     std::vector<std::string> lines;
@@ -409,10 +439,18 @@ std::string describePositions(const Program &program, const ScheduledGroup &grou
         if (line.size() <= most && std::ranges::find(lines, line) == lines.end())
             lines.push_back(std::move(line));
     };
-    for (const int id : inOrderFrom(program, group.group->roots())) {
+    int product = -1;
+    if (group.group->product >= 0) {
+        const Product &p = *program.library[group.group->product].product;
+        product = productValue(program, *group.group, group.group->product);
+        add(positions.ofOperand(p, p.a, "row"));
+        add(positions.ofOperand(p, p.b, "column"));
+    }
+    for (const int id : valuesAsTold(program, group)) {
         if (auto range = positions.ofRange(id); !range.empty())
             add(std::move(range));
-        if (program.values[id].kind == Kind::load && group.nest.accesses.contains(id))
+        if (id != product && program.values[id].kind == Kind::load &&
+            group.nest.accesses.contains(id))
             add(positions.ofLoad(id));
     }
     for (std::size_t i = 0; i < group.group->stores.size() && i < group.nest.stores.size(); ++i)

@@ -13,12 +13,14 @@ namespace cuda_agent::policy {
 /// k1]; out0[k0, _, r0, r1]": where in its tensor each load and store of a group's kernels lies, a
 /// place for each dimension, outermost first. Loops are called as in the kernels: `row` or `k0`,
 /// `k1`, ... those of rows, `i` or `r0`, `r1`, ... those of elements, in tiles `x` or `a0`, `a1`,
-/// ... across and `y` or `b0`, ... along. `_` is a dimension that the loop of the one before walks
-/// as well; the place before it then counts elements of the last such dimension. Where a tensor is
-/// read in other sizes than its own, these stand between: "in0 [4, 8, 16][k0, i, k1]". Values that
-/// have names stand by them, and positions that are computed are formulas, the long ones before
-/// the access by a name: "p0 = clampmin((r0 + 0.5) * 0.25 - 0.5, 0); in0[row, clamp(p0, 0, 31)]".
-/// A buffer's name alone has places that cannot be said so. Empty for tiles of a product.
+/// ... across and `y` or `b0`, ... along, in products `batch`, `row` and `column` or `b0`, `m0` and
+/// `n0`, ...; what a product is of comes first, "in0[batch, row, k]; in1[batch, k, column]". `_` is
+/// a dimension that the loop of the one before walks as well; the place before it then counts
+/// elements of the last such dimension. Where a tensor is read in other sizes than its own, these
+/// stand between: "in0 [4, 8, 16][k0, i, k1]". Values that have names stand by them, and positions
+/// that are computed are formulas, the long ones before the access by a name: "p0 = clampmin((r0 +
+/// 0.5) * 0.25 - 0.5, 0); in0[row, clamp(p0, 0, 31)]". A buffer's name alone has places that cannot
+/// be said so. Empty of attention.
 std::string describePositions(const Program &program, const ScheduledGroup &group);
 
 /// What the ends of a group's borders are made of, by their number: "(40 + 3)" by 43, where 40

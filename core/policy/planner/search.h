@@ -64,6 +64,7 @@ class SearchSpace {
         std::string accesses;  ///< as describeAccesses() says them
         std::string positions; ///< as describePositions() says them
         SizeTexts sizes;       ///< see sizeTextsOf()
+        std::string counts;    ///< as describeCounts() says them
         std::string schedule;  ///< "row-t256-v4-u2-p0"
         std::string reason;    ///< "one read: the row stays in registers"
     };

@@ -4,9 +4,15 @@
 #include "core/policy/planner/products.h"
 #include "core/policy/planner/reducers.h"
 
+#include <algorithm>
+#include <ranges>
+
 namespace cuda_agent::policy {
 
 namespace {
+
+/// Of an operator that are told; the names of more say nothing.
+constexpr std::size_t mostParts = 12;
 
 std::string shapeText(const BufferInfo &buffer) {
     return fmt::format("{} [{}]", buffer.name, fmt::join(buffer.shape, ", "));
@@ -81,31 +87,49 @@ std::vector<Sweep> sweepsOf(const Program &program, const ScheduledGroup &schedu
     return sweeps;
 }
 
-/// As namesIn(), of the group with these sweeps whose values are all `values`.
-std::map<int, std::string> namesOf(const Program &program, const std::vector<Sweep> &sweeps,
-                                   const std::vector<int> &values) {
-    std::map<std::string, int> count, loads; // by name, of unnamed loads by buffer
-    std::map<int, std::string> names;
+/// As valuesAsTold(), of a group with these sweeps whose values are all `values`.
+std::vector<int> asTold(const Program &program, const std::vector<Sweep> &sweeps,
+                        const std::vector<int> &values) {
     std::vector<int> order;
     std::set<int> known;
-    const auto add = [&](int id) {
+    const auto tell = [&](int id) {
         if (known.insert(id).second)
             order.push_back(id);
     };
-    for (const Sweep &sweep : sweeps)
-        for (const Step &step : sweep) {
-            std::ranges::for_each(step.values, add);
-            if (step.result >= 0)
-                add(step.result);
+    const auto tellSources = [&](auto &&self, int id) -> void {
+        for (const int arg : program.values[id].args) {
+            tell(arg);
+            if (const Value &value = program.values[arg];
+                value.kind == Kind::pointwise && value.name.empty())
+                self(self, arg); // a part of an operator, told by what it is computed from
         }
-    std::ranges::for_each(values, add);
+    };
+    for (const Sweep &sweep : sweeps | std::views::reverse)
+        for (const Step &step : sweep | std::views::reverse) {
+            if (step.result >= 0) {
+                tell(step.result);
+                tell(step.input);
+            }
+            for (const int id : step.values | std::views::reverse) {
+                tell(id);
+                tellSources(tellSources, id);
+            }
+        }
+    std::ranges::for_each(values, tell);
+    return order;
+}
+
+/// As namesIn(), of a group whose values are all `values`, as they are told.
+std::map<int, std::string> namesOf(const Program &program, const std::vector<int> &values) {
+    std::map<std::string, int> count, loads; // by name, of unnamed loads by buffer
+    std::map<int, std::string> names;
     const auto unnamed = [&](const Value &value) {
         return value.kind == Kind::load && value.name.empty();
     };
-    for (const int id : order)
+    for (const int id : values)
         if (const Value &value = program.values[id]; unnamed(value))
             ++loads[program.buffers[value.buffer].name];
-    for (const int id : order) {
+    for (const int id : values) {
         const Value &value = program.values[id];
         if (value.name.empty() && value.kind != Kind::load)
             continue;
@@ -131,19 +155,28 @@ class WorkText {
   public:
     WorkText(const Program &program, const ScheduledGroup &scheduled)
         : program_(program), group_(*scheduled.group), sweeps_(sweepsOf(program, scheduled)),
-          order_(inOrderFrom(program, group_.roots())), names_(namesOf(program, sweeps_, order_)),
+          order_(inOrderFrom(program, group_.roots())),
+          names_(namesOf(program, asTold(program, sweeps_, order_))),
           rowValues_(program, scheduled.nest),
           rows_(group_.product < 0 && !scheduled.nest.elementDims().empty()) {}
 
     std::string text() {
         std::vector<std::string> writes;
-        for (const Sweep &sweep : sweeps_)
-            add(sweep);
         for (const Store &store : group_.stores)
             writes.push_back(fmt::format("{} = {}", shapeText(program_.buffers[store.buffer]),
                                          stored(store.value)));
-        parts_.push_back(fmt::format("writes {}", fmt::join(writes, ", ")));
-        return fmt::format("{}", fmt::join(parts_, "; "));
+        std::vector<std::string> parts{fmt::format("writes {}", fmt::join(writes, ", "))};
+        std::vector<std::vector<std::string>> ops;
+        for (const Sweep &sweep : sweeps_) // an operator is told of the first that computes it
+            ops.push_back(operatorsOf(sweep, ops.empty()));
+        for (std::size_t i = sweeps_.size(); i-- > 0;) {
+            std::ranges::reverse(ops[i]);
+            if (!ops[i].empty())
+                parts.push_back(fmt::format("{}", fmt::join(ops[i], ", ")));
+            if (const auto reads = readsOf(sweeps_[i], i == 0); !reads.empty())
+                parts.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
+        }
+        return fmt::format("{}", fmt::join(parts, "; "));
     }
 
   private:
@@ -248,38 +281,45 @@ class WorkText {
         return fmt::format("{} = {}", program_.buffers[store.buffer].name, stored(store.value));
     }
 
-    void add(const Sweep &sweep) {
-        std::vector<std::string> reads, ops;
-        if (parts_.empty()) {
-            for (const int buffer : operandsOf(program_, group_))
-                reads.push_back(read(buffer));
-            if (auto product = ownProduct(); !product.empty())
-                ops.push_back(std::move(product));
-        }
-        addReads(sweep, reads);
+    /// What a sweep computes, in its order; the first one of a group also its product.
+    std::vector<std::string> operatorsOf(const Sweep &sweep, bool first) {
+        std::vector<std::string> ops;
+        if (auto product = first ? ownProduct() : ""; !product.empty())
+            ops.push_back(std::move(product));
         const auto before = ops.size();
         std::size_t stores = 0;
+        std::size_t end = before; // of the last one that is no part of another
         for (const Step &step : sweep) {
-            for (const int id : step.values)
-                if (const auto text = operatorText(id); !text.empty() && told_.insert(id).second)
-                    ops.push_back(text + sourcesText(program_.values[id]) + perRow(id));
+            for (const int id : step.values) {
+                const auto text = operatorText(id);
+                if (text.empty() || !told_.insert(id).second)
+                    continue;
+                const bool part = program_.values[id].name.empty();
+                if (!part && ops.size() - end > mostParts)
+                    ops.resize(end);
+                ops.push_back(text + sourcesText(program_.values[id]) + perRow(id));
+                end = part ? end : ops.size();
+            }
             if (step.result >= 0)
                 ops.push_back(resultText(step));
             if (step.store >= 0) {
                 ops.push_back(storeText(group_.stores[step.store]));
                 ++stores;
             }
+            end = ops.size();
         }
         if (ops.size() == before + stores) // nothing is computed between them
             ops.resize(before);
-        if (!reads.empty())
-            parts_.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
-        if (!ops.empty())
-            parts_.push_back(fmt::format("{}", fmt::join(ops, ", ")));
+        return ops;
     }
 
-    /// What a sweep reads, each buffer once, in the order in which kernels have them as parameters.
-    void addReads(const Sweep &sweep, std::vector<std::string> &reads) {
+    /// What a sweep reads, each buffer once, in the order in which kernels have them as parameters;
+    /// the first one of a group also what its product is of.
+    std::vector<std::string> readsOf(const Sweep &sweep, bool first) {
+        std::vector<std::string> reads;
+        if (first)
+            for (const int buffer : operandsOf(program_, group_))
+                reads.push_back(read(buffer));
         std::map<int, const char *> often; // by buffer
         for (const Step &step : sweep)
             for (const int id : step.values)
@@ -293,6 +333,7 @@ class WorkText {
                 reads.push_back(read(found->first) + found->second);
                 often.erase(found);
             }
+        return reads;
     }
 
     /// With its shape the first time.
@@ -310,13 +351,16 @@ class WorkText {
     bool rows_ = false;   ///< there are rows of several elements
     std::set<int> shown_; ///< buffers
     std::set<int> told_;  ///< values
-    std::vector<std::string> parts_;
 };
 
 } // namespace
 
+std::vector<int> valuesAsTold(const Program &program, const ScheduledGroup &group) {
+    return asTold(program, sweepsOf(program, group), inOrderFrom(program, group.group->roots()));
+}
+
 std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group) {
-    return namesOf(program, sweepsOf(program, group), inOrderFrom(program, group.group->roots()));
+    return namesOf(program, valuesAsTold(program, group));
 }
 
 std::string describeGroup(const Program &program, const ScheduledGroup &scheduled) {

@@ -469,9 +469,9 @@ TEST(Group, IsToldOneWayAlongItsRowsAfterTheOther) {
         u.program.pointwise("mul", {share, u.program.load(scale, {{j}})}, DType::float32);
     u.store(u.program.pointwise("cast", {scaled}, DType::float16), {{i}, {j}}, out);
     u.store(sum, {{i}}, other);
-    EXPECT_EQ(u.description(), "reads in0 [4, 8]; abs, sum of abs(in0) over the row; reads in0, "
-                               "in1 [8]; out1 = sum, div_1(in0, sum), mul, out0 = mul; "
-                               "writes out0 [4, 8] = mul, out1 [4] = sum");
+    EXPECT_EQ(u.description(), "writes out0 [4, 8] = mul, out1 [4] = sum; out0 = mul, mul, "
+                               "div_1(in0, sum), out1 = sum; reads in0 [4, 8], in1 [8]; "
+                               "sum of abs(in0) over the row, abs; reads in0");
 }
 
 TEST(Group, TellsWhatAnOperatorIsComputedFrom) {
@@ -491,8 +491,8 @@ TEST(Group, TellsWhatAnOperatorIsComputedFrom) {
         u.program.pointwise("mul", {power, u.program.constant(2, DType::float32)}, DType::float32);
     u.store(of("add", "add_1", {of("mul", "mul", {x, twice}), y}), {{i}}, out);
     EXPECT_EQ(u.description(),
-              "reads in0 [8], in1 [8]; exp2(in1), mul, mul(in0, exp2), add_1(mul, in1); "
-              "writes out0 [8] = add_1");
+              "writes out0 [8] = add_1; add_1(mul, in1), mul(in0, exp2), mul, exp2(in1); "
+              "reads in0 [8], in1 [8]");
 }
 
 TEST(Group, TellsNumbersAndLooksThroughCastsThatChangeNothing) {
@@ -511,8 +511,8 @@ TEST(Group, TellsNumbersAndLooksThroughCastsThatChangeNothing) {
         named("mul", "mul_1", {u.program.constant(0.5, DType::float64), wide}, DType::float64);
     u.store(named("cast", "_to_copy_2", {half}, DType::float32), {{i}}, out);
     EXPECT_EQ(u.description(),
-              "reads in0 [8]; pow_1(in0, in0), _to_copy_1(pow_1), mul_1(0.5, _to_copy_1), "
-              "_to_copy_2(mul_1); writes out0 [8] = _to_copy_2");
+              "writes out0 [8] = _to_copy_2; _to_copy_2(mul_1), mul_1(0.5, _to_copy_1), "
+              "_to_copy_1(pow_1), pow_1(in0, in0); reads in0 [8]");
 }
 
 TEST(Group, TellsWhatIsTheSameForAllElementsOfARow) {
@@ -530,9 +530,9 @@ TEST(Group, TellsWhatIsTheSameForAllElementsOfARow) {
     const int length = named("sqrt", {u.sum(scaled, {j})});
     u.store(named("div", {scaled, length}), {{i}, {j}}, out);
     EXPECT_EQ(u.description(),
-              "reads in0 [4, 8], in1 [4, 1] per row; exp2_1(in1) per row, "
-              "mul_1(in0, exp2_1), sum of mul_1 over the row; reads in0, in1 per row; "
-              "sqrt_1(sum) per row, div_1(mul_1, sqrt_1); writes out0 [4, 8] = div_1");
+              "writes out0 [4, 8] = div_1; div_1(mul_1, sqrt_1), sqrt_1(sum) per row; "
+              "reads in0 [4, 8], in1 [4, 1] per row; sum of mul_1 over the row, "
+              "mul_1(in0, exp2_1), exp2_1(in1) per row; reads in0, in1 per row");
 }
 
 TEST(Group, TellsOnceOfABufferThatIsReadInTwoPlaces) {
@@ -542,7 +542,7 @@ TEST(Group, TellsOnceOfABufferThatIsReadInTwoPlaces) {
     const int x = u.program.load(in, {{i}}), y = u.program.load(in, {{i}});
     u.program.values[y].dims[0].offset = 1;
     u.store(u.program.pointwise("sub", {y, x}, DType::float32), {{i}}, out);
-    EXPECT_EQ(u.description(), "reads in0 [8]; sub; writes out0 [7] = sub");
+    EXPECT_EQ(u.description(), "writes out0 [7] = sub; sub; reads in0 [8]");
 }
 
 TEST(Group, TellsOfResultsThatOneWayComputesTogether) {
@@ -557,9 +557,10 @@ TEST(Group, TellsOfResultsThatOneWayComputesTogether) {
     const int exponential = u.program.pointwise("exp", {distance}, DType::float32);
     const int sum = u.sum(exponential, {j});
     u.store(u.program.pointwise("div", {exponential, sum}, DType::float32), {{i}, {j}}, out);
-    EXPECT_EQ(u.description(),
-              "reads in0 [4, 8]; max and sum of exp of in0 over the row; reads in0; sub, exp, div; "
-              "writes out0 [4, 8] = div");
+    EXPECT_EQ(
+        u.description(),
+        "writes out0 [4, 8] = div; div, exp, sub; reads in0 [4, 8]; max and sum of exp of in0 "
+        "over the row; reads in0");
 }
 
 TEST(Group, TellsWhatIsReadBehindAScan) {
@@ -575,8 +576,8 @@ TEST(Group, TellsWhatIsReadBehindAScan) {
     u.store(u.program.pointwise("mul", {scan, factor}, DType::float32), {{i}, {j}}, out);
     EXPECT_EQ(
         u.description(),
-        "reads in0 [4, 8]; sum of in0 along the row; reads in1 [8]; out0 = in1, mul, out1 = mul; "
-        "writes out0 [8] = in1, out1 [4, 8] = mul");
+        "writes out0 [8] = in1, out1 [4, 8] = mul; out1 = mul, mul, out0 = in1; reads in1 [8]; "
+        "sum of in0 along the row; reads in0 [4, 8]");
 }
 
 } // namespace

@@ -73,8 +73,8 @@ TEST(PositionText, PartsBeginBehindTheFirstPlaceAndWhatIsTurnedAroundAtTheLast) 
     const Json last = g.op("slice.Tensor", type, x, 1, 2, 40);
     const Json sum = g.op("add.Tensor", type, g.op("sub.Tensor", type, second, first), last);
     EXPECT_EQ(positionsOf(g.returning({sum})),
-              "in0_x = in0[r0, r1, _]; in0_x2 = in0[r0, r1 + 16, _]; "
-              "in0_x3 = in0[r0, r1 + 2 * 16, _]; out0[r0, r1, _]");
+              "in0_x = in0[r0, r1 + 2 * 16, _]; in0_x2 = in0[r0, r1 + 16, _]; "
+              "in0_x3 = in0[r0, r1, _]; out0[r0, r1, _]");
     const Json flipped = g.op("flip.default", f32({4, 40, 16}), x, Json{1});
     EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", f32({4, 40, 16}), flipped)})),
               "in0[r0, 40 - 1 - r1, r2]; out0[r0, r1, r2]");
@@ -120,7 +120,7 @@ TEST(PositionText, PartsAreToldOneAfterTheOther) {
     const TensorType type = f32({4, 8});
     const Json both = g.op("cat.default", type, Json::array({x, y}), 1);
     EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", type, both)})),
-              "in1[r0, r1 - 5] where r1 >= 5, else 0; in0[r0, r1] where r1 < 5, else 0; "
+              "in0[r0, r1] where r1 < 5, else 0; in1[r0, r1 - 5] where r1 >= 5, else 0; "
               "out0[r0, r1]");
 }
 
@@ -133,7 +133,7 @@ TEST(PositionText, PositionsAreFormulasOrTheNamesOfWhatComputesThem) {
               nameOf(part) + " = in0[r0, (r1 + 1) % 3]; out0[r0, r1]");
     const Json picked = g.op("gather.default", f32({4, 1}), x, 1, i);
     EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", f32({4, 1}), picked)})),
-              "in1[i, 0]; " + nameOf(picked) + " = in0[i, clamp(in1, 0, 2)]; out0[i, 0]");
+              nameOf(picked) + " = in0[i, clamp(in1, 0, 2)]; in1[i, 0]; out0[i, 0]");
 }
 
 TEST(PositionText, RangesOfTheTaskAreLoops) {
@@ -145,8 +145,8 @@ TEST(PositionText, RangesOfTheTaskAreLoops) {
         g.node("aten._to_copy.default", {i64({12})}, Json::array({scaled}), {{"dtype", "int64"}});
     const Json picked = g.op("index.Tensor", f32({4, 12}), x, Json::array({nullptr, place}));
     const auto task = g.returning({g.op("exp.default", f32({4, 12}), picked)});
-    EXPECT_EQ(positionsOf(task), nameOf(range) + " = r1; " + nameOf(picked) + " = in0[r0, " +
-                                     nameOf(place) + "]; out0[r0, r1]");
+    EXPECT_EQ(positionsOf(task), nameOf(picked) + " = in0[r0, " + nameOf(place) + "]; " +
+                                     nameOf(range) + " = r1; out0[r0, r1]");
     const Fused fused = fuse(lowered(task), {});
     const auto work = describeGroup(fused.program, groupsOf(fused, false).at(0));
     EXPECT_NE(work.find(nameOf(place) + "(" + nameOf(scaled) + ")"), work.npos) << work;
@@ -176,12 +176,12 @@ TEST(PositionText, APartBehindOthersBeginsWhereTheseEnd) {
     const Json all = g.op("cat.default", type, Json::array({x, y, z}), 1);
     const auto task = g.returning({g.op("exp.default", type, all)});
     EXPECT_EQ(positionsOf(task),
-              "in2[r0, r1 - (2 + 48), r2] where r1 >= (2 + 48), else 0; in1[r0, r1 - 48, r2] "
-              "where r1 >= 48 and r1 < (2 + 48), else 0; in0[r0, r1, r2] where r1 < 48, else 0; "
-              "out0[r0, r1, r2]");
+              "in0[r0, r1, r2] where r1 < 48, else 0; in1[r0, r1 - 48, r2] "
+              "where r1 >= 48 and r1 < (2 + 48), else 0; "
+              "in2[r0, r1 - (2 + 48), r2] where r1 >= (2 + 48), else 0; out0[r0, r1, r2]");
     const Fused fused = fuse(lowered(task), {});
     const auto text = describeAccesses(fused.program, groupsOf(fused, false).at(0));
-    EXPECT_TRUE(text.starts_with("in2 + -((2 + 48) * 6): (3 * 6), 6, 1")) << text;
+    EXPECT_NE(text.find("; in2 + -((2 + 48) * 6): (3 * 6), 6, 1"), text.npos) << text;
 }
 
 TEST(PositionText, LongFormulasHaveANameThatOthersTake) {
