@@ -53,6 +53,7 @@ std::optional<View> IndexWriter::view() const {
         {"upsample_linear1d", &IndexWriter::between},
         {"upsample_bilinear2d", &IndexWriter::between},
         {"upsample_trilinear3d", &IndexWriter::between},
+        {"upsample_bicubic2d", &IndexWriter::between},
     };
     const auto found = kinds.find(task::operatorName(node_.op));
     return found == kinds.end() ? std::nullopt : found->second(*this);
@@ -126,7 +127,7 @@ bool IndexWriter::addLeaves(const View &computed, Leaves &leaves) const {
             continue; // values that several share would be walked once for each way to them
         const bool computes = policy::isPointwise(leaf.of.node->op);
         if (!computes)
-            leaves.texts.push_back(placed(leaf));
+            leaves.texts.push_back(leaf.before + placed(leaf));
         if (leaves.texts.size() > mostLeaves || (computes && !addLeaves(leaf, leaves)))
             return false;
     }
@@ -170,27 +171,50 @@ IndexMaps::IndexMaps(const task::Graph &graph, const std::map<std::string, std::
         nodes_.emplace(node.name, &node);
 }
 
+std::optional<Operand> IndexMaps::operandOf(const Json &argument) const {
+    const auto *name = task::nodeOf(argument);
+    auto found = name == nullptr ? nodes_.end() : nodes_.find(*name);
+    if (found == nodes_.end() || found->second->outputs.empty())
+        return {};
+    const auto called = names_.find(*name);
+    if (called == names_.end())
+        return Operand{*name, found->second, found->second->outputs[0]};
+    // What is told once has the name of its first node, inputs have one that is no node's.
+    if (found->second->op != "placeholder")
+        if (const auto first = nodes_.find(called->second); first != nodes_.end())
+            found = first;
+    return Operand{called->second, found->second, found->second->outputs[0]};
+}
+
+std::string IndexMaps::mapOf(const task::Node &node) const {
+    const auto lookup = [&](const Json &argument) { return operandOf(argument); };
+    const auto &shape = node.outputs[0].shape;
+    return IndexWriter(node, shape, lettersOf(shape), lookup).text();
+}
+
 std::string IndexMaps::textOf(const task::Node &node) const {
-    const auto lookup = [&](const Json &argument) -> std::optional<Operand> {
-        const auto *name = task::nodeOf(argument);
-        auto found = name == nullptr ? nodes_.end() : nodes_.find(*name);
-        if (found == nodes_.end() || found->second->outputs.empty())
-            return {};
-        const auto called = names_.find(*name);
-        if (called == names_.end())
-            return Operand{*name, found->second, found->second->outputs[0]};
-        // What is told once has the name of its first node, inputs have one that is no node's.
-        if (found->second->op != "placeholder")
-            if (const auto first = nodes_.find(called->second); first != nodes_.end())
-                found = first;
-        return Operand{called->second, found->second, found->second->outputs[0]};
-    };
     if (node.outputs.empty() || node.outputs[0].shape.size() > mostDimensions)
         return {};
-    const auto letters = lettersOf(node.outputs[0].shape);
-    const auto text = IndexWriter(node, node.outputs[0].shape, letters, lookup).text();
-    const auto place = accessOf(node.name + (node.outputs.size() > 1 ? "[0]" : ""), letters);
+    const auto text = mapOf(node);
+    const auto place = accessOf(node.name + (node.outputs.size() > 1 ? "[0]" : ""),
+                                lettersOf(node.outputs[0].shape));
     return text.empty() ? text : fmt::format("{} = {}", place, text);
+}
+
+std::string IndexMaps::memoryTextOf(const std::string &output, const std::string &node,
+                                    const std::vector<int> &order) const {
+    const auto found = nodes_.find(node);
+    if (order.empty() || order.size() > mostDimensions || found == nodes_.end() ||
+        found->second->outputs.size() != 1)
+        return {};
+    task::Node inMemory;
+    inMemory.op = "aten.permute.default";
+    inMemory.args = Json::array({Json{{"node", node}}, order});
+    inMemory.outputs = {permuted(found->second->outputs[0], order)};
+    const auto text = mapOf(inMemory);
+    return text.empty() ? text
+                        : fmt::format("{} at [{}] = {}", output,
+                                      fmt::join(lettersOf(inMemory.outputs[0].shape), ", "), text);
 }
 
 std::string memoryMap(const std::string &name, const Shape &shape, const std::vector<int> &order) {

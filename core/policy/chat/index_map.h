@@ -5,10 +5,13 @@
 #include "core/task/task.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace cuda_agent::chat {
+
+struct Operand;
 
 /// Which elements of its operands the elements of a view are, of the nodes of a graph: what a
 /// reader of "aten.permute(in0, [0, 2, 1])" has to work out before it can say where to read.
@@ -31,8 +34,17 @@ class IndexMaps {
     /// As in the thoughts of documents, conditions stand behind what they are for, "in0[a, b - 1]
     /// where b >= 1 and b < (16 + 1), else 0", and divisions round down.
     std::string textOf(const task::Node &node) const;
+    /// "out1 at [a, b, c] = permute[a, c, b] = in0[a, b, 16 - 1 - c]": what stands where in the
+    /// memory of an output whose dimensions lie in `order`, which is the value of `node`. Empty for
+    /// an empty order, and of operators with several results.
+    std::string memoryTextOf(const std::string &output, const std::string &node,
+                             const std::vector<int> &order) const;
 
   private:
+    std::optional<Operand> operandOf(const Json &argument) const;
+    /// What stands behind "name[a, b] = ".
+    std::string mapOf(const task::Node &node) const;
+
     std::map<std::string, const task::Node *> nodes_;
     const std::map<std::string, std::string> &names_;
 };

@@ -41,14 +41,14 @@ std::size_t lastSign(std::string_view place) {
     return place.npos;
 }
 
-std::optional<std::int64_t> wholeOf(std::string_view text) {
+} // namespace
+
+std::optional<std::int64_t> wholeOf(std::string_view place) {
     std::int64_t number = 0;
-    const auto end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, number);
+    const auto end = place.data() + place.size();
+    const auto [stopped, error] = std::from_chars(place.data(), end, number);
     return error == std::errc() && stopped == end ? std::optional(number) : std::nullopt;
 }
-
-} // namespace
 
 Texts lettersOf(const Shape &shape) {
     Texts letters;

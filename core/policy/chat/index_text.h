@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cuda_agent::chat {
@@ -22,6 +23,9 @@ std::string accessOf(const std::string &name, const Texts &places);
 
 /// The places of dimensions in an order, outermost first, that is a permutation of them.
 Texts ordered(const Texts &places, const std::vector<int> &order);
+
+/// The number that a place is; nothing of what depends on others.
+std::optional<std::int64_t> wholeOf(std::string_view place);
 
 /// As it stands in a product: a sum in parentheses.
 std::string factor(const std::string &place);

@@ -119,6 +119,10 @@ std::optional<View> IndexWriter::nearest() const {
         auto &place = view.places[d];
         if (size == 1) {
             place = "0";
+        } else if (const auto at = wholeOf(place)) { // computed as the operator does
+            const float from = static_cast<float>(*at) + (exact ? 0.5f : 0.0f);
+            place = fmt::to_string(std::min(
+                size - 1, static_cast<std::int64_t>(from * static_cast<float>(1 / scale))));
         } else if (scale == std::floor(scale)) {
             place = scale == 1 ? place : fmt::format("{} / {}", factor(place), scale);
         } else {
@@ -135,7 +139,8 @@ std::optional<View> IndexWriter::between() const {
     if (!of)
         return {};
     const bool corners = node_.args.size() > 2 && node_.args[2] == true;
-    View view{*of, letters_, "between neighbours of "};
+    const bool cubic = task::operatorName(node_.op) == "upsample_bicubic2d";
+    View view{*of, letters_, cubic ? "cubic between 4 neighbours of " : "between neighbours of "};
     view.whole = false;
     for (std::size_t d = 2; d < shape_.size(); ++d) {
         const auto size = of->type.shape[d];
@@ -147,8 +152,9 @@ std::optional<View> IndexWriter::between() const {
             place = times(place,
                           by(static_cast<double>(size - 1) / static_cast<double>(shape_[d] - 1)));
         else
-            place = fmt::format("clampmin(({} + 0.5) * {} - 0.5, 0)", factor(place),
-                                by(1 / scaleOf(d, size)));
+            place = fmt::format("({} + 0.5) * {} - 0.5", factor(place), by(1 / scaleOf(d, size)));
+        if (!corners && !cubic && place != "0")
+            place = fmt::format("clampmin({}, 0)", place);
     }
     return view;
 }

@@ -24,7 +24,7 @@ struct Operand {
 struct View {
     Operand of;
     Texts places;            ///< one for each of its dimensions
-    std::string before = {}; ///< "between neighbours of ", or empty
+    std::string before = {}; ///< "between neighbours of ", "cubic ...", or empty
     std::string where = {};  ///< " where b >= 1, else 0", or empty
     bool whole = true;       ///< whether all places are whole numbers
 };

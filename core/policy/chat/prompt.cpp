@@ -311,6 +311,11 @@ Segment promptOf(const policy::Context &context, std::string_view source,
     }
     if (operators.size() > limits.nodes)
         text += fmt::format("[{} more]\n", operators.size() - limits.nodes);
+    for (std::size_t i = 0; i < task.graph.outputs.size(); ++i)
+        if (const auto map = maps.memoryTextOf(fmt::format("out{}", i), task.graph.outputs[i],
+                                               task.graph.outputOrder(i));
+            !map.empty())
+            text += map + "\n";
     text.pop_back();
     text += exemplarsText(exemplars);
     return {Author::context, fmt::format("{0}system\n{1}{2}\n{0}user\n{3}{2}\n{0}assistant\n",

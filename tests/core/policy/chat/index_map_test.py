@@ -9,6 +9,7 @@ then computed one after the other, and each map has to name the elements that it
 import gzip
 import itertools
 import json
+import math
 import os
 import pathlib
 import re
@@ -58,7 +59,8 @@ MODULES = {
         "x.sum((1, 3), keepdim=True) * 2", "x.mean(1) * 2", "x.amax((0, -1)) * 2", "x.amin(2, keepdim=True) * 2",
         "x.max(1)[0] * x.min(1)[0]", "torch.linalg.vector_norm(x, 2, (1, 2)) * 2", "x.sum() * 2",
         "torch.any(x > 1, -1) * 2.0"],
-    "2, 3, 4, 6": ["F.interpolate(x, scale_factor=1.5) * 2", "F.avg_pool2d(x, 2) * 2", "F.pixel_unshuffle(x, 2) + 1",
+    "2, 3, 4, 6": ["F.interpolate(x, scale_factor=1.5) * 2", "F.interpolate(x, scale_factor=1.5)[..., 7] * 2",
+                   "F.interpolate(x, size=(7, 9), mode='nearest-exact')[:, :, 3] * 2", "F.avg_pool2d(x, 2) * 2", "F.pixel_unshuffle(x, 2) + 1",
                    "x.unflatten(3, (2, 3)).sum(3)", "F.adaptive_avg_pool2d(x, (2, 3)) * 2"],
     "2, 1, 4, 5": ["x.squeeze(1).reshape(20, 2) * 1.5"],
     "2, 4, 3, 5": ["F.pixel_shuffle(x, 2) + 1"],
@@ -75,6 +77,8 @@ MODULES = {
         "F.interpolate(x.mT, scale_factor=2)[:, 1, 1:] * 2", "F.interpolate(x.mT, size=(7, 3)) * 2",
         "F.interpolate(x.mT[:, 1].unsqueeze(1).expand(2, 4, 4, 5), size=(7, 3), mode='bilinear') * 2",
         "F.interpolate(x, size=(7, 3), mode='bilinear')[:, 1].mT * 2",
+        "F.interpolate(x, size=(7, 3), mode='bicubic') * 2", "F.interpolate(x[:, 1:], scale_factor=1.5, mode='bicubic') * 2",
+        "F.interpolate(x.mT, size=(4, 8), mode='bicubic', align_corners=True) * 2",
         "x.mT[:, 1:].contiguous().view(2, 2, 4, 5, 1).sum(2) * 2", "F.avg_pool2d(F.pad(x.mT, (1, 0)), 2) * 2",
         "torch.cat([x.mT[:, :, 1:], F.pad(x.mT, (0, 1))[..., 1:]], 2) * 2", "x.repeat(1, 2, 1, 1)[:, 1:5].flip(1) * 2",
         "x.flip(2)[:, :, 1:].flip(2) * 2", "x[..., 1:].unfold(3, 2, 1).permute(0, 4, 1, 2, 3)[:, 0] * 2",
@@ -95,8 +99,8 @@ MAPPED = {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "amax", "amin", "any",
           "constant_pad_nd", "diagonal", "diagonal_scatter", "embedding", "expand", "flip", "gather", "getitem", "index",
           "index_select", "linalg_vector_norm", "max", "max_pool2d_with_indices", "max_pool3d_with_indices", "mean", "min",
           "permute", "repeat", "select", "slice", "slice_scatter", "squeeze", "sum", "unfold", "unsqueeze",
-          "_upsample_nearest_exact1d", "_upsample_nearest_exact3d", "upsample_bilinear2d", "upsample_linear1d",
-          "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_trilinear3d", "view"}
+          "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d", "upsample_bicubic2d",
+          "upsample_bilinear2d", "upsample_linear1d", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_trilinear3d", "view"}
 
 
 class Elements:
@@ -127,6 +131,22 @@ class Between(Elements):
             if weight:
                 total += weight * super().__getitem__(tuple(at))
         return total
+
+
+class Cubic(Elements):
+    """Those of four neighbours along each dimension that is not at a whole place, over the border the last ones."""
+
+    def __getitem__(self, places):
+        def weight(x, a=-0.75):
+            x = abs(x)
+            return ((a + 2) * x - (a + 3)) * x * x + 1 if x <= 1 else ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+
+        lows = [math.floor(place) for place in places]
+        taps = [range(-1, 3) if place != low else (0,) for place, low in zip(places, lows)]
+        return sum(math.prod(weight(place - low - k) for place, low, k in zip(places, lows, at)) *
+                   super(Cubic, self).__getitem__(tuple(min(max(low + k, 0), size - 1)
+                                                        for low, k, size in zip(lows, at, self.tensor.shape)))
+                   for at in itertools.product(*taps))
 
 
 def computed(line, values):
@@ -175,8 +195,9 @@ def told(right, values, orders, places, lines):
             value = number(text, more)
             leaves = {}
             for leaf in re.findall(r"(?:[^,[]|\[(?:[^][]|\[[^]]*\])*\])+", by):
-                leaves.setdefault(re.match(r"\w+", leaf.strip())[0], []).append(number(leaf.strip(), more))
-            if not text.startswith("between") and " = between" not in text:
+                name = re.match(r"\w+", re.sub("^.*neighbours of ", "", leaf.strip()))[0]
+                leaves.setdefault(name, []).append(number(leaf.strip(), more))
+            if "between" not in text:
                 of = element(re.match(r"\w+", text.split(" = ")[-1])[0], lines, leaves)
                 assert abs(of - value) < 1e-4, f"{of}, not {value}, by {by}"
             return value
@@ -190,9 +211,9 @@ def told(right, values, orders, places, lines):
         return found[0]
 
     def number_of(step, more):
-        if step.startswith("between neighbours of "):
-            between = {name: Between(value) for name, value in values.items()}
-            return eval(step.removeprefix("between neighbours of "), {**names, **between, **more})
+        for before, kind in (("between neighbours of ", Between), ("cubic between 4 neighbours of ", Cubic)):
+            if step.startswith(before):
+                return eval(step.removeprefix(before), {**names, **{n: kind(v) for n, v in values.items()}, **more})
         return eval(step, {**names, **more})
 
     def first(pieces, more={}):
@@ -252,9 +273,18 @@ class IndexMapTest(unittest.TestCase):
             self.assertAlmostEqual(told(right, tensors, orders, places, lines), result[at].item(), 4, f"{line}; {text} at {at}")
         return op[1] if (op := re.search(r"aten\.(\w+)", line)) else "getitem"
 
+    def check_output(self, output, prompt, values, orders, lines):
+        """Compares all elements of an output in memory, "out0 at [a, b] = mul[b, a]"."""
+        name, letters, right = output.groups()
+        order, value = re.search(rf"^{name}: output [^,]*\[[^\]]*\], order \[([^\]]*)\].* = (\w+)$", prompt, re.M).groups()
+        result = values[value].permute([int(d) for d in order.split(", ")])
+        for at in itertools.product(*(range(size) for size in result.shape)):
+            places = {letter: i for letter, i in zip(letters.split(", "), at) if letter != "0"}
+            self.assertAlmostEqual(told(right, values, orders, places, lines), result[at].item(), 4, f"{output[0]} at {at}")
+
     def test_maps_name_the_elements_that_operators_take(self):
         torch.manual_seed(1)
-        seen = set()
+        seen, outputs = set(), 0
         prompts = self.prompts()
         self.assertEqual(len(prompts), sum(map(len, MODULES.values())))
         for prompt in prompts:
@@ -266,7 +296,12 @@ class IndexMapTest(unittest.TestCase):
             orders = {name: [int(d) for d in order.split(", ")]
                       for name, order in re.findall(r"^(\w+): input [^,]*\[[^\]]*\], order \[([^\]]*)\]", prompt, re.M)}
             for line in prompt.split("Operators:\n")[1].split("<|im_end|>")[0].split("\n"):
-                seen.add(self.check(line, values, orders, lines))
+                if output := re.match(r"(out\d+) at \[([^\]]*)\] = (.*)", line):
+                    self.check_output(output, prompt, values, orders, lines)
+                    outputs += 1
+                else:
+                    seen.add(self.check(line, values, orders, lines))
+        self.assertGreater(outputs, 10)
         self.assertEqual(seen - {None}, MAPPED)
 
 
