@@ -11,7 +11,7 @@ namespace cuda_agent::learn {
 namespace {
 
 /// Of what a description is made of; another one makes all files useless.
-constexpr int version = 4;
+constexpr int version = 5;
 
 std::string keyOf(const std::string &code, device::Kind kind) {
     return sha256Hex(fmt::format("{}\n{}\n{}", version, device::nameOf(kind), code)).substr(0, 32);

@@ -160,7 +160,35 @@ std::optional<int> Folding::foldWhole(Value &value) {
     return made(remainder ? Linear{.plus = over.plus % by} : kept, value.dtype);
 }
 
+std::optional<int> Folding::foldNumbers(const Value &value) {
+    std::vector<float> numbers;
+    for (const int arg : value.args) {
+        const Value &one = program_.values[arg];
+        if (one.kind != Kind::constant || (one.dtype != DType::float32 && !isNumber(one)))
+            return std::nullopt;
+        numbers.push_back(static_cast<float>(one.number));
+    }
+    const auto made = [&](float number) { return program_.constant(number, value.dtype); };
+    constexpr float most = 1 << 24; // whole numbers that floats have
+    if (value.op == "cast" && numbers.size() == 1 && std::fabs(numbers[0]) <= most &&
+        (value.dtype == DType::float32 || value.dtype == DType::int32))
+        return made(value.dtype == DType::int32 ? std::trunc(numbers[0]) : numbers[0]);
+    if (value.dtype != DType::float32 || numbers.size() != 2)
+        return std::nullopt;
+    if (value.op == "add")
+        return made(numbers[0] + numbers[1]);
+    if (value.op == "sub")
+        return made(numbers[0] - numbers[1]);
+    if (value.op == "mul")
+        return made(numbers[0] * numbers[1]);
+    if (value.op == "clampmin")
+        return made(std::max(numbers[0], numbers[1]));
+    return std::nullopt;
+}
+
 std::optional<int> Folding::foldPointwise(Value &value) {
+    if (const auto number = foldNumbers(value))
+        return number;
     if (value.op == "where") {
         const Value &condition = program_.values[value.args[0]];
         if (condition.kind != Kind::constant)

@@ -9,7 +9,8 @@ namespace cuda_agent::policy {
 /// Makes values shorter where positions alone decide: conditions on them, what such a condition
 /// chooses between, the border that a position is kept within. A position plus and times numbers
 /// becomes one sum of one product, and a load that picks such a one walks along its axes instead.
-/// Floating numbers are left alone. For one program, whose axes are not joined meanwhile.
+/// Floating numbers are left alone but where positions of one place are computed from numbers
+/// alone, in float. For one program, whose axes are not joined meanwhile.
 class Folding {
   public:
     explicit Folding(Program &program)
@@ -36,6 +37,7 @@ class Folding {
     std::optional<int> foldPointwise(Value &value);
     std::optional<int> foldCondition(const Value &value);
     std::optional<int> foldWhole(Value &value);
+    std::optional<int> foldNumbers(const Value &value);
     std::optional<int> foldLoad(Value &value);
 
     Program &program_;

@@ -138,14 +138,30 @@ Result<Views> constantPad(Lowering &l, const Node &node) {
     return Views{l.loadBuffer(buffer)};
 }
 
+/// A dimension that joins several is walked backwards as each of them is: no place of it has to be
+/// taken apart.
+View turnedAround(Lowering &l, const View &x, int dim) {
+    const Axes atoms = l.program.axes.atoms(x.dims[static_cast<std::size_t>(dim)]);
+    View apart = x;
+    apart.dims.erase(apart.dims.begin() + dim);
+    for (std::size_t i = 0; i < atoms.size(); ++i)
+        apart.dims.insert(apart.dims.begin() + dim + static_cast<int>(i), Axes{atoms[i]});
+    const int end = dim + static_cast<int>(atoms.size());
+    for (int d = dim; d < end; ++d)
+        if (const auto extent = l.shapeOf(apart)[static_cast<std::size_t>(d)]; extent > 1)
+            apart = l.slice(apart, d, extent - 1, -1, extent);
+    Axes together;
+    for (int d = dim; d < end; ++d)
+        together.insert(together.end(), apart.dims[d].begin(), apart.dims[d].end());
+    apart.dims.erase(apart.dims.begin() + dim, apart.dims.begin() + end);
+    apart.dims.insert(apart.dims.begin() + dim, together);
+    return apart;
+}
+
 Result<Views> flip(Lowering &l, const Node &node) {
     CUDA_AGENT_ASSIGN(x, l.view(node, 0, "self"));
-    for (const std::int64_t dim : Lowering::integers(node, 1, "dims")) {
-        const int d = dimensionOf(dim, x.dims.size());
-        const std::int64_t extent = l.shapeOf(x).at(static_cast<std::size_t>(d));
-        if (extent > 1)
-            x = l.slice(x, d, extent - 1, -1, extent);
-    }
+    for (const std::int64_t dim : Lowering::integers(node, 1, "dims"))
+        x = turnedAround(l, x, dimensionOf(dim, x.dims.size()));
     return Views{x};
 }
 

@@ -196,22 +196,31 @@ struct Neighbours {
     View first, second, distance;
 };
 
+/// Where outputs at the positions `at`, of type `t`, lie among inputs.
+View sourceOf(Lowering &l, const View &at, const Resize &r, bool alignCorners, DType t) {
+    const auto number = [&](double exact, float rounded) {
+        return l.constant(t == DType::float64 ? exact : rounded, t);
+    };
+    if (alignCorners) {
+        const auto cells = [](auto in, auto out) { return out > 0 ? in / out : 0; };
+        return l.apply(
+            "mul",
+            {at, number(cells(static_cast<double>(r.in - 1), static_cast<double>(r.out - 1)),
+                        cells(static_cast<float>(r.in - 1), static_cast<float>(r.out - 1)))},
+            t);
+    }
+    const double exact =
+        r.factor > 0 ? 1 / r.factor : static_cast<double>(r.in) / static_cast<double>(r.out);
+    const View middle = l.apply("add", {at, l.constant(0.5, t)}, t);
+    return l.apply("sub",
+                   {l.apply("mul", {middle, number(exact, scaleOf(r))}, t), l.constant(0.5, t)}, t);
+}
+
 /// `at`: positions of outputs, of type `t`.
 Neighbours linearNeighbours(Lowering &l, View at, const Resize &r, bool alignCorners, DType t) {
-    const auto number = [&](double n) { return l.constant(n, t); };
-    if (alignCorners) {
-        const float scale =
-            r.out > 1 ? static_cast<float>(r.in - 1) / static_cast<float>(r.out - 1) : 0.0f;
-        const double exact =
-            r.out > 1 ? static_cast<double>(r.in - 1) / static_cast<double>(r.out - 1) : 0;
-        at = l.apply("mul", {at, number(t == DType::float64 ? exact : scale)}, t);
-    } else {
-        const double exact =
-            r.factor > 0 ? 1 / r.factor : static_cast<double>(r.in) / static_cast<double>(r.out);
-        const View middle = l.apply("add", {at, number(0.5)}, t);
-        at = l.apply("mul", {middle, number(t == DType::float64 ? exact : scaleOf(r))}, t);
-        at = l.apply("clampmin", {l.apply("sub", {at, number(0.5)}, t), number(0)}, t);
-    }
+    at = sourceOf(l, at, r, alignCorners, t);
+    if (!alignCorners)
+        at = l.apply("clampmin", {at, l.constant(0, t)}, t);
     const View last = l.constant(static_cast<double>(r.in - 1), DType::int32);
     const View one = l.constant(1, DType::int32);
     Neighbours n;
@@ -222,10 +231,57 @@ Neighbours linearNeighbours(Lowering &l, View at, const Resize &r, bool alignCor
     return n;
 }
 
-/// upsample_linear1d, upsample_bilinear2d, upsample_trilinear3d(self, output_size, align_corners,
-/// scales): weighted sums of neighbours, one dimension after the other, the last one first.
-Operator upsampleLinear(std::size_t spatial) {
-    return [spatial](Lowering &l, const Node &node) -> Result<Views> {
+/// What an output is the weighted sum of along a dimension.
+struct Taps {
+    std::vector<View> places, weights;
+};
+
+/// The taps of a dimension whose outputs are at positions of a type.
+using TapsOf = Taps (*)(Lowering &, const View &, const Resize &, bool, DType);
+
+Taps linearTaps(Lowering &l, const View &at, const Resize &r, bool alignCorners, DType t) {
+    const Neighbours n = linearNeighbours(l, at, r, alignCorners, t);
+    return {{n.first, n.second}, {l.apply("sub", {l.constant(1, t), n.distance}, t), n.distance}};
+}
+
+/// Cubic convolution of four neighbours, those over the border for the last ones before it (R.
+/// Keys, 1981, with a = -0.75).
+Taps cubicTaps(Lowering &l, const View &at, const Resize &r, bool alignCorners, DType t) {
+    constexpr double a = -0.75;
+    const auto op = [&](const char *name, const View &x, double number) {
+        return l.apply(name, {x, l.constant(number, t)}, t);
+    };
+    const auto times = [&](const View &x, const View &y) { return l.apply("mul", {x, y}, t); };
+    const auto near = [&](const View &x) { // ((a + 2) x - (a + 3)) x^2 + 1
+        return op("add", times(times(op("sub", op("mul", x, a + 2), a + 3), x), x), 1);
+    };
+    const auto far = [&](const View &x) { // ((a x - 5 a) x + 8 a) x - 4 a
+        const View inner = times(op("sub", op("mul", x, a), 5 * a), x);
+        return op("sub", times(op("add", inner, 8 * a), x), 4 * a);
+    };
+    const View source = sourceOf(l, at, r, alignCorners, t);
+    const View floor = l.apply("floor", {source}, t);
+    const View distance = l.apply("sub", {source, floor}, t);
+    const View rest = l.apply("sub", {l.constant(1, t), distance}, t);
+    Taps taps{{},
+              {far(op("add", distance, 1)), near(distance), near(rest), far(op("add", rest, 1))}};
+    const View first = l.cast(floor, DType::int32);
+    for (int k = -1; k < 3; ++k) {
+        const auto whole = [&](const char *name, const View &x, std::int64_t number) {
+            return l.apply(name, {x, l.constant(static_cast<double>(number), DType::int32)},
+                           DType::int32);
+        };
+        const View place = k == 0 ? first : whole("add", first, k);
+        taps.places.push_back(whole("iminimum", whole("imaximum", place, 0), r.in - 1));
+    }
+    return taps;
+}
+
+/// upsample_linear1d, upsample_bilinear2d, upsample_trilinear3d, upsample_bicubic2d(self,
+/// output_size, align_corners, scales): weighted sums of neighbours, one dimension after the other,
+/// the last one first. What costs more than `mostCost` is not computed again for each of them.
+Operator upsampleBetween(std::size_t spatial, TapsOf tapsOf, double mostCost) {
+    return [=](Lowering &l, const Node &node) -> Result<Views> {
         CUDA_AGENT_ASSIGN(x, l.view(node, 0, "input"));
         const DType stored = l.dtypeOf(x);
         if (!isFloating(stored))
@@ -233,33 +289,34 @@ Operator upsampleLinear(std::size_t spatial) {
         const DType t = sizeOf(stored) < 4 ? DType::float32 : stored;
         const bool corners = Lowering::flag(node, 2, "align_corners", false);
         const auto resizes = resizesOf(node, l.shapeOf(x), node.outputs.at(0).shape, spatial, 3);
-        const bool cheap = !l.reduces(x) && costOf(l, x) <= 8;
+        const bool cheap = !l.reduces(x) && costOf(l, x) <= mostCost;
         View source = cheap ? x : l.materialise(x);
-        std::vector<View> corner{l.cast(source, t)}; // of a cell, halved with each dimension
-        std::vector<Neighbours> neighbours;
+        std::vector<View> parts{l.cast(source, t)}; // of a sum, by the places along each dimension
+        std::vector<Taps> taps;
         for (const Resize &r : resizes) {
-            neighbours.push_back(linearNeighbours(l, positionsAlong(l, r.out, t), r, corners, t));
+            taps.push_back(tapsOf(l, positionsAlong(l, r.out, t), r, corners, t));
             std::vector<View> more;
-            for (const View &view : corner) {
-                for (const View &at : {neighbours.back().first, neighbours.back().second})
+            for (const View &view : parts) {
+                for (const View &at : taps.back().places)
                     more.push_back(
                         l.pick(view, {r.dim}, {at}, static_cast<std::size_t>(r.dim), false));
             }
-            corner = std::move(more);
+            parts = std::move(more);
         }
         for (std::size_t k = resizes.size(); k-- > 0;) {
-            View far = neighbours[k].distance;
-            far.dims.resize(resizes.size() - k); // the dimensions after its own
-            const View near = l.apply("sub", {l.constant(1, t), far}, t);
+            std::vector<View> weights = taps[k].weights;
+            for (View &weight : weights)
+                weight.dims.resize(resizes.size() - k); // the dimensions after its own
             std::vector<View> sums;
-            for (std::size_t i = 0; i < corner.size(); i += 2)
-                sums.push_back(l.apply(
-                    "add",
-                    {l.apply("mul", {near, corner[i]}, t), l.apply("mul", {far, corner[i + 1]}, t)},
-                    t));
-            corner = std::move(sums);
+            for (std::size_t i = 0; i < parts.size(); i += weights.size()) {
+                View sum = l.apply("mul", {weights[0], parts[i]}, t);
+                for (std::size_t j = 1; j < weights.size(); ++j)
+                    sum = l.apply("add", {sum, l.apply("mul", {weights[j], parts[i + j]}, t)}, t);
+                sums.push_back(sum);
+            }
+            parts = std::move(sums);
         }
-        return Views{corner[0]};
+        return Views{parts[0]};
     };
 }
 
@@ -312,11 +369,14 @@ void addResamplingOperators(OperatorTable &table) {
                 table[fmt::format("aten.{}{}d_backward.{}", kind, n, form)] =
                     upsampleNearestBackward(n);
             }
-            table[fmt::format("aten.upsample_{}.{}", linear[n - 1], form)] = upsampleLinear(n);
+            table[fmt::format("aten.upsample_{}.{}", linear[n - 1], form)] =
+                upsampleBetween(n, linearTaps, 8);
             table[fmt::format("aten.upsample_{}_backward.{}", linear[n - 1], form)] =
                 upsampleLinearBackward(n);
         }
     }
+    for (const char *form : {"vec", "default"})
+        table[fmt::format("aten.upsample_bicubic2d.{}", form)] = upsampleBetween(2, cubicTaps, 2);
 }
 
 } // namespace cuda_agent::policy

@@ -18,7 +18,7 @@ RESIZING = [getattr(op, form)
             for op in (aten.upsample_nearest1d, aten.upsample_nearest2d, aten.upsample_nearest3d,
                        aten._upsample_nearest_exact1d, aten._upsample_nearest_exact2d,
                        aten._upsample_nearest_exact3d, aten.upsample_linear1d, aten.upsample_bilinear2d,
-                       aten.upsample_trilinear3d)
+                       aten.upsample_trilinear3d, aten.upsample_bicubic2d)
             for form in ("vec", "default")]
 
 HIGHEST_DEGREE = 16  # of a polynomial that is written out

@@ -24,6 +24,7 @@ CAT = ("torch.cat", "concatenation", LAYOUT)
 STACK = ("torch.stack", "stack", LAYOUT)
 PAD = ("torch.nn.functional.pad", "padding", PADDING)
 FLIP = ("torch.flip", "flip", LAYOUT)
+ROT90 = ("torch.rot90", "rotation by right angles", LAYOUT)
 INTERPOLATE = ("torch.nn.functional.interpolate", "interpolation", UPSAMPLING)
 SUB = ("torch.sub", "subtraction", "binary")
 ARITHMETIC = (
@@ -93,7 +94,7 @@ class Views:
 
     def moved(self):
         """One view of the value, or several that are joined."""
-        steps = {self.permuted: 4, self.flipped: 2, self.rolled: 2, self.padded: 5, self.sliced: 4,
+        steps = {self.permuted: 4, self.flipped: 2, self.turned: 1, self.rolled: 2, self.padded: 5, self.sliced: 4,
                  self.selected: 2, self.joined: 3, self.split: 2, self.merged: 2, self.repeated: 2,
                  self.resized: 3, self.windows: 1, self.diagonal: 1, self.looked_up: 2,
                  self.neighbours: 2, self.shuffled: 1}
@@ -160,6 +161,10 @@ class Views:
     def flipped(self):
         dims = [dim for dim in range(1, len(self.shape)) if self.draw.chance(0.5)]
         return (f"{{x}}.flip({', '.join(map(str, dims))})", [FLIP]) if dims else None
+
+    def turned(self):
+        dims = self.draw.random.sample(range(1, len(self.shape)), 2) if len(self.shape) > 2 else None
+        return (f"{{x}}.rot90({self.draw.integer(1, 3)}, {tuple(dims)})", [ROT90]) if dims else None
 
     def rolled(self):
         dims = [dim for dim in range(1, len(self.shape)) if self.shape[dim] > 2 and self.draw.chance(0.4)]
@@ -275,7 +280,10 @@ class Views:
         if not 3 <= rank <= 5:
             return None
         draw = self.draw
-        mode = draw.weighted({"nearest": 3, "nearest-exact": 1, ("", "", "", "linear", "bilinear", "trilinear")[rank]: 1})
+        between = {("", "", "", "linear", "bilinear", "trilinear")[rank]: 2}
+        if rank == 4:
+            between["bicubic"] = 2
+        mode = draw.weighted({"nearest": 4, "nearest-exact": 2} | between)
         if draw.chance(0.5):
             sizes = [draw.integer(2, 3 * side) for side in self.shape[2:]]
             how = f"size=({', '.join(map(str, sizes))},)" if rank == 3 else f"size={tuple(sizes)}"

@@ -257,6 +257,26 @@ TEST(LoweringResampling, LinearWeighsTwoNeighboursADimension) {
         EXPECT_NEAR(got[i], want[i], 1e-6) << i;
 }
 
+TEST(LoweringResampling, CubicWeighsFourNeighboursADimension) {
+    const auto resized = [](bool corners) {
+        GraphWriter g;
+        const Json x = g.input(f32({1, 1, 2, 3}));
+        return outputOf(g.returning({g.op("upsample_bicubic2d.vec", f32({1, 1, 3, 4}), x,
+                                          Json::array({3, 4}), corners, nullptr)}),
+                        {{"in0", {0, 1, 2, 3, 4, 5}}});
+    };
+    // As torch.nn.functional.interpolate() has it.
+    const Numbers aligned{0,       0.57407, 1.42593, 2,       1.5,     2.07407,
+                          2.92593, 3.5,     3,       3.57407, 4.42592, 5};
+    const Numbers centred{-0.33219, 0.26937, 1.2098,  1.81136, 1.42822, 2.02979,
+                          2.97021,  3.57178, 3.18864, 3.7902,  4.73063, 5.33219};
+    const Numbers corners = resized(true), centres = resized(false);
+    for (std::size_t i = 0; i < aligned.size(); ++i) {
+        EXPECT_NEAR(corners[i], aligned[i], 2e-5) << i;
+        EXPECT_NEAR(centres[i], centred[i], 2e-5) << i;
+    }
+}
+
 TEST(LoweringResampling, VolumesWeighEightNeighbours) {
     GraphWriter g;
     const Json x = g.input(f32({1, 1, 2, 2, 2}));

@@ -314,6 +314,18 @@ TEST(LoweringViews, FlipReadsBackwardsAndLeavesSingleElements) {
     EXPECT_EQ(picked(task), (Numbers{5, 4, 3, 2, 1, 0}));
 }
 
+TEST(LoweringViews, FlipWalksWhatADimensionJoinsBackwardsInPlace) {
+    GraphWriter g;
+    const Json x = g.input(f32({2, 3}));
+    const Json flat = g.op("view.default", f32({6}), x, Json{6});
+    const auto task = g.returning({g.op("flip.default", f32({6}), flat, Json{0})});
+    EXPECT_EQ(textOf(lowered(task)), "out0[(i j)] = in0[-i+1, -j+2]\n");
+    EXPECT_EQ(picked(task), (Numbers{5, 4, 3, 2, 1, 0}));
+    const Json twice = g.op("repeat.default", f32({2, 6}), x, Json{1, 2});
+    const auto repeated = g.returning({g.op("flip.default", f32({2, 6}), twice, Json{1})});
+    EXPECT_EQ(picked(repeated), (Numbers{2, 1, 0, 2, 1, 0, 5, 4, 3, 5, 4, 3}));
+}
+
 TEST(LoweringViews, ATensorMeetsItsOwnTransposeThroughTwoLoads) {
     GraphWriter g;
     const Json x = g.input(f32({3, 3}));

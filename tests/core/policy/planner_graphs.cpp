@@ -223,6 +223,7 @@ double operation(const std::string &op, const Numbers &a) {
         {"div", [](const Numbers &v) { return v[0] / v[1]; }},
         {"exp", [](const Numbers &v) { return std::exp(v[0]); }},
         {"log", [](const Numbers &v) { return std::log(v[0]); }},
+        {"floor", [](const Numbers &v) { return std::floor(v[0]); }},
         {"sqrt", [](const Numbers &v) { return std::sqrt(v[0]); }},
         {"rsqrt", [](const Numbers &v) { return 1 / std::sqrt(v[0]); }},
         {"neg", [](const Numbers &v) { return -v[0]; }},
