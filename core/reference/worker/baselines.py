@@ -15,6 +15,9 @@ WARMUP_CALLS = 3
 WARMUP_SECONDS = 0.025  # of a device that was idle for longer than STILL_WARM
 STILL_WARM = 0.05  # seconds; baselines that take turns need not warm it up at each
 QUEUED_SAMPLES = 20  # on cuda, between two synchronisations
+AHEAD = 1.5  # times as long as queueing took before, the device is held
+LONGEST_HOLD = 0.02  # seconds
+HOLD_CYCLES = 2e9  # a second; the device's clock or a little more
 
 MODES = {  # name: (compile mode or None for eager, TF32)
     "eager": (None, False),
@@ -177,33 +180,43 @@ class Timer:
             torch.cuda.synchronize()
 
     def _warm_up(self, call):
+        """Returns the seconds that the host took for the last call, without waiting for the device."""
         start = time.perf_counter()
         least = 0 if start - self.last_call < STILL_WARM else WARMUP_SECONDS
         for i in range(1000):
+            begin = time.perf_counter()
             call()
+            host = time.perf_counter() - begin
             self._synchronise()
             if i + 1 >= WARMUP_CALLS and time.perf_counter() - start >= least:
-                return
+                break
             if time.perf_counter() - start > 1:  # slow calls need no more
-                return
+                break
+        return host
 
     def _cuda(self, call, samples, _):
         """The span between two events around the whole call, the L2 cache flushed before. Samples
-        are queued ahead of the device, as triton.testing.do_bench does."""
+        are queued ahead of the device, as triton.testing.do_bench does, and it is held until they
+        are: a call that takes the host longer than the device would be timed as long as the host
+        took between the events."""
         if self.flush is None:
             size = 2 * torch.cuda.get_device_properties(self.task.device).L2_cache_size
             self.flush = torch.empty(max(size, 1 << 26), dtype=torch.int8, device="cuda")
-        self._warm_up(call)
+        host = self._warm_up(call)
         seconds = []
         while len(seconds) < samples:
             pairs = []
-            for _ in range(min(QUEUED_SAMPLES, samples - len(seconds))):
+            count = min(QUEUED_SAMPLES, samples - len(seconds))
+            torch.cuda._sleep(int(min(count * host * AHEAD, LONGEST_HOLD) * HOLD_CYCLES))
+            start = time.perf_counter()
+            for _ in range(count):
                 pair = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
                 self.flush.zero_()
                 pair[0].record()
                 call()
                 pair[1].record()
                 pairs.append(pair)
+            host = (time.perf_counter() - start) / count
             torch.cuda.synchronize()
             seconds += [start.elapsed_time(end) / 1000 for start, end in pairs]
         return seconds
