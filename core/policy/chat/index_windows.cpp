@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/chat/index_writer.h"
+#include "core/policy/planner/resampling.h"
 
 #include <fmt/ranges.h>
 
@@ -90,7 +91,7 @@ std::optional<Operand> IndexWriter::resized() const {
     return of && of->type.shape.size() == shape_.size() && shape_.size() > 2 ? of : std::nullopt;
 }
 
-double IndexWriter::scaleOf(std::size_t d, std::int64_t size) const {
+double IndexWriter::givenScaleOf(std::size_t d) const {
     // (input, size, scales) or (input, size, scale, scale, ...), with whether corners are aligned
     // behind the size where it is not the nearest element: a scale that is given counts.
     std::vector<double> scales;
@@ -102,9 +103,12 @@ double IndexWriter::scaleOf(std::size_t d, std::int64_t size) const {
             for (const auto &one : argument)
                 scales.push_back(one.is_number() ? one.get<double>() : 0);
     }
-    return d - 2 < scales.size() && scales[d - 2] > 0
-               ? scales[d - 2]
-               : static_cast<double>(shape_[d]) / static_cast<double>(size);
+    return d - 2 < scales.size() ? scales[d - 2] : 0;
+}
+
+double IndexWriter::scaleOf(std::size_t d, std::int64_t size) const {
+    const double given = givenScaleOf(d);
+    return given > 0 ? given : static_cast<double>(shape_[d]) / static_cast<double>(size);
 }
 
 std::optional<View> IndexWriter::nearest() const {
@@ -115,19 +119,22 @@ std::optional<View> IndexWriter::nearest() const {
     View view{*of, letters_};
     for (std::size_t d = 2; d < shape_.size(); ++d) {
         const auto size = of->type.shape[d];
-        const double scale = scaleOf(d, size);
         auto &place = view.places[d];
+        const auto number = wholeOf(place);
+        const auto whole = policy::nearestPlaces(size, shape_[d], givenScaleOf(d), exact);
+        const auto scale = static_cast<float>(1 / scaleOf(d, size));
         if (size == 1) {
             place = "0";
-        } else if (const auto at = wholeOf(place)) { // computed as the operator does
-            const float from = static_cast<float>(*at) + (exact ? 0.5f : 0.0f);
-            place = fmt::to_string(std::min(
-                size - 1, static_cast<std::int64_t>(from * static_cast<float>(1 / scale))));
-        } else if (scale == std::floor(scale)) {
-            place = scale == 1 ? place : fmt::format("{} / {}", factor(place), scale);
+        } else if (number) {
+            place = fmt::to_string(policy::nearestInFloat(*number, size, scale, exact));
+        } else if (whole) {
+            place = plus(whole->times == 1 ? place : times(place, fmt::to_string(whole->times)),
+                         whole->plus);
+            if (whole->by != 1)
+                place = fmt::format("{} / {}", factor(place), whole->by);
         } else {
             place = times(exact ? fmt::format("({} + 0.5)", factor(place)) : place,
-                          fmt::format("{}", static_cast<float>(1 / scale)));
+                          fmt::to_string(scale));
             view.whole = false;
         }
     }

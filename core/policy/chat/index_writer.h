@@ -135,6 +135,8 @@ class IndexWriter {
     std::optional<Operand> resized() const;
     /// How many times as many elements a result has along dimension `d` as an input of `size`.
     double scaleOf(std::size_t d, std::int64_t size) const;
+    /// The same where the operator was told so; else 0.
+    double givenScaleOf(std::size_t d) const;
     /// `dilation`: which argument tells it, 0 for none.
     std::string pooled(std::string_view what, std::size_t dilation) const;
     std::string adaptivelyPooled() const;

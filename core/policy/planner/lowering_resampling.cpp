@@ -3,12 +3,14 @@
 #include "core/policy/planner/fusion.h"
 #include "core/policy/planner/lowering.h"
 #include "core/policy/planner/pointwise_table.h"
+#include "core/policy/planner/resampling.h"
 
 #include <cmath>
+#include <numeric>
 
 // Resizing of the last dimensions. Nearest neighbours are a view where an output is a whole number
 // of times the size of the input: each element stands for an axis of its repetitions. Elsewhere
-// elements are picked by positions in float, by the formulas of PyTorch's kernels
+// elements are picked, by whole numbers or by the formulas of PyTorch's kernels in float
 // (aten/src/ATen/native/UpSample.h), so that both round to the same neighbour.
 
 namespace cuda_agent::policy {
@@ -22,8 +24,8 @@ using task::Node;
 struct Resize {
     int dim = 0;
     std::int64_t in = 1, out = 1;
-    double factor = 0; ///< as the operator was told; 0: from the sizes
-    float shift = 0;   ///< of an output's place before it is scaled to its nearest neighbour
+    double factor = 0;  ///< as the operator was told; 0: from the sizes
+    bool exact = false; ///< of its nearest neighbour the one that its middle is in
 };
 
 double factorOf(const Json &json) {
@@ -36,10 +38,10 @@ std::vector<Resize> resizesOf(const Node &node, const Shape &in, const Shape &ou
                               std::size_t spatial, std::size_t position) {
     std::vector<Resize> result;
     const bool list = node.op.ends_with(".vec");
-    const float shift = node.op.starts_with("aten._upsample_nearest_exact") ? 0.5f : 0.0f;
+    const bool exact = node.op.starts_with("aten._upsample_nearest_exact");
     for (std::size_t i = 0; i < spatial; ++i) {
         const std::size_t d = in.size() - spatial + i;
-        Resize resize{static_cast<int>(d), in[d], out.at(d), 0, shift};
+        Resize resize{static_cast<int>(d), in[d], out.at(d), 0, exact};
         const Json *given =
             Lowering::find(node, position + (list ? 0 : i), list ? "scale_factors" : "scales");
         if (given != nullptr && list && given->is_array() && i < given->size())
@@ -56,27 +58,12 @@ float scaleOf(const Resize &r) {
                         : static_cast<float>(r.in) / static_cast<float>(r.out);
 }
 
-std::vector<std::int64_t> nearestSources(const Resize &r) {
-    std::vector<std::int64_t> sources;
-    const float scale = scaleOf(r);
-    for (std::int64_t o = 0; o < r.out; ++o)
-        sources.push_back(std::min(
-            static_cast<std::int64_t>(std::floor((static_cast<float>(o) + r.shift) * scale)),
-            r.in - 1));
-    return sources;
-}
-
 /// How many neighbouring outputs have each element of the input for their source; 0: it differs.
 std::int64_t repetitionsOf(const Resize &r) {
-    if (r.out % r.in != 0)
-        return 0;
-    const std::int64_t times = r.out / r.in;
-    const auto sources = nearestSources(r);
-    for (std::int64_t o = 0; o < r.out; ++o) {
-        if (sources[static_cast<std::size_t>(o)] != o / times)
-            return 0;
-    }
-    return times;
+    const auto places = nearestPlaces(r.in, r.out, r.factor, r.exact);
+    return places && places->times == 1 && places->plus == 0 && r.out == r.in * places->by
+               ? places->by
+               : 0;
 }
 
 /// What computing an element of a view costs, in additions.
@@ -102,11 +89,27 @@ View positionsAlong(Lowering &l, std::int64_t size, DType type) {
     return positionsOn(l, size > 1 ? Axes{l.program.axes.add(size)} : Axes{}, type);
 }
 
-/// Where the nearest neighbour of each output lies, from positions in float.
-View nearestOf(Lowering &l, View place, const Resize &r) {
-    if (r.shift != 0)
-        place = l.apply("add", {place, l.constant(r.shift)}, DType::float32);
-    return l.cast(l.apply("mul", {place, l.constant(scaleOf(r))}, DType::float32), DType::int32);
+/// Where the nearest neighbour of each output lies along a dimension with those axes. Whole
+/// numbers, as conversions are slow on a GPU: four of them would take longer than what they write.
+View nearestOf(Lowering &l, const Axes &axes, const Resize &r) {
+    const auto places = nearestPlaces(r.in, r.out, r.factor, r.exact);
+    if (!places) {
+        View place = positionsOn(l, axes, DType::float32);
+        if (r.exact)
+            place = l.apply("add", {place, l.constant(0.5)}, DType::float32);
+        place = l.apply("mul", {place, l.constant(scaleOf(r))}, DType::float32);
+        return l.cast(place, DType::int32);
+    }
+    View place = positionsOn(l, axes, DType::int32);
+    const auto apply = [&](const char *op, std::int64_t number, std::int64_t without) {
+        if (number != without)
+            place = l.apply(op, {place, l.constant(static_cast<double>(number), DType::int32)},
+                            DType::int32);
+    };
+    apply("mul", places->times, 1);
+    apply("add", places->plus, 0);
+    apply("idiv", places->by, 1);
+    return place;
 }
 
 View nearest(Lowering &l, View x, const Resize &r) {
@@ -119,12 +122,8 @@ View nearest(Lowering &l, View x, const Resize &r) {
             x.dims[d].push_back(l.program.axes.add(times));
         return x;
     }
-    const View at = times > 0 ? l.apply("idiv",
-                                        {positionsAlong(l, r.out, DType::int32),
-                                         l.constant(static_cast<double>(times), DType::int32)},
-                                        DType::int32)
-                              : nearestOf(l, positionsAlong(l, r.out, DType::float32), r);
-    return l.pick(x, {r.dim}, {at}, d, false);
+    const Axes axes = r.out > 1 ? Axes{l.program.axes.add(r.out)} : Axes{};
+    return l.pick(x, {r.dim}, {nearestOf(l, axes, r)}, d, false);
 }
 
 /// upsample_nearest, _upsample_nearest_exact(self, output_size, scales): output_size is what the
@@ -172,7 +171,7 @@ Operator upsampleNearestBackward(std::size_t spatial) {
             std::vector<int> positions, picks(out.size(), -1);
             for (const Resize &r : resizes) {
                 const auto d = static_cast<std::size_t>(r.dim);
-                const View at = nearestOf(l, positionsOn(l, grad.dims[d], DType::float32), r);
+                const View at = nearestOf(l, grad.dims[d], r);
                 picks[d] = static_cast<int>(positions.size());
                 positions.push_back(l.within(at.value, r.in, false));
                 l.require(grad.dims[d]);
@@ -359,6 +358,46 @@ Operator upsampleLinearBackward(std::size_t spatial) {
 }
 
 } // namespace
+
+std::int64_t nearestInFloat(std::int64_t place, std::int64_t in, float scale, bool exact) {
+    const float from = (static_cast<float>(place) + (exact ? 0.5f : 0.0f)) * scale;
+    return std::min(static_cast<std::int64_t>(std::floor(from)), in - 1);
+}
+
+std::optional<NearestPlaces> nearestPlaces(std::int64_t in, std::int64_t out, double factor,
+                                           bool exact) {
+    constexpr std::int64_t most = 1 << 20, mostParts = 64;
+    if (in < 1 || out < 1 || in > most || out > most)
+        return std::nullopt;
+    // `count` elements of the input are `parts` of the output.
+    std::int64_t count = in / std::gcd(in, out), parts = out / std::gcd(in, out);
+    if (factor > 0) {
+        count = 1;
+        while (count <= mostParts && std::floor(factor * static_cast<double>(count)) !=
+                                         factor * static_cast<double>(count))
+            ++count;
+        if (count > mostParts || factor > static_cast<double>(most))
+            return std::nullopt;
+        parts = static_cast<std::int64_t>(factor * static_cast<double>(count));
+    }
+    const float scale = factor > 0 ? static_cast<float>(1 / factor)
+                                   : static_cast<float>(in) / static_cast<float>(out);
+    std::vector<NearestPlaces> candidates{{count, 0, parts}};
+    if (exact) {
+        const std::int64_t common = count % 2 == 0 ? 2 : 1;
+        candidates.push_back({2 * count / common, count / common, 2 * parts / common});
+    }
+    for (const NearestPlaces &places : candidates) {
+        if (out * places.times + places.plus > INT32_MAX)
+            continue;
+        bool same = true;
+        for (std::int64_t place = 0; place < out && same; ++place)
+            same = places.of(place) == nearestInFloat(place, in, scale, exact);
+        if (same)
+            return places;
+    }
+    return std::nullopt;
+}
 
 void addResamplingOperators(OperatorTable &table) {
     constexpr const char *linear[] = {"linear1d", "bilinear2d", "trilinear3d"};

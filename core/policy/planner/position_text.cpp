@@ -215,9 +215,14 @@ class PositionText {
         const auto bound =
             value.op == "lt" || value.op == "ge" ? boundOf(program_, value) : std::nullopt;
         const auto border = bound ? borders_.find(*bound) : borders_.end();
+        const bool sum = value.op == "add" || value.op == "sub"; // products bind closer
+        const auto part = [&](int arg) {
+            const Value &one = program_.values[arg];
+            return of(arg, !joins && !(sum && one.kind == Kind::pointwise && one.op == "mul"));
+        };
         const auto text =
-            fmt::format("{} {} {}", of(value.args[0], !joins), sign->second,
-                        border == borders_.end() ? of(value.args[1], !joins) : border->second);
+            fmt::format("{} {} {}", part(value.args[0]), sign->second,
+                        border == borders_.end() ? part(value.args[1]) : border->second);
         return inside ? fmt::format("({})", text) : text;
     }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/candidate.h"
+#include "core/policy/planner/resampling.h"
 #include "core/policy/planner/runs.h"
 #include "core/policy/planner/schedule_space.h"
 #include "tests/core/policy/planner_graphs.h"
@@ -241,6 +242,22 @@ TEST(LoweringResampling, ExactNeighboursAreThoseOfTheMiddle) {
                                    grad, Json::array({7}), Json::array({1, 1, 5}), nullptr)}),
                  {{"in1", {1, 2, 3, 4, 5, 6, 7}}}),
         (Numbers{1, 5, 4, 11, 7}));
+}
+
+TEST(LoweringResampling, NearestNeighboursAreWholeNumbersWhereRoundingAgrees) {
+    const auto places = [](std::int64_t in, std::int64_t out, double factor, bool exact) {
+        const auto found = nearestPlaces(in, out, factor, exact);
+        return found ? fmt::format("(i * {} + {}) / {}", found->times, found->plus, found->by)
+                     : std::string();
+    };
+    EXPECT_EQ(places(8, 24, 3, false), "(i * 1 + 0) / 3");
+    EXPECT_EQ(places(8, 24, 0, true), "(i * 1 + 0) / 3");
+    EXPECT_EQ(places(48, 72, 1.5, false), "(i * 2 + 0) / 3");
+    EXPECT_EQ(places(8, 12, 1.5, true), "(i * 2 + 1) / 3");
+    EXPECT_EQ(places(8, 4, 0.5, false), "(i * 2 + 0) / 1");
+    EXPECT_EQ(places(8, 4, 0.5, true), "(i * 2 + 1) / 1");
+    EXPECT_EQ(places(2, 82, 0, false), "") << "41 times 2/82 is less than 1 in float";
+    EXPECT_EQ(places(100, 123, 1.2345, false), "") << "1.2345 is no ratio of small numbers";
 }
 
 TEST(LoweringResampling, LinearWeighsTwoNeighboursADimension) {

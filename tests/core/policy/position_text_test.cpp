@@ -190,7 +190,7 @@ TEST(PositionText, LongFormulasHaveANameThatOthersTake) {
     const TensorType type = f32({4, 30, 60});
     const Json wide = g.op("upsample_linear1d.default", type, x, Json{60}, false, nullptr);
     EXPECT_EQ(positionsOf(g.returning({g.op("exp.default", type, wide)})),
-              "p0 = clampmin(((r1 + 0.5) * 0.6666667) - 0.5, 0); in0_x = in0[r0, _, p0]; "
+              "p0 = clampmin((r1 + 0.5) * 0.6666667 - 0.5, 0); in0_x = in0[r0, _, p0]; "
               "in0_x2 = in0[r0, _, iminimum(p0 + 1, 39)]; out0[r0, _, r1]");
 }
 
