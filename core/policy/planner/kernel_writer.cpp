@@ -157,11 +157,21 @@ std::string KernelWriter::pointer(const Access &access, int buffer, const std::s
     return pointers_.back()[expression] = name;
 }
 
+std::vector<int> KernelWriter::loadsFor(const std::vector<int> &roots) {
+    if (told_.empty())
+        told_ = valuesAsTold(p_, {&g_, n_, name_});
+    const auto reached = reachableFrom(p_, roots);
+    const std::set<int> needed(reached.begin(), reached.end());
+    std::vector<int> loads;
+    for (const int id : told_)
+        if (p_.values[id].kind == Kind::load && needed.contains(id))
+            loads.push_back(id);
+    return loads;
+}
+
 void KernelWriter::bufferParameters(const std::vector<int> &roots, const std::vector<int> &stores) {
-    for (const int id : inOrderFrom(p_, roots)) {
-        if (p_.values[id].kind == Kind::load)
-            bufferParameter(p_.values[id].buffer);
-    }
+    for (const int id : loadsFor(roots))
+        bufferParameter(p_.values[id].buffer);
     for (const int store : stores)
         bufferParameter(g_.stores[store].buffer);
 }
@@ -169,11 +179,9 @@ void KernelWriter::bufferParameters(const std::vector<int> &roots, const std::ve
 void KernelWriter::rowPointers(const std::vector<int> &roots, const std::vector<int> &stores) {
     if (rowNames_.empty())
         rowNames_ = rowNamesIn(p_, {&g_, n_, name_});
-    for (const int id : inOrderFrom(p_, roots)) {
-        if (p_.values[id].kind == Kind::load) {
-            bufferParameter(p_.values[id].buffer);
-            pointer(n_.accesses.at(id), p_.values[id].buffer, rowNames_.at(id));
-        }
+    for (const int id : loadsFor(roots)) {
+        bufferParameter(p_.values[id].buffer);
+        pointer(n_.accesses.at(id), p_.values[id].buffer, rowNames_.at(id));
     }
     for (const int store : stores) {
         bufferParameter(g_.stores[store].buffer);

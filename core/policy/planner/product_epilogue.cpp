@@ -101,8 +101,8 @@ void ProductEpilogue::otherParameters() {
         if (step >= 0 && productValue(p_, g_, step) >= 0)
             own.insert(p_.library[step].writes);
     }
-    for (const int id : inOrderFrom(p_, g_.roots())) {
-        if (p_.values[id].kind != Kind::load || own.contains(p_.values[id].buffer))
+    for (const int id : loadsFor(g_.roots())) {
+        if (own.contains(p_.values[id].buffer))
             continue;
         bufferParameter(p_.values[id].buffer);
         pointer(n_.accesses.at(id), p_.values[id].buffer);

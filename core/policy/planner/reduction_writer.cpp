@@ -395,10 +395,9 @@ std::string KernelWriter::declarePartials(std::size_t pass) {
 std::string KernelWriter::beginCombine(std::size_t pass, int threads) {
     beginKernel("_combine", threads);
     const std::vector<int> stores = rowStores();
-    for (const int id : inOrderFrom(p_, storeRoots(stores))) {
-        if (p_.values[id].kind == Kind::load && perRow(id))
+    for (const int id : loadsFor(storeRoots(stores)))
+        if (perRow(id))
             bufferParameter(p_.values[id].buffer);
-    }
     bufferParameters({}, stores);
     std::string name = fmt::format("{}_partials{}", name_, pass);
     scratchParameter("const " + stateType(pass), name);

@@ -91,10 +91,8 @@ class ScanWriter : public StripWriter {
     }
 
     void declareParameters() {
-        for (const int id : inOrderFrom(p_, g_.roots())) {
-            if (p_.values[id].kind == Kind::load)
-                bufferParameter(p_.values[id].buffer);
-        }
+        for (const int id : loadsFor(g_.roots()))
+            bufferParameter(p_.values[id].buffer);
         for (const Store &store : g_.stores)
             bufferParameter(store.buffer);
     }

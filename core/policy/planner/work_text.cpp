@@ -155,9 +155,8 @@ class WorkText {
   public:
     WorkText(const Program &program, const ScheduledGroup &scheduled)
         : program_(program), group_(*scheduled.group), sweeps_(sweepsOf(program, scheduled)),
-          order_(inOrderFrom(program, group_.roots())),
-          names_(namesOf(program, asTold(program, sweeps_, order_))),
-          rowValues_(program, scheduled.nest),
+          told_(asTold(program, sweeps_, inOrderFrom(program, group_.roots()))),
+          names_(namesOf(program, told_)), rowValues_(program, scheduled.nest),
           rows_(group_.product < 0 && !scheduled.nest.elementDims().empty()) {}
 
     std::string text() {
@@ -292,7 +291,7 @@ class WorkText {
         for (const Step &step : sweep) {
             for (const int id : step.values) {
                 const auto text = operatorText(id);
-                if (text.empty() || !told_.insert(id).second)
+                if (text.empty() || !named_.insert(id).second)
                     continue;
                 const bool part = program_.values[id].name.empty();
                 if (!part && ops.size() - end > mostParts)
@@ -328,7 +327,7 @@ class WorkText {
                     if (!rowValues_.contains(id))
                         known->second = "";
                 }
-        for (const int id : order_)
+        for (const int id : told_)
             if (const auto found = often.find(program_.values[id].buffer); found != often.end()) {
                 reads.push_back(read(found->first) + found->second);
                 often.erase(found);
@@ -345,12 +344,12 @@ class WorkText {
     const Program &program_;
     const Group &group_;
     std::vector<Sweep> sweeps_;
-    std::vector<int> order_; ///< all values
+    std::vector<int> told_; ///< all values, as valuesAsTold()
     std::map<int, std::string> names_;
     RowValues rowValues_;
     bool rows_ = false;   ///< there are rows of several elements
     std::set<int> shown_; ///< buffers
-    std::set<int> told_;  ///< values
+    std::set<int> named_; ///< values of which operators were told
 };
 
 } // namespace

@@ -470,7 +470,7 @@ TEST(Group, IsToldOneWayAlongItsRowsAfterTheOther) {
     u.store(u.program.pointwise("cast", {scaled}, DType::float16), {{i}, {j}}, out);
     u.store(sum, {{i}}, other);
     EXPECT_EQ(u.description(), "writes out0 [4, 8] = mul, out1 [4] = sum; out0 = mul, mul, "
-                               "div_1(in0, sum), out1 = sum; reads in0 [4, 8], in1 [8]; "
+                               "div_1(in0, sum), out1 = sum; reads in1 [8], in0 [4, 8]; "
                                "sum of abs(in0) over the row, abs; reads in0");
 }
 
@@ -492,7 +492,7 @@ TEST(Group, TellsWhatAnOperatorIsComputedFrom) {
     u.store(of("add", "add_1", {of("mul", "mul", {x, twice}), y}), {{i}}, out);
     EXPECT_EQ(u.description(),
               "writes out0 [8] = add_1; add_1(mul, in1), mul(in0, exp2), mul, exp2(in1); "
-              "reads in0 [8], in1 [8]");
+              "reads in1 [8], in0 [8]");
 }
 
 TEST(Group, TellsNumbersAndLooksThroughCastsThatChangeNothing) {
