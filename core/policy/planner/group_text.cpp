@@ -317,15 +317,17 @@ std::string describeCounts(const Program &program, const ScheduledGroup &group,
     };
     const std::int64_t elements =
         multiplied(sizesOf(program, group.nest, group.nest.elementDims()));
-    const std::int64_t once = multiplied({schedule.parts, schedule.team, schedule.vector});
+    const std::int64_t once = schedule.form == Schedule::Form::column
+                                  ? schedule.lanesY
+                                  : multiplied({schedule.parts, schedule.team, schedule.vector});
     const std::int64_t times = ceilDivide(elements, once);
     if (elements == times * once)
         sums.push_back(fmt::format("{} * {} = {}", times, once, elements));
     else if (times == 1)
         sums.push_back(fmt::format("{} <= {}", elements, once));
     else
-        sums.push_back(fmt::format("{} * {} = {} < {} <= {} * {}", times - 1, once,
-                                   (times - 1) * once, elements, times, once));
+        sums.push_back(fmt::format("{} * {} = {} < {} <= {} = {} * {}", times - 1, once,
+                                   (times - 1) * once, elements, times * once, times, once));
     return fmt::format("{}", fmt::join(sums, ", "));
 }
 

@@ -11,10 +11,15 @@ inline constexpr std::int64_t leastSpelled = 10;
 
 /// All values of a group, in the order in which describeGroup() first tells of them.
 std::vector<int> valuesAsTold(const Program &program, const ScheduledGroup &group);
+/// The number of each value that has a name, or is read, among those of its name or buffer, from 1,
+/// in the order of valuesAsTold(). None for what a kernel has as its argument.
+std::map<int, int> numbersIn(const Program &program, const ScheduledGroup &group);
+/// "mul", "mul_x2", "in0_x", "in0_x2": a name and the number among those of it.
+std::string numberedName(const std::string &base, int number);
 /// What kernels call the values of a group that have names: operators of the task by theirs, "mul",
 /// another one of the same name "mul_x2"; what is read by its buffer's, "in0", or where it is read
-/// in several places "in0_x", "in0_x2". Numbers are by the order of valuesAsTold(). What a kernel
-/// has as its argument, as a cast to the same type, keeps the task's name.
+/// in several places "in0_x", "in0_x2". Numbers are those of numbersIn(). What a kernel has as its
+/// argument, as a cast to the same type, keeps the task's name.
 std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group);
 
 /// What kernels call a row of what a load reads, without the "_row" behind it: its buffer, or where
@@ -45,9 +50,9 @@ std::string describeLoops(const Program &program, const ScheduledGroup &group);
 std::string describeAccesses(const Program &program, const ScheduledGroup &group);
 
 /// "5 * 90 = 450, 32 * 4 = 128, 3 * 128 = 384 < 450 <= 4 * 128": that the vectors that its schedule
-/// has in flight hold all elements of a row, of schedules that keep rows in registers. "y < 547 by
-/// 128, x < 128 by 32": what goes along and across tiles, and in which steps. Empty of others,
-/// which walk on.
+/// has in flight hold all elements of a row, of schedules that keep rows in registers: "8 * 16 =
+/// 128" of 8 threads to a column. "y < 547 by 128, x < 128 by 32": what goes along and across
+/// tiles, and in which steps. Empty of others, which walk on.
 std::string describeCounts(const Program &program, const ScheduledGroup &group,
                            const Schedule &schedule);
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/group_text.h"
 #include "core/policy/planner/kernel_writer.h"
 #include "core/policy/planner/pointwise_table.h"
 
@@ -143,9 +144,13 @@ std::string KernelWriter::nameFor(int id, bool many) {
         return parameterNames_.contains(name) ||
                std::ranges::any_of(names_, [&](const auto &scope) { return scope.contains(name); });
     };
-    std::string name = base;
-    for (int i = 2; taken(name); ++i)
-        name = fmt::format("{}{}{}", base, base.ends_with("_x") ? "" : "_x", i);
+    if (numbers_.empty())
+        numbers_ = numbersIn(p_, {&g_, n_, name_});
+    const auto known = numbers_.find(id); // as thoughts call it, whichever comes first here
+    int number = known == numbers_.end() ? 1 : known->second;
+    while (taken(numberedName(base, number)))
+        ++number;
+    const auto name = numberedName(base, number);
     names_.back().insert(name);
     return name;
 }

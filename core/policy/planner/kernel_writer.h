@@ -235,6 +235,7 @@ class KernelWriter {
     std::vector<std::set<std::string>> names_; ///< that `nameFor` gave, by scope
     RowValues rowValues_;
     std::vector<int> told_;               ///< as valuesAsTold(), once a parameter is asked for
+    std::map<int, int> numbers_;          ///< as numbersIn(), once a name is asked for
     std::map<int, std::string> rowNames_; ///< as rowNamesIn(), once a pointer is asked for
     std::vector<std::map<std::string, std::string>> pointers_; ///< expression -> name, by scope
     std::vector<std::string> parameters_;

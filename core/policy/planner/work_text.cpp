@@ -119,33 +119,37 @@ std::vector<int> asTold(const Program &program, const std::vector<Sweep> &sweeps
     return order;
 }
 
-/// As namesIn(), of a group whose values are all `values`, as they are told.
-std::map<int, std::string> namesOf(const Program &program, const std::vector<int> &values) {
-    std::map<std::string, int> count, loads; // by name, of unnamed loads by buffer
-    std::map<int, std::string> names;
-    const auto unnamed = [&](const Value &value) {
-        return value.kind == Kind::load && value.name.empty();
-    };
-    for (const int id : values)
-        if (const Value &value = program.values[id]; unnamed(value))
-            ++loads[program.buffers[value.buffer].name];
+/// As numbersIn(), of a group whose values are all `values`, as they are told.
+std::map<int, int> numbersOf(const Program &program, const std::vector<int> &values) {
+    std::map<std::string, int> count;
+    std::map<int, int> numbers;
     for (const int id : values) {
         const Value &value = program.values[id];
-        if (value.name.empty() && value.kind != Kind::load)
-            continue;
-        if (isItsArgument(program, value)) { // no name of a kernel's
-            names[id] = value.name;
-            continue;
-        }
-        auto name = value.name;
-        if (unnamed(value)) {
-            name = program.buffers[value.buffer].name;
-            if (loads[name] > 1)
-                name += "_x";
-        }
-        const int number = ++count[name];
-        names[id] =
-            number == 1 ? name : fmt::format("{}{}{}", name, unnamed(value) ? "" : "_x", number);
+        const bool unnamed = value.name.empty();
+        if ((!unnamed || value.kind == Kind::load) && !isItsArgument(program, value))
+            numbers[id] = ++count[unnamed ? program.buffers[value.buffer].name + "_x" : value.name];
+    }
+    return numbers;
+}
+
+/// As namesIn(), of such values.
+std::map<int, std::string> namesOf(const Program &program, const std::vector<int> &values) {
+    std::map<int, int> loads; // by buffer, those without a name
+    std::map<int, std::string> names;
+    for (const int id : values)
+        if (const Value &value = program.values[id]; value.kind == Kind::load && value.name.empty())
+            ++loads[value.buffer];
+    for (const int id : values)
+        if (const Value &value = program.values[id]; !value.name.empty())
+            names[id] = value.name; // also of what is no name of a kernel's
+    for (const auto &[id, number] : numbersOf(program, values)) {
+        const Value &value = program.values[id];
+        if (value.name.empty())
+            names[id] = loads[value.buffer] == 1
+                            ? program.buffers[value.buffer].name
+                            : numberedName(program.buffers[value.buffer].name + "_x", number);
+        else
+            names[id] = numberedName(value.name, number);
     }
     return names;
 }
@@ -356,6 +360,15 @@ class WorkText {
 
 std::vector<int> valuesAsTold(const Program &program, const ScheduledGroup &group) {
     return asTold(program, sweepsOf(program, group), inOrderFrom(program, group.group->roots()));
+}
+
+std::string numberedName(const std::string &base, int number) {
+    return number == 1 ? base
+                       : fmt::format("{}{}{}", base, base.ends_with("_x") ? "" : "_x", number);
+}
+
+std::map<int, int> numbersIn(const Program &program, const ScheduledGroup &group) {
+    return numbersOf(program, valuesAsTold(program, group));
 }
 
 std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group) {

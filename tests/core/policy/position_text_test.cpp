@@ -194,5 +194,30 @@ TEST(PositionText, LongFormulasHaveANameThatOthersTake) {
               "in0_x2 = in0[r0, _, iminimum(p0 + 1, 39)]; out0[r0, _, r1]");
 }
 
+TEST(PositionText, KernelsCallWhatIsReadAsItIsTold) {
+    // The operators stand in the other order: what is read first is told last.
+    GraphWriter g;
+    const Json x = g.input(f32({64, 128, 256}));
+    const TensorType type = f32({64, 127, 256});
+    const Json first = g.op("slice.Tensor", type, x, 1, 0, 127);
+    const Json second = g.op("slice.Tensor", type, x, 1, 1, 128);
+    const Json sines = g.op("sin.default", type, first);
+    const auto task = g.returning({g.op("sub.Tensor", type, second, sines)});
+    const Fused fused = fuse(lowered(task), {});
+    const auto groups = groupsOf(fused, false);
+    EXPECT_TRUE(describePositions(fused.program, groups.at(0))
+                    .starts_with("in0_x = in0[row, i + 256, _]; in0_x2 = in0[row, i, _]"))
+        << describePositions(fused.program, groups.at(0));
+    Schedule schedule;
+    schedule.parts = 0;
+    schedule.unroll = 1;
+    schedule.vector = 4;
+    const auto files = makeCandidate(fused, groups, {schedule}, "name", {});
+    const std::string &source = files.files.at("kernels/planner.cu");
+    EXPECT_NE(source.find(" = sinf(in0_x2"), source.npos) << source;
+    EXPECT_NE(source.find("*in0_x_row = in0 + row * 32768 + 256;"), source.npos) << source;
+    EXPECT_NE(source.find("loadVector(in0_x, in0_x_row + "), source.npos) << source;
+}
+
 } // namespace
 } // namespace cuda_agent::policy::graphs
