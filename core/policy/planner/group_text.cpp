@@ -127,8 +127,7 @@ std::string baseText(const Program &program, const std::vector<Walked> &walked, 
         const Walked &dim = walked[d];
         if (dim.offset == 0)
             continue;
-        Factors
-            all; // of dimensions that are walked backwards from their ends, one behind the other
+        Factors all; // sizes of neighbours that are walked backwards from their ends
         for (std::size_t k = d; base > 0 && k < walked.size() && backwards(walked[k]); ++k)
             all.push_back(walked[k].size);
         if (all.size() > 1) {

@@ -219,5 +219,36 @@ TEST(PositionText, KernelsCallWhatIsReadAsItIsTold) {
     EXPECT_NE(source.find("loadVector(in0_x, in0_x_row + "), source.npos) << source;
 }
 
+TEST(CountText, SaysThatAScheduleHoldsARow) {
+    GraphWriter g;
+    const Json x = g.input(f32({64, 30, 15}));
+    const Fused fused = fuse(lowered(g.returning({g.op("sum.dim_IntList", f32({64}),
+                                                       g.op("sin.default", f32({64, 30, 15}), x),
+                                                       Json::array({1, 2}))})),
+                             {});
+    const auto groups = groupsOf(fused, false);
+    const auto counts = [&](const char *schedule) {
+        return describeCounts(fused.program, groups.at(0), *Schedule::fromText(schedule));
+    };
+    EXPECT_EQ(counts("row-t128-m32-v1-u15-staged"),
+              "30 * 15 = 450, 14 * 32 = 448 < 450 <= 480 = 15 * 32");
+    EXPECT_EQ(counts("row-t128-m32-v2-u8-staged"),
+              "30 * 15 = 450, 32 * 2 = 64, 7 * 64 = 448 < 450 <= 512 = 8 * 64");
+    EXPECT_EQ(counts("row-t512-v1-u1-staged"), "30 * 15 = 450, 450 <= 512");
+    EXPECT_EQ(counts("column-t256-y9-v1-u50-staged"), "30 * 15 = 450, 50 * 9 = 450");
+    EXPECT_EQ(counts("row-t256-v4-u2"), "");
+}
+
+TEST(CountText, SaysWhatGoesAlongAndAcrossTiles) {
+    GraphWriter g;
+    const Json x = g.input(f32({4, 547, 128}));
+    const Json turned = g.op("permute.default", f32({4, 128, 547}), x, Json{0, 2, 1});
+    const Fused fused =
+        fuse(lowered(g.returning({g.op("exp.default", f32({4, 128, 547}), turned)})), {});
+    EXPECT_EQ(describeCounts(fused.program, groupsOf(fused, true).at(0),
+                             *Schedule::fromText("tile-t512-x32-a128-v4")),
+              "y < 547 by 128, x < 128 by 32");
+}
+
 } // namespace
 } // namespace cuda_agent::policy::graphs

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/nest.h"
+#include "core/policy/planner/position_text.h"
 #include "core/policy/planner/products.h"
 #include "core/policy/planner/search.h"
 #include "core/toolchain/listing_of.h"
@@ -90,6 +91,23 @@ TEST(Products, ASquareAndItsTransposeAreTwoElementsOfTheProduct) {
     const Json y = g.op("mm.default", type, x, w);
     const Json sum = g.op("add.Tensor", type, y, g.op("permute.default", type, y, Json{1, 0}));
     EXPECT_EQ(unitsOf(ownOf(g.returning({sum}))), (Strings{"0", "map"}));
+}
+
+TEST(Products, SayWhereTheyReadAndWhatIsComputedOnReads) {
+    GraphWriter g;
+    const TensorType type = f32({4, 8, 12});
+    const Json x = g.input(f32({4, 8, 16})), w = g.input(f32({4, 16, 12})), s = g.input(f32({1})),
+               c = g.input(f32({3}));
+    const Json product = g.op("bmm.default", type, x, w);
+    const Json scaled = g.op("mul.Tensor", type, product, s);
+    const Json parts = g.op("view.default", f32({4, 8, 4, 3}), scaled, Json{4, 8, 4, 3});
+    const Fused fused = ownOf(g.returning({g.op("add.Tensor", f32({4, 8, 4, 3}), parts, c)}));
+    const auto groups = groupsOf(fused);
+    ASSERT_EQ(groups.size(), 1u);
+    EXPECT_EQ(describeLoops(fused.program, groups[0]), "columns 4 * 3");
+    EXPECT_EQ(describePositions(fused.program, groups[0]),
+              "in0[batch, row, k]; in1[batch, k, column]; in3[n1]; in2[0]; "
+              "out0[batch, row, n0, n1]");
 }
 
 TEST(Products, OnlyThoseAskedForAreTaken) {
