@@ -120,14 +120,13 @@ std::optional<View> IndexWriter::nearest() const {
     for (std::size_t d = 2; d < shape_.size(); ++d) {
         const auto size = of->type.shape[d];
         auto &place = view.places[d];
-        const auto number = wholeOf(place);
-        const auto whole = policy::nearestPlaces(size, shape_[d], givenScaleOf(d), exact);
-        const auto scale = static_cast<float>(1 / scaleOf(d, size));
+        const double given = givenScaleOf(d);
+        const float scale = policy::resizingScale(size, shape_[d], given);
         if (size == 1) {
             place = "0";
-        } else if (number) {
+        } else if (const auto number = wholeOf(place)) {
             place = fmt::to_string(policy::nearestInFloat(*number, size, scale, exact));
-        } else if (whole) {
+        } else if (const auto whole = policy::nearestPlaces(size, shape_[d], given, exact)) {
             place = plus(whole->times == 1 ? place : times(place, fmt::to_string(whole->times)),
                          whole->plus);
             if (whole->by != 1)

@@ -12,13 +12,14 @@ inline constexpr std::int64_t leastSpelled = 10;
 /// All values of a group, in the order in which describeGroup() first tells of them.
 std::vector<int> valuesAsTold(const Program &program, const ScheduledGroup &group);
 /// The number of each value that has a name, or is read, among those of its name or buffer, from 1,
-/// in the order of valuesAsTold(). None for what a kernel has as its argument.
-std::map<int, int> numbersIn(const Program &program, const ScheduledGroup &group);
+/// in the order of `told`, which are all values of a group as valuesAsTold() has them. None for
+/// what a kernel has as its argument.
+std::map<int, int> numbersOf(const Program &program, const std::vector<int> &told);
 /// "mul", "mul_x2", "in0_x", "in0_x2": a name and the number among those of it.
 std::string numberedName(const std::string &base, int number);
 /// What kernels call the values of a group that have names: operators of the task by theirs, "mul",
 /// another one of the same name "mul_x2"; what is read by its buffer's, "in0", or where it is read
-/// in several places "in0_x", "in0_x2". Numbers are those of numbersIn(). What a kernel has as its
+/// in several places "in0_x", "in0_x2". Numbers are those of numbersOf(). What a kernel has as its
 /// argument, as a cast to the same type, keeps the task's name.
 std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group);
 

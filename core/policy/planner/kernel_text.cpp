@@ -145,7 +145,7 @@ std::string KernelWriter::nameFor(int id, bool many) {
                std::ranges::any_of(names_, [&](const auto &scope) { return scope.contains(name); });
     };
     if (numbers_.empty())
-        numbers_ = numbersIn(p_, {&g_, n_, name_});
+        numbers_ = numbersOf(p_, told());
     const auto known = numbers_.find(id); // as thoughts call it, whichever comes first here
     int number = known == numbers_.end() ? 1 : known->second;
     while (taken(numberedName(base, number)))

@@ -157,13 +157,17 @@ std::string KernelWriter::pointer(const Access &access, int buffer, const std::s
     return pointers_.back()[expression] = name;
 }
 
-std::vector<int> KernelWriter::loadsFor(const std::vector<int> &roots) {
+const std::vector<int> &KernelWriter::told() {
     if (told_.empty())
         told_ = valuesAsTold(p_, {&g_, n_, name_});
+    return told_;
+}
+
+std::vector<int> KernelWriter::loadsFor(const std::vector<int> &roots) {
     const auto reached = reachableFrom(p_, roots);
     const std::set<int> needed(reached.begin(), reached.end());
     std::vector<int> loads;
-    for (const int id : told_)
+    for (const int id : told())
         if (p_.values[id].kind == Kind::load && needed.contains(id))
             loads.push_back(id);
     return loads;

@@ -98,6 +98,8 @@ class KernelWriter {
     void bufferParameter(int buffer);
     std::string sizeParameter(const std::string &expression, const std::string &name);
     void scratchParameter(const std::string &type, const std::string &name);
+    /// All values as describeGroup() tells them.
+    const std::vector<int> &told();
     /// What is loaded for `roots`, in the order in which describeGroup() tells of it, which
     /// parameters and pointers have as well.
     std::vector<int> loadsFor(const std::vector<int> &roots);
@@ -234,8 +236,8 @@ class KernelWriter {
     bool double_ = false;                      ///< some value is a double
     std::vector<std::set<std::string>> names_; ///< that `nameFor` gave, by scope
     RowValues rowValues_;
-    std::vector<int> told_;               ///< as valuesAsTold(), once a parameter is asked for
-    std::map<int, int> numbers_;          ///< as numbersIn(), once a name is asked for
+    std::vector<int> told_;               ///< as valuesAsTold(), once they are asked for
+    std::map<int, int> numbers_;          ///< as numbersOf(), once a name is asked for
     std::map<int, std::string> rowNames_; ///< as rowNamesIn(), once a pointer is asked for
     std::vector<std::map<std::string, std::string>> pointers_; ///< expression -> name, by scope
     std::vector<std::string> parameters_;

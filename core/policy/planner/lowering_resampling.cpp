@@ -54,8 +54,7 @@ std::vector<Resize> resizesOf(const Node &node, const Shape &in, const Shape &ou
 }
 
 float scaleOf(const Resize &r) {
-    return r.factor > 0 ? static_cast<float>(1 / r.factor)
-                        : static_cast<float>(r.in) / static_cast<float>(r.out);
+    return resizingScale(r.in, r.out, r.factor);
 }
 
 /// How many neighbouring outputs have each element of the input for their source; 0: it differs.
@@ -359,6 +358,11 @@ Operator upsampleLinearBackward(std::size_t spatial) {
 
 } // namespace
 
+float resizingScale(std::int64_t in, std::int64_t out, double factor) {
+    return factor > 0 ? static_cast<float>(1 / factor)
+                      : static_cast<float>(in) / static_cast<float>(out);
+}
+
 std::int64_t nearestInFloat(std::int64_t place, std::int64_t in, float scale, bool exact) {
     const float from = (static_cast<float>(place) + (exact ? 0.5f : 0.0f)) * scale;
     return std::min(static_cast<std::int64_t>(std::floor(from)), in - 1);
@@ -380,8 +384,7 @@ std::optional<NearestPlaces> nearestPlaces(std::int64_t in, std::int64_t out, do
             return std::nullopt;
         parts = static_cast<std::int64_t>(factor * static_cast<double>(count));
     }
-    const float scale = factor > 0 ? static_cast<float>(1 / factor)
-                                   : static_cast<float>(in) / static_cast<float>(out);
+    const float scale = resizingScale(in, out, factor);
     std::vector<NearestPlaces> candidates{{count, 0, parts}};
     if (exact) {
         const std::int64_t common = count % 2 == 0 ? 2 : 1;

@@ -141,8 +141,8 @@ class PositionText {
     /// "in0[batch, row, k]", of what a product reads of one side: `line` is "row" or "column".
     std::string ofOperand(const Product &product, const ProductOperand &operand,
                           const std::string &line) const {
-        std::vector<std::string> places{"k"};
-        places.insert(operand.alongK ? places.begin() : places.end(), line);
+        auto places = operand.alongK ? std::vector<std::string>{line, "k"}
+                                     : std::vector<std::string>{"k", line};
         if (product.batch > 1 && operand.batchStride != 0)
             places.insert(places.begin(), operand.repeats > 0
                                               ? fmt::format("batch % {}", operand.repeats)

@@ -19,6 +19,9 @@ struct NearestPlaces {
 std::optional<NearestPlaces> nearestPlaces(std::int64_t in, std::int64_t out, double factor,
                                            bool exact);
 
+/// How many elements of the input go for one of the output, as PyTorch rounds it: of a `factor`
+/// that is given, or 0, from the sizes.
+float resizingScale(std::int64_t in, std::int64_t out, double factor);
 /// The same neighbour as PyTorch computes it, in float.
 std::int64_t nearestInFloat(std::int64_t place, std::int64_t in, float scale, bool exact);
 

@@ -119,20 +119,7 @@ std::vector<int> asTold(const Program &program, const std::vector<Sweep> &sweeps
     return order;
 }
 
-/// As numbersIn(), of a group whose values are all `values`, as they are told.
-std::map<int, int> numbersOf(const Program &program, const std::vector<int> &values) {
-    std::map<std::string, int> count;
-    std::map<int, int> numbers;
-    for (const int id : values) {
-        const Value &value = program.values[id];
-        const bool unnamed = value.name.empty();
-        if ((!unnamed || value.kind == Kind::load) && !isItsArgument(program, value))
-            numbers[id] = ++count[unnamed ? program.buffers[value.buffer].name + "_x" : value.name];
-    }
-    return numbers;
-}
-
-/// As namesIn(), of such values.
+/// As namesIn(), of a group whose values are all `values`, as they are told.
 std::map<int, std::string> namesOf(const Program &program, const std::vector<int> &values) {
     std::map<int, int> loads; // by buffer, those without a name
     std::map<int, std::string> names;
@@ -367,8 +354,16 @@ std::string numberedName(const std::string &base, int number) {
                        : fmt::format("{}{}{}", base, base.ends_with("_x") ? "" : "_x", number);
 }
 
-std::map<int, int> numbersIn(const Program &program, const ScheduledGroup &group) {
-    return numbersOf(program, valuesAsTold(program, group));
+std::map<int, int> numbersOf(const Program &program, const std::vector<int> &told) {
+    std::map<std::string, int> count;
+    std::map<int, int> numbers;
+    for (const int id : told) {
+        const Value &value = program.values[id];
+        const bool unnamed = value.name.empty();
+        if ((!unnamed || value.kind == Kind::load) && !isItsArgument(program, value))
+            numbers[id] = ++count[unnamed ? program.buffers[value.buffer].name + "_x" : value.name];
+    }
+    return numbers;
 }
 
 std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup &group) {
