@@ -6,31 +6,53 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <set>
+#include <vector>
 
 namespace cuda_agent::learn {
 
 namespace {
 
 /// What modules call what they hold.
-constexpr std::array words{
-    "act",    "adapter", "attn",     "attention",  "b",         "backbone", "base",   "bn",
-    "branch", "c",       "cell",     "classifier", "context",   "conv",     "cross",  "decoder",
-    "dense",  "depth",   "down",     "dw",         "embed",     "encoder",  "expand", "expert",
-    "fc",     "feed",    "ffn",      "filter",     "final",     "first",    "fuse",   "gate",
-    "gn",     "head",    "hidden",   "in",         "inner",     "input",    "k",      "key",
-    "kernel", "last",    "lateral",  "layer",      "linear",    "ln",       "local",  "lower",
-    "main",   "memory",  "merge",    "mix",        "mlp",       "model",    "net",    "norm",
-    "out",    "output",  "patch",    "path",       "point",     "pos",      "post",   "pre",
-    "proj",   "q",       "query",    "reduce",     "res",       "rnn",      "scale",  "score",
-    "second", "shift",   "shortcut", "side",       "skip",      "squeeze",  "stage",  "stem",
-    "sub",    "table",   "temporal", "token",      "transform", "unit",     "up",     "v",
-    "value",  "w",       "wide",     "x",          "y",         "z",        "zero"};
+constexpr std::string_view wordList =
+    "absolute act activation active adapter addition affine after alias angle another "
+    "application approximate architecture array assembly attach attention attn average b "
+    "backbone base before begin bert bins bitwise block bloom bn bound branch bridge buffer c "
+    "carrier causal cell center central change channel circular class classifier clip coarse "
+    "codebook column combine compute concat condition config constant context conv corner "
+    "count cross cumulative curve decoder deep default delta dense depth depthwise diagonal "
+    "difference dimension distill distribution divide down drop dropout dw edge efficient "
+    "element embed embedding empty enable encoder ensemble entity entropy entry exchange "
+    "expand expansion expert factor fast fc feature feed fence ffn filter final fine first "
+    "flatten floor flow fold force form former forward fourier frame function further fuse "
+    "fusion gamma gate gather global gn gradient graph grid group half head helper hidden "
+    "hyper image in inception include index inline inner input instance integral intermediate "
+    "inverse join k kernel key kind label language large last lateral layer length level "
+    "library linear link ln local logit lookup loop lower main map margin mask matrix measure "
+    "median memory merge middle mirror mix mixer mlp mobile model modulo move multi name "
+    "narrow near neck neighbour net node norm normal offset operator original out output pad "
+    "pair panel parameter part patch path piece pixel place plain point pool pos position "
+    "post pre predict preserve prior process product proj project proto pyramid q query quick "
+    "range rank ratio reader reduce refine reflection region relative remainder repeat res "
+    "residual resize response rest result reverse rnn root rotary rough round router row "
+    "running sample scale scan score second segment select self_attn sequence set shared "
+    "shift shortcut shrink shuffle side sigmoid similarity size skip slice slide small smooth "
+    "source spacing spatial special split squeeze stack stage standard start state stem step "
+    "store stream stride strip structure style sub super surface swap table tail target task "
+    "template temporal tensor text threshold through time token tokens top trace track "
+    "trainable transform transition transposed tree triangle trunk tune unit up upper "
+    "upsample user v value variance vector view vision vocab volume w walk wave wide width "
+    "window wise word world write x y z zero";
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
 /// What no attribute of a module should be called: Python's words and nn.Module's methods.
-constexpr std::array unfit{"and",   "as",  "cpu", "cuda",  "def", "del",  "eval",
-                           "float", "for", "get", "half",  "if",  "in",   "is",
-                           "not",   "or",  "to",  "train", "try", "type", "with"};
+constexpr std::array unfit{"and",        "apply",   "as",     "break",   "buffers", "children",
+                           "class",      "compile", "cpu",    "cuda",    "def",     "del",
+                           "double",     "eval",    "except", "float",   "for",     "forward",
+                           "from",       "get",     "global", "half",    "if",      "import",
+                           "in",         "is",      "lambda", "modules", "not",     "or",
+                           "parameters", "pass",    "raise",  "return",  "to",      "train",
+                           "try",        "type",    "while",  "with",    "yield"};
 constexpr std::string_view self = "self.";
 constexpr std::string_view registered = "self.register_buffer(\"";
 
@@ -38,10 +60,32 @@ std::size_t drawn(std::mt19937_64 &generator, std::size_t count) {
     return generator() % count;
 }
 
-/// "conv", and one in three that is no word, "kfq".
+std::string_view listedWord(std::mt19937_64 &generator) {
+    static const auto words = [] {
+        std::vector<std::string_view> all;
+        for (const auto word : std::views::split(wordList, ' '))
+            all.emplace_back(word.begin(), word.end());
+        return all;
+    }();
+    return words[drawn(generator, words.size())];
+}
+
+/// The beginning of one word and the end of another: "proention".
+std::string drawnBlend(std::mt19937_64 &generator) {
+    const auto first = listedWord(generator);
+    const auto second = listedWord(generator);
+    std::string blend(first.substr(0, 1 + drawn(generator, first.size())));
+    return blend.append(second.substr(drawn(generator, second.size())));
+}
+
+/// "conv"; one in three is a blend, and one in six no word at all, "kfq". A tokenizer has pieces of
+/// words that are in none of these lists' words but in names that people choose.
 std::string drawnWord(std::mt19937_64 &generator) {
-    if (drawn(generator, 3) > 0)
-        return words[drawn(generator, words.size())];
+    const auto kind = drawn(generator, 6);
+    if (kind < 3)
+        return std::string(listedWord(generator));
+    if (kind < 5)
+        return drawnBlend(generator);
     std::string word;
     const auto length = 2 + drawn(generator, 6);
     for (std::size_t i = 0; i < length; ++i)
