@@ -13,6 +13,7 @@
 #include "core/modules/build.h"
 #include "core/sandbox/sandbox.h"
 #include "core/toolchain/compiler.h"
+#include "core/tools/judge_summary.h"
 
 #include <dlfcn.h>
 
@@ -115,6 +116,8 @@ std::string described(const device::Ceilings &ceilings) {
     for (const auto &[name, rate] : rates)
         if (rate > 0)
             text += ", " + scaled(name, rate, "FLOP/s");
+    if (ceilings.launchSeconds > 0)
+        text += ", launch " + tools::formatSeconds(ceilings.launchSeconds);
     return text;
 }
 

@@ -19,7 +19,7 @@ namespace cuda_agent::device {
 
 namespace {
 
-constexpr int version = 3; ///< raised when the way of measuring changes
+constexpr int version = 4; ///< raised when the way of measuring changes
 
 /// What a program that is built to find faults measures is no ceiling of the machine, and must not
 /// become that of others.
@@ -104,6 +104,7 @@ Result<Ceilings> raiseCeilings(Device &device, const Ceilings &known) {
         if (same != known.levels.end())
             level.bytesPerSecond = std::max(level.bytesPerSecond, same->bytesPerSecond);
     }
+    raised.launchSeconds = std::min(raised.launchSeconds, known.launchSeconds);
     keep(device.info(), raised);
     return raised;
 }
@@ -144,6 +145,7 @@ Json toJson(const Ceilings &ceilings) {
             {"fp32_flops_per_second", ceilings.fp32FlopsPerSecond},
             {"tf32_flops_per_second", ceilings.tf32FlopsPerSecond},
             {"half_flops_per_second", ceilings.halfFlopsPerSecond},
+            {"launch_seconds", ceilings.launchSeconds},
             {"levels", std::move(levels)}};
 }
 
@@ -154,11 +156,12 @@ std::optional<Ceilings> ceilingsFromJson(const Json &json) {
                       rateAt(json, "fp32_flops_per_second"),
                       rateAt(json, "tf32_flops_per_second"),
                       rateAt(json, "half_flops_per_second"),
-                      {}};
+                      {},
+                      rateAt(json, "launch_seconds")};
     const auto levels = json.find("levels");
     if (!(ceilings.copyBytesPerSecond > 0) || ceilings.fp32FlopsPerSecond < 0 ||
         ceilings.tf32FlopsPerSecond < 0 || ceilings.halfFlopsPerSecond < 0 ||
-        levels == json.end() || !levels->is_array())
+        ceilings.launchSeconds < 0 || levels == json.end() || !levels->is_array())
         return std::nullopt;
     for (const auto &entry : *levels) {
         auto level = levelFromJson(entry);

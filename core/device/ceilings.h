@@ -18,7 +18,7 @@ std::optional<Ceilings> knownCeilings(const Info &info);
 /// Errors: what `measure` returns.
 Result<Ceilings> cachedCeilings(const Info &info, const std::function<Result<Ceilings>()> &measure);
 
-/// Measures again and keeps the higher of each rate, in the cache file too: for a time that
+/// Measures again and keeps the better of each ceiling, in the cache file too: for a time that
 /// `known` rules out, since that may be of a moment when other programs ran.
 /// Errors: those of Device::measureCeilings().
 Result<Ceilings> raiseCeilings(Device &device, const Ceilings &known);

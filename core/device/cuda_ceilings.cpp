@@ -8,6 +8,9 @@
 #include <cublasLt.h>
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace cuda_agent::device {
 
 namespace {
@@ -115,6 +118,26 @@ Result<double> multiplyAddRate(CudaContext &context, CudaTimer &timer) {
                           return context.launch("multiply_add", blocks, arguments);
                       }));
     return 2.0 * 16 * rounds * blocks * judgeThreads / seconds;
+}
+
+/// Seconds from before to after one block that does nothing. As for candidates' times, the cache is
+/// flushed before it on the stream, and while that runs, the rest is put there.
+Result<double> launchTime(CudaContext &context, CudaTimer &timer) {
+    const auto &driver = context.driver();
+    const std::uint64_t bytes = std::max<std::uint64_t>(2 * context.info().cacheBytes, 1u << 20);
+    CUDA_AGENT_ASSIGN(flushed, CudaBuffer::create(context, bytes));
+    std::vector<double> spans;
+    for (int i = 0; i < 101; ++i) {
+        CUDA_AGENT_TRY(driver.check(
+            driver.cuMemsetD32Async(flushed.address(), 0, bytes / 4, context.stream()), "memset"));
+        CUDA_AGENT_TRY(timer.start());
+        CUDA_AGENT_TRY(context.launch("nothing", 1, nullptr));
+        CUDA_AGENT_ASSIGN(seconds, timer.stop());
+        spans.push_back(seconds);
+    }
+    // The median, as of candidates; the first are of code that is being loaded.
+    std::ranges::nth_element(spans, spans.begin() + 50);
+    return spans[50];
 }
 
 /// What a product is made of: its elements, how they add up, and the kernel that draws them.
@@ -271,6 +294,8 @@ Result<Ceilings> measureCudaCeilings(CudaContext &context) {
     ceilings.copyBytesPerSecond = rate;
     CUDA_AGENT_ASSIGN(levels, measureCudaLevels(context, timer));
     ceilings.levels = std::move(levels);
+    CUDA_AGENT_ASSIGN(launch, launchTime(context, timer));
+    ceilings.launchSeconds = launch;
     if (const auto blas = Blas::load()) {
         ProductMeter meter(context, timer, *blas);
         // A GPU that is too full for the matrices still has its copy rate.

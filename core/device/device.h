@@ -47,11 +47,15 @@ struct Ceilings {
     double halfFlopsPerSecond = 0;
     /// Nearest to the arithmetic first; without the main memory.
     std::vector<MemoryLevel> levels = {};
+    /// What a kernel that does nothing takes by the clock that times candidates: the least by which
+    /// any call is longer than its work. 0 on cpu, where a call needs no launch.
+    double launchSeconds = 0;
 };
 /// {"copy_bytes_per_second", "fp32_flops_per_second", "tf32_flops_per_second",
-/// "half_flops_per_second", "levels": [{"name", "bytes", "bytes_per_second"}]}
+/// "half_flops_per_second", "launch_seconds", "levels": [{"name", "bytes", "bytes_per_second"}]}
 Json toJson(const Ceilings &ceilings);
-/// None unless every rate is there as toJson writes it, finite and not negative, with a copy rate.
+/// None unless every number is there as toJson writes it, finite and not negative, with a copy
+/// rate.
 std::optional<Ceilings> ceilingsFromJson(const Json &json);
 
 class Device;

@@ -377,7 +377,8 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
         const bool cached = device->info().kind == device::Kind::cpu &&
                             verdict.limit.by == "memory" &&
                             pool->description.countedBytes < 2 * device->info().cacheBytes;
-        return !cached && verdict.fractionOfLimit > 1 / implausible;
+        // A call may hide its launch behind another's end, its work nowhere.
+        return !cached && verdict.limit.workSeconds() > candidate / implausible;
     };
     if (compareWithLimit()) {
         // Ceilings of a moment when the machine was busy are too low: look before accusing.
@@ -389,7 +390,7 @@ Result<void> Judge::State::finishVerdict(Verdict &verdict, std::stop_token stop)
     if (compareWithLimit())
         verdict.flags.push_back(
             fmt::format("faster than counted bytes and operations allow ({:.2f} times the limit)",
-                        verdict.fractionOfLimit));
+                        verdict.limit.workSeconds() / candidate));
     return {};
 }
 

@@ -72,12 +72,16 @@ struct BaselinePair {
 };
 BaselinePair declaredBaselines(task::Numerics numerics);
 
-/// The least time that this machine's measured ceilings allow for the task: counted bytes at the
-/// copy bandwidth or counted operations at the matrix rate, whichever is longer. Products of 16-bit
-/// types count at the rate measured for them, else at twice that of TF32, as tensor cores have it.
+/// The least time that this machine's measured ceilings allow for the task: what one launch takes,
+/// and counted bytes at the copy bandwidth or counted operations at the matrix rate, whichever is
+/// longer. Products of 16-bit types count at the rate measured for them, else at twice that of
+/// TF32, as tensor cores have it.
 struct Limit {
     double seconds = 0;
-    std::string by; ///< "memory" | "compute"
+    std::string by;           ///< "memory" | "compute"
+    double launchSeconds = 0; ///< of `seconds`
+
+    double workSeconds() const { return seconds - launchSeconds; }
 };
 Limit limitOf(const task::Description &task, const device::Ceilings &ceilings,
               task::Numerics numerics);

@@ -110,6 +110,8 @@ Limit limitOf(const task::Description &task, const device::Ceilings &ceilings,
         if (compute > limit.seconds)
             limit = {compute, "compute"};
     }
+    limit.launchSeconds = ceilings.launchSeconds;
+    limit.seconds += limit.launchSeconds;
     return limit;
 }
 
@@ -161,6 +163,7 @@ Json toJson(const Verdict &verdict) {
         json["fraction_of_limit"] = verdict.fractionOfLimit;
         json["limited_by"] = verdict.limit.by;
         json["limit_seconds"] = verdict.limit.seconds;
+        json["limit_launch_seconds"] = verdict.limit.launchSeconds;
     }
     return json;
 }

@@ -143,8 +143,11 @@ std::string profileOf(const Json &verdict, const Json &baselines, const Json &de
             report += fmt::format(", {:.1f} in 16-bit types", half / 1e12);
         report += "\n";
     }
-    report += fmt::format("limit: {} by {}\n", formatSeconds(number(verdict, "limit_seconds")),
+    report += fmt::format("limit: {} by {}", formatSeconds(number(verdict, "limit_seconds")),
                           text(verdict, "limited_by", "?"));
+    if (const double launch = number(verdict, "limit_launch_seconds"); launch > 0)
+        report += fmt::format(", {} of them to launch a kernel", formatSeconds(launch));
+    report += "\n";
     report += baselineLine(verdict);
     report += kernelLines(verdict);
     report += "these bytes and operations are counted from the task\n";

@@ -371,6 +371,9 @@ TEST_F(GpuDevice, MeasuresCeilings) {
                  ceilings->copyBytesPerSecond * 1e-12, ceilings->fp32FlopsPerSecond * 1e-12,
                  ceilings->tf32FlopsPerSecond * 1e-12, spent.count());
     std::fprintf(stderr, "16-bit %.1f TFLOP/s\n", ceilings->halfFlopsPerSecond * 1e-12);
+    std::fprintf(stderr, "launch %.2f us\n", ceilings->launchSeconds * 1e6);
+    EXPECT_GT(ceilings->launchSeconds, 0.5e-6);
+    EXPECT_LT(ceilings->launchSeconds, 20e-6);
     for (const auto &level : ceilings->levels)
         std::fprintf(stderr, "%s (%.1f MB): %.2f TB/s\n", level.name.c_str(),
                      static_cast<double>(level.bytes) * 1e-6, level.bytesPerSecond * 1e-12);

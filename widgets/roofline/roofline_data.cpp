@@ -30,10 +30,11 @@ RoofPoint pointOf(const RooflineData &data, double seconds) {
     return point;
 }
 
-/// The limit of a verdict is counted bytes over bandwidth, or operations over a rate.
+/// The limit of a verdict is counted bytes over bandwidth, or operations over a rate, and a launch.
 RoofCeilings derivedFrom(const Json &verdict, const RooflineData &data) {
     RoofCeilings ceilings;
-    const double limit = numberOf(verdict, "limit_seconds");
+    const double limit =
+        numberOf(verdict, "limit_seconds") - numberOf(verdict, "limit_launch_seconds");
     if (!(limit > 0))
         return ceilings;
     ceilings.derived = true;

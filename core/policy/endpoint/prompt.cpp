@@ -89,6 +89,8 @@ std::string taskMessage(const Context &context, const std::string &source) {
     if (context.ceilings.halfFlopsPerSecond > 0)
         text += fmt::format(", 16-bit products {:.1f} TFLOP/s",
                             context.ceilings.halfFlopsPerSecond / 1e12);
+    if (context.ceilings.launchSeconds > 0)
+        text += fmt::format(", a launch takes {:.1f} us", context.ceilings.launchSeconds * 1e6);
     for (const auto &level : context.ceilings.levels)
         text += fmt::format(", {} reads {:.0f} GB/s", level.name, level.bytesPerSecond / 1e9);
     text += fmt::format("\nThe task moves {:.2f} MB at least",

@@ -30,6 +30,7 @@ class CeilingsTest : public testing::Test {
     }
     static Ceilings sample() {
         Ceilings ceilings{4.2e12, 5e13, 4e14, 7e14, {}};
+        ceilings.launchSeconds = 4.5e-6;
         ceilings.levels = {{"L1/shared", 30u << 20, 3.3e13}, {"L2", 60u << 20, 6e12}};
         return ceilings;
     }
@@ -57,12 +58,14 @@ TEST_F(CeilingsTest, GoThroughJsonUnchanged) {
     EXPECT_EQ(back->levels[1].bytes, 60u << 20);
     EXPECT_EQ(back->levels[1].bytesPerSecond, 6e12);
     EXPECT_EQ(back->halfFlopsPerSecond, 7e14);
+    EXPECT_EQ(back->launchSeconds, 4.5e-6);
 }
 
 TEST_F(CeilingsTest, WhatIsNoneIsRefused) {
     const auto good = toJson(sample());
-    for (const char *key : {"copy_bytes_per_second", "fp32_flops_per_second",
-                            "tf32_flops_per_second", "half_flops_per_second", "levels"}) {
+    for (const char *key :
+         {"copy_bytes_per_second", "fp32_flops_per_second", "tf32_flops_per_second",
+          "half_flops_per_second", "launch_seconds", "levels"}) {
         auto lacking = good;
         lacking.erase(key);
         EXPECT_FALSE(ceilingsFromJson(lacking)) << key;

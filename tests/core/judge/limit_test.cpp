@@ -34,6 +34,20 @@ TEST(Limit, IsTheLongerOfMemoryAndOperations) {
     EXPECT_EQ(compute.by, "compute");
 }
 
+TEST(Limit, CountsALaunch) {
+    auto launched = ceilings;
+    launched.launchSeconds = 5e-6;
+    task::Description copy;
+    copy.countedBytes = 4'000'000;
+    const auto limit = limitOf(copy, launched, task::Numerics::standard);
+    EXPECT_DOUBLE_EQ(limit.seconds, 6e-6);
+    EXPECT_DOUBLE_EQ(limit.launchSeconds, 5e-6);
+    EXPECT_DOUBLE_EQ(limit.workSeconds(), 1e-6);
+    EXPECT_EQ(limit.by, "memory");
+    EXPECT_DOUBLE_EQ(limitOf(product(DType::float32), launched, task::Numerics::standard).seconds,
+                     1e12 / 50e12 + 5e-6);
+}
+
 TEST(Limit, KnowsWhatTensorCoresGive) {
     EXPECT_DOUBLE_EQ(limitOf(product(DType::float32), ceilings, task::Numerics::tf32).seconds,
                      1e12 / 350e12);
