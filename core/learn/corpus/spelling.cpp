@@ -251,6 +251,11 @@ SizeSpelling::SizeSpelling(const task::Description &task, std::string_view promp
     for (const auto &node : task.graph.nodes)
         for (const auto &type : node.outputs)
             addShape(type.shape);
+    // As thoughts have them, which are spelled as a whole.
+    for (auto &[name, part] : parts_)
+        for (auto &[buffer, texts] : part.strides)
+            for (auto &[number, text] : texts)
+                text = sizes(text);
 }
 
 void SizeSpelling::addShape(const std::vector<std::int64_t> &shape) {
@@ -383,6 +388,12 @@ std::string SizeSpelling::kernels(const std::string &text, const Roundings &roun
         const auto line = text.rfind('\n', number.at) + 1; // of npos: 0
         if (text.find_first_not_of(' ', line) == text.find('#', line))
             return {}; // a directive's
+        // "held = cdiv(449, 32)": a row's length, and what a schedule has
+        const auto before = std::string_view(text).substr(line, number.at - line);
+        if (const auto held = before.find(" held = "); held != before.npos) {
+            const bool length = before.ends_with("held = ") || before.ends_with("held = cdiv(");
+            return length && sizes != nullptr ? bare(loopText(*sizes, number.value, false)) : "";
+        }
         // "blockIdx.x % 3": parts of a row, however few
         const auto rounded = roundings.find(number.value);
         if (rounded != roundings.end() && countsParts(text, number.at))

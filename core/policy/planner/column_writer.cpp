@@ -95,7 +95,7 @@ class ColumnWriter : public VectorWriter {
     void openStep() {
         if (s_.unroll > 1) {
             line("#pragma unroll");
-            open(fmt::format("for (int j = 0; j < {}; ++j)", s_.unroll));
+            open(fmt::format("for (int j = 0; j < {}; ++j)", inHandText()));
             line(fmt::format("const {} r = start + j * {};", indexType_, s_.lanesY));
         } else {
             open("");
@@ -187,8 +187,10 @@ class ColumnWriter : public VectorWriter {
             line(fmt::format("const {0} end = begin + each < {1} ? begin + each : {1};", indexType_,
                              n_.elements()));
         }
-        if (s_.staged)
+        if (s_.staged) {
+            declareHeld();
             line(fmt::format("const {} start = {};", indexType_, startText()));
+        }
     }
 
     std::string startText() const {

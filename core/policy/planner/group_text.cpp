@@ -303,31 +303,10 @@ std::string describeCounts(const Program &program, const ScheduledGroup &group,
         return fmt::format("y < {} by {}, x < {} by {}", text(group.nest.along), schedule.along,
                            text(group.nest.across), schedule.across);
     }
-    if (!schedule.staged)
+    if (!schedule.staged || group.nest.openLength())
         return {};
-    std::vector<std::string> sums;
-    const auto multiplied = [&](const Factors &factors) {
-        std::int64_t number = 1;
-        for (const std::int64_t factor : factors)
-            number *= factor;
-        if (const auto text = productText(factors); text.find(' ') != text.npos)
-            sums.push_back(fmt::format("{} = {}", text, number));
-        return number;
-    };
-    const std::int64_t elements =
-        multiplied(sizesOf(program, group.nest, group.nest.elementDims()));
-    const std::int64_t once = schedule.form == Schedule::Form::column
-                                  ? schedule.lanesY
-                                  : multiplied({schedule.parts, schedule.team, schedule.vector});
-    const std::int64_t times = ceilDivide(elements, once);
-    if (elements == times * once)
-        sums.push_back(fmt::format("{} * {} = {}", times, once, elements));
-    else if (times == 1)
-        sums.push_back(fmt::format("{} <= {}", elements, once));
-    else
-        sums.push_back(fmt::format("{} * {} = {} < {} <= {} = {} * {}", times - 1, once,
-                                   (times - 1) * once, elements, times * once, times, once));
-    return fmt::format("{}", fmt::join(sums, ", "));
+    return schedule.heldText(productText(sizesOf(program, group.nest, group.nest.elementDims())),
+                             group.nest.elements());
 }
 
 SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group) {

@@ -50,10 +50,9 @@ std::string describeLoops(const Program &program, const ScheduledGroup &group);
 /// product of. Empty for tiles of a product.
 std::string describeAccesses(const Program &program, const ScheduledGroup &group);
 
-/// "5 * 90 = 450, 32 * 4 = 128, 3 * 128 = 384 < 450 <= 512 = 4 * 128": that the vectors that its
-/// schedule has in flight hold all elements of a row, of schedules that keep rows in registers: "8
-/// * 16 = 128" of 8 threads to a column. "y < 547 by 128, x < 128 by 32": what goes along and
-/// across tiles, and in which steps. Empty of others, which walk on.
+/// Schedule::heldText() of schedules that keep rows in registers, "held = cdiv(5 * 90, 32 * 4)".
+/// "y < 547 by 128, x < 128 by 32": what goes along and across tiles, and in which steps. Empty of
+/// others, which walk on.
 std::string describeCounts(const Program &program, const ScheduledGroup &group,
                            const Schedule &schedule);
 

@@ -32,7 +32,7 @@ KernelWriter::KernelWriter(const Program &program, const Group &group, const Nes
             span += std::abs(access.strides[d]) * (nest.dims[d].size - 1);
         reach = std::max(reach, span);
     }
-    const bool open = nest.runtimeOuter && !nest.dims.empty() && nest.dims[0].element;
+    const bool open = nest.openLength();
     // An open length gets room to grow; the unrolled tail may step past the end.
     indexType_ = reach < (open ? (1ll << 28) : (1ll << 31) - (1ll << 24)) ? "int" : "long long";
 }

@@ -196,7 +196,7 @@ class KernelWriter {
     /// Number of elements of a row: a number or the parameter n.
     std::string elementsText();
     std::string elementsExpression() const;
-    bool openLength() const { return n_.runtimeOuter && !n_.dims.empty() && n_.dims[0].element; }
+    bool openLength() const { return n_.openLength(); }
     std::map<int, std::string> vectors_; ///< store -> array that collects a vector of it
     /// Declares that array, "out0_y", of what is stored.
     void declareVector(int store, int width);

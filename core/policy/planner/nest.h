@@ -47,6 +47,8 @@ struct Nest {
     std::vector<int> elementDims() const;
     std::int64_t rows() const;     ///< product of row sizes
     std::int64_t elements() const; ///< product of element sizes
+    /// Whether a row is as long as an argument says.
+    bool openLength() const { return runtimeOuter && !dims.empty() && dims[0].element; }
     std::string rowsExpression() const;
     /// True when neighbouring positions in memory belong to different rows.
     bool column() const { return !dims.empty() && !dims.back().element && elements() > 1; }

@@ -40,6 +40,9 @@ __device__ __forceinline__ bool isBelow(T a, Index aPlace, T b, Index bPlace) {
 
 )cuda";
 
+constexpr const char *roundedUp =
+    "__host__ __device__ constexpr int cdiv(int a, int b) { return (a + b - 1) / b; }\n";
+
 /// "larger" or "smaller", by its sign and the name of its instruction.
 std::string extremeText(const char *name, const char *sign, const char *instruction) {
     constexpr const char *text =
@@ -332,6 +335,8 @@ std::string preludeText(const std::set<std::string> &helpers, const std::set<DTy
         text += "#include <cuda_bf16.h>\n";
     text += includes;
     const auto has = [&](const char *name) { return helpers.contains(name); };
+    if (has("cdiv"))
+        text += roundedUp;
     if (has("isAbove"))
         text += isAbove;
     if (has("isBelow"))

@@ -112,10 +112,8 @@ void rowOptions(const Facts &f, std::vector<Option> &out) {
             continue;
         Schedule s = rowSchedule(threads, static_cast<int>(team), vector, unroll);
         s.staged = true;
-        offer(out, option(s, least,
-                          fmt::format("one read: {} threads keep a row in registers, {} "
-                                      "elements each",
-                                      team, unroll * vector)));
+        offer(out,
+              option(s, least, fmt::format("one read: {} threads keep a row in registers", team)));
     }
     // Rows so long that hundreds of blocks would have to keep one: rather read again, from the
     // cache.

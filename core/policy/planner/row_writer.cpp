@@ -100,7 +100,7 @@ class RowWriter : public VectorWriter {
     void openVector(const std::vector<int> &roots, const std::vector<int> &stores) {
         if (s_.unroll > 1) {
             line("#pragma unroll");
-            open(fmt::format("for (int j = 0; j < {}; ++j)", s_.unroll));
+            open(fmt::format("for (int j = 0; j < {}; ++j)", inHandText()));
             line(fmt::format("[[maybe_unused]] const {} i = start + j * {};", indexType_,
                              s_.team * s_.vector));
         } else {
@@ -226,6 +226,7 @@ class RowWriter : public VectorWriter {
             rowCoordinates("row", "long long");
         }
         rowPointers(roots, stores);
+        declareHeld();
         if (oneTile())
             line(fmt::format("const {} start = {};", indexType_, startText()));
     }
@@ -234,7 +235,10 @@ class RowWriter : public VectorWriter {
         const std::string own = s_.vector == 1 ? "lane" : fmt::format("lane * {}", s_.vector);
         if (s_.parts == 1)
             return own;
-        return fmt::format("({})part * {} + {}", indexType_, tile(), own);
+        const std::int64_t each = static_cast<std::int64_t>(s_.team) * s_.vector;
+        return namesHeld()
+                   ? fmt::format("({})part * ({} * {}) + {}", indexType_, inHandText(), each, own)
+                   : fmt::format("({})part * {} + {}", indexType_, tile(), own);
     }
 
     /// Loads that passes use: kept for the whole kernel when the row is staged.

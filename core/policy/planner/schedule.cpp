@@ -2,13 +2,49 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/schedule.h"
 
+#include <fmt/ranges.h>
+
 #include <array>
+#include <vector>
 
 namespace cuda_agent::policy {
 
 namespace {
 constexpr std::array<std::string_view, 9> formNames{
     "row", "column", "loopRow", "loopColumn", "tile", "product", "tensor", "loopProduct", "order"};
+}
+
+std::vector<std::int64_t> Schedule::keptAtOnce() const {
+    std::vector<std::int64_t> factors{lanesY};
+    if (form != Form::column)
+        factors = {parts, team, vector};
+    std::erase(factors, 1);
+    return factors;
+}
+
+std::string Schedule::heldText(const std::string &elements, std::int64_t number) const {
+    const auto factors = keptAtOnce();
+    std::int64_t once = 1;
+    for (const auto factor : factors)
+        once *= factor;
+    const auto text = fmt::format("{}", fmt::join(factors, " * "));
+    if (!namesHeld())
+        return fmt::format("{} {} {}", elements, number == once ? "=" : "<",
+                           factors.empty() ? "1" : text);
+    if (factors.empty())
+        return "held = " + elements;
+    if (number % once != 0)
+        return fmt::format("held = cdiv({}, {})", elements, text);
+    return fmt::format("held = {} / {}", elements, factors.size() > 1 ? "(" + text + ")" : text);
+}
+
+std::string Schedule::textBesideHeld() const {
+    auto result = text();
+    if (namesHeld()) {
+        const auto number = fmt::format("-u{}", unroll);
+        result.erase(result.find(number), number.size());
+    }
+    return result;
 }
 
 std::string Schedule::text() const {

@@ -68,8 +68,20 @@ struct Schedule {
         return form == Form::product || form == Form::tensor || form == Form::loopProduct;
     }
 
+    /// Of schedules that keep rows: what the number of elements that all threads together take at
+    /// once is the product of, none of it 1.
+    std::vector<std::int64_t> keptAtOnce() const;
+    /// Whether kernels call the number of vectors that a thread keeps of a row `held` and say what
+    /// it comes of, see heldText(): what follows from a row's length need not be worked out.
+    bool namesHeld() const { return staged && unroll > 1; }
+    /// "held = cdiv(449, 51 * 256)" of a row of 449, or without a rest "held = 32 * 24 / (32 * 4)";
+    /// "449 < 128 * 4" or "512 = 128 * 4" where it is 1. `elements`: `number` as it is written.
+    std::string heldText(const std::string &elements, std::int64_t number) const;
+
     /// "row-t256-m32-v4-u2-p1-s", the form that `fromText` reads.
     std::string text() const;
+    /// The same without what `held` says.
+    std::string textBesideHeld() const;
     static Result<Schedule> fromText(std::string_view text);
     bool operator==(const Schedule &) const = default;
 };

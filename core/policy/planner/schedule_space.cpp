@@ -71,7 +71,7 @@ void mapOptions(const Facts &f, std::vector<Option> &out) {
         return tileOptions(f, out);
     if (f.nest.transposing)
         return transposingOptions(f, out);
-    const bool open = f.nest.runtimeOuter && !f.nest.dims.empty() && f.nest.dims[0].element;
+    const bool open = f.nest.openLength();
     if (!open && !f.nest.rowDims().empty() && f.elements < 256 * f.vector) {
         // Short rows: several per block. As few lanes idle as can be, then as few loads wait for
         // each other; a team reads whole lines.

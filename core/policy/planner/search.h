@@ -65,7 +65,7 @@ class SearchSpace {
         std::string positions; ///< as describePositions() says them
         SizeTexts sizes;       ///< see sizeTextsOf()
         std::string counts;    ///< as describeCounts() says them
-        std::string schedule;  ///< "row-t256-v4-u2-p0"
+        std::string schedule;  ///< "row-t256-v4-u2-p0"; see Schedule::textBesideHeld()
         std::string reason;    ///< "one read: the row stays in registers"
     };
     /// In the order in which they run; empty for a name that is none here.

@@ -79,9 +79,22 @@ void VectorWriter::storeVectors(const std::string &function) {
 std::string VectorWriter::declareInHand(int value) {
     std::string name = nameFor(value, true);
     line(fmt::format("{} {}{}{};", scalarType(p_.values[value].dtype), name,
-                     s_.unroll > 1 ? fmt::format("[{}]", s_.unroll) : "",
+                     s_.unroll > 1 ? fmt::format("[{}]", inHandText()) : "",
                      s_.vector > 1 ? fmt::format("[{}]", s_.vector) : ""));
     return name;
+}
+
+std::string VectorWriter::inHandText() const {
+    return namesHeld() ? "held" : fmt::to_string(s_.unroll);
+}
+
+void VectorWriter::declareHeld() {
+    if (!namesHeld())
+        return;
+    const auto text = s_.heldText(elementsText(), n_.elements());
+    if (text.find("cdiv") != text.npos)
+        out_.helpers.insert("cdiv");
+    line(fmt::format("constexpr int {};", text));
 }
 
 } // namespace cuda_agent::policy

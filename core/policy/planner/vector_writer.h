@@ -32,6 +32,11 @@ class VectorWriter : public KernelWriter {
     void storeVectors(const std::string &function = "storeVector");
     /// Declares an array with all that a thread has in hand of a value: [unroll][vector].
     std::string declareInHand(int value);
+    /// Vectors that a thread has in hand: a number or, once it is declared, `held`.
+    std::string inHandText() const;
+    /// Declares `held` where the schedule names it.
+    void declareHeld();
+    bool namesHeld() const { return s_.namesHeld() && !openLength(); }
 };
 
 } // namespace cuda_agent::policy

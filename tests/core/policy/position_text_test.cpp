@@ -230,12 +230,12 @@ TEST(CountText, SaysThatAScheduleHoldsARow) {
     const auto counts = [&](const char *schedule) {
         return describeCounts(fused.program, groups.at(0), *Schedule::fromText(schedule));
     };
-    EXPECT_EQ(counts("row-t128-m32-v1-u15-staged"),
-              "30 * 15 = 450, 14 * 32 = 448 < 450 <= 480 = 15 * 32");
-    EXPECT_EQ(counts("row-t128-m32-v2-u8-staged"),
-              "30 * 15 = 450, 32 * 2 = 64, 7 * 64 = 448 < 450 <= 512 = 8 * 64");
-    EXPECT_EQ(counts("row-t512-v1-u1-staged"), "30 * 15 = 450, 450 <= 512");
-    EXPECT_EQ(counts("column-t256-y9-v1-u50-staged"), "30 * 15 = 450, 50 * 9 = 450");
+    EXPECT_EQ(counts("row-t128-m32-v1-u15-staged"), "held = cdiv(30 * 15, 32)");
+    EXPECT_EQ(counts("row-t128-m32-v2-u8-staged"), "held = cdiv(30 * 15, 32 * 2)");
+    EXPECT_EQ(counts("row-t512-v1-u1-staged"), "30 * 15 < 512");
+    EXPECT_EQ(counts("column-t256-y9-v1-u50-staged"), "held = 30 * 15 / 9");
+    EXPECT_EQ(counts("row-t128-m1-v2-u225-staged"), "held = 30 * 15 / 2");
+    EXPECT_EQ(counts("column-t256-v1-u450-staged"), "held = 30 * 15");
     EXPECT_EQ(counts("row-t256-v4-u2"), "");
 }
 
