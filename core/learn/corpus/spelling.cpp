@@ -210,17 +210,6 @@ std::vector<std::pair<std::size_t, std::string>> kernelsIn(const std::string &te
     return result;
 }
 
-/// Whether what stands at `at` is what blocks are shared out by: "blockIdx.x % ",
-/// "blockIdx.x / 4u % ".
-bool countsParts(std::string_view text, std::size_t at) {
-    constexpr std::string_view name = "blockIdx.x ";
-    const auto line = text.substr(0, at);
-    const auto begin = line.rfind(name);
-    if (begin == line.npos || at < 2 || (line[at - 2] != '%' && line[at - 2] != '/'))
-        return false;
-    return line.find_first_not_of("0123456789u%/ ", begin + name.size()) == line.npos;
-}
-
 /// Nothing where it does not fit.
 std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
     std::int64_t result = 0;
@@ -289,8 +278,7 @@ bool SizeSpelling::stays(std::int64_t number, bool size) const {
             std::has_single_bit(static_cast<std::uint64_t>(number)));
 }
 
-std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
-                                   const Roundings &roundings, bool size) const {
+std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix, bool size) const {
     if (stays(number, size))
         return {};
     const auto factors = [&](const Product &of) {
@@ -303,20 +291,10 @@ std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
     };
     if (const auto found = products_.find(number); found != products_.end())
         return fmt::format("({})", factors(found->second));
-    if (const auto found = roundings.find(number); found != roundings.end() && suffix.empty())
-        return found->second;
     if (number < leastMultiple || std::has_single_bit(static_cast<std::uint64_t>(number)))
         return {};
-    for (const auto blocks : blocks_) { // of what each of them has, or walks at once
-        const auto each = number / blocks;
-        if (number % blocks != 0 || each <= 1)
-            continue;
-        auto text = spelling(each, suffix, {}, size);
-        if (text.empty() && !stays(each, false))
-            continue;
-        text = text.empty() ? fmt::format("{}{}", each, suffix) : bare(std::move(text));
-        return fmt::format("({}{} * {})", blocks, suffix, text);
-    }
+    if (auto text = timesBlocks(number, suffix, size); !text.empty())
+        return text;
     for (const auto part : sizes_) {
         if (part >= number)
             continue;
@@ -335,6 +313,21 @@ std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix,
             return fmt::format("({}{} + {})", number - more, suffix, more);
         if (prompt_.contains(number + more))
             return fmt::format("({}{} - {})", number + more, suffix, more);
+    }
+    return {};
+}
+
+std::string SizeSpelling::timesBlocks(std::int64_t number, std::string_view suffix,
+                                      bool size) const {
+    for (const auto blocks : blocks_) {
+        const auto each = number / blocks;
+        if (number % blocks != 0 || each <= 1)
+            continue;
+        auto text = spelling(each, suffix, size);
+        if (text.empty() && !stays(each, false))
+            continue;
+        text = text.empty() ? fmt::format("{}{}", each, suffix) : bare(std::move(text));
+        return fmt::format("({}{} * {})", blocks, suffix, text);
     }
     return {};
 }
@@ -382,22 +375,22 @@ std::string SizeSpelling::told(std::string_view text, std::size_t at, std::int64
     }
 }
 
-std::string SizeSpelling::kernels(const std::string &text, const Roundings &roundings,
-                                  const policy::SizeTexts *sizes) const {
+std::string SizeSpelling::kernels(const std::string &text, const policy::SizeTexts *sizes) const {
     return replaced(text, [&](const Number &number) -> std::string {
         const auto line = text.rfind('\n', number.at) + 1; // of npos: 0
         if (text.find_first_not_of(' ', line) == text.find('#', line))
             return {}; // a directive's
-        // "held = cdiv(449, 32)": a row's length, and what a schedule has
         const auto before = std::string_view(text).substr(line, number.at - line);
-        if (const auto held = before.find(" held = "); held != before.npos) {
-            const bool length = before.ends_with("held = ") || before.ends_with("held = cdiv(");
-            return length && sizes != nullptr ? bare(loopText(*sizes, number.value, false)) : "";
+        if (before.ends_with("start += ")) // what a schedule has, whatever a row has
+            return stays(number.value, false) ? ""
+                                              : timesBlocks(number.value, number.suffix, false);
+        // "constexpr int held = cdiv(449, 32)": a row's length, and what a schedule has
+        if (before.find("constexpr int ") != before.npos) {
+            if (!before.ends_with(" = ") && !before.ends_with(" = cdiv("))
+                return {};
+            const auto length = sizes != nullptr ? loopText(*sizes, number.value, false) : "";
+            return bare(length.empty() ? spelling(number.value, "", true) : length);
         }
-        // "blockIdx.x % 3": parts of a row, however few
-        const auto rounded = roundings.find(number.value);
-        if (rounded != roundings.end() && countsParts(text, number.at))
-            return rounded->second;
         const bool whole = number.suffix == ".0f";
         const auto suffix = whole || number.suffix.empty() ? suffixOf(number.value) : number.suffix;
         std::string spelled;
@@ -411,7 +404,7 @@ std::string SizeSpelling::kernels(const std::string &text, const Roundings &roun
         const bool size =
             number.suffix == "u" || strides(text, number.at) || dividesPosition(text, number.at);
         if (spelled.empty())
-            spelled = spelling(number.value, suffix, roundings, size);
+            spelled = spelling(number.value, suffix, size);
         return whole && !spelled.empty() ? "(float)" + spelled : spelled;
     });
 }
@@ -421,7 +414,7 @@ std::string SizeSpelling::expression(const std::string &text,
     const auto each = [&](const std::string &words) {
         return replaced(words, [&](const Number &number) { // which has 64 bits there
             const bool divisor = number.at > 1 && words.compare(number.at - 2, 2, ", ") == 0;
-            return number.suffix.empty() ? spelling(number.value, "", {}, !divisor) : std::string();
+            return number.suffix.empty() ? spelling(number.value, "", !divisor) : std::string();
         });
     };
     const auto asTold = [&](const std::string &words) {
@@ -450,7 +443,7 @@ std::string SizeSpelling::expression(const std::string &text,
 
 std::string SizeSpelling::sizes(const std::string &text) const {
     return replaced(text, [&](const Number &number) {
-        return number.suffix.empty() ? spelling(number.value, "", {}, true) : std::string();
+        return number.suffix.empty() ? spelling(number.value, "", true) : std::string();
     });
 }
 
@@ -462,7 +455,7 @@ void SizeSpelling::expressions(Json &plan, const policy::SizeTexts *sizes) const
             for (Json &size : value) {
                 if (!size.is_number_integer())
                     continue;
-                if (auto text = spelling(size.get<std::int64_t>(), "", {}, true); !text.empty())
+                if (auto text = spelling(size.get<std::int64_t>(), "", true); !text.empty())
                     size = bare(std::move(text));
             }
         else if (value.is_structured())
@@ -472,48 +465,13 @@ void SizeSpelling::expressions(Json &plan, const policy::SizeTexts *sizes) const
     }
 }
 
-SizeSpelling::Roundings SizeSpelling::roundingsOf(const Json &steps,
-                                                  const policy::SizeTexts *sizes) const {
-    Roundings roundings;
-    const auto text = steps.dump();
-    constexpr std::string_view call = "cdiv";
-    for (auto at = text.find("cdiv("); at != text.npos; at = text.find("cdiv(", at + 1)) {
-        const auto arguments = cutAt(bare(parenthesised(text.substr(at + call.size()))), ", ");
-        const auto of = arguments.size() == 2 ? valueOf(arguments[0]) : std::nullopt;
-        const auto by = arguments.size() == 2 ? valueOf(arguments[1]) : std::nullopt;
-        if (!of || !by || *of <= 0 || *by <= 0)
-            continue;
-        auto inner = sizes != nullptr ? loopText(*sizes, *of, false) : std::string();
-        if (inner.empty())
-            inner = spelling(*of, suffixOf(*of), {}, true);
-        roundings.try_emplace(
-            (*of - 1) / *by + 1,
-            fmt::format("(({} - 1) / {} + 1)", inner.empty() ? fmt::to_string(*of) : inner, *by));
-    }
-    const Roundings single = roundings;
-    for (auto a = single.begin(); a != single.end(); ++a)
-        for (auto b = std::next(a); b != single.end(); ++b)
-            roundings.try_emplace(a->first * b->first,
-                                  fmt::format("({} * {})", a->second, b->second));
-    return roundings;
-}
-
 CandidateText SizeSpelling::spelled(CandidateText candidate) const {
     const auto begins = kernelsIn(candidate.kernels);
-    const Json steps =
-        candidate.plan.is_object() ? candidate.plan.value("steps", Json::array()) : Json::array();
-    std::map<const policy::SizeTexts *, Json> stepsOf; // by part
-    for (const Json &step : steps)
-        stepsOf[partOf(step.value("entry", ""))].push_back(step);
-    stepsOf[nullptr] = candidate.plan; // of a kernel of no part any step may be
-    std::map<const policy::SizeTexts *, Roundings> roundings;
-    for (const auto &[sizes, own] : stepsOf)
-        roundings[sizes] = roundingsOf(own, sizes);
     std::string text;
     std::size_t done = 0;
     const auto add = [&](std::size_t end, const std::string &kernel) {
         const auto *sizes = kernel.empty() ? nullptr : partOf(kernel);
-        text += kernels(candidate.kernels.substr(done, end - done), roundings[sizes], sizes);
+        text += kernels(candidate.kernels.substr(done, end - done), sizes);
         done = end;
     };
     std::string name;

@@ -26,7 +26,8 @@ namespace cuda_agent::learn {
 /// so that a model derives them once. Other numbers from 10 on are spelled where the prompt does
 /// not show them: products of neighbouring dimensions of one of the task's tensors, products with
 /// one dimension less one, small multiples of these and of the parts that the schedule cuts rows
-/// into, what the plan rounds up, "cdiv(154936, 2048)", and what a border adds to a size. Powers of
+/// into, and what a border adds to a size. Of what a kernel names, "constexpr int parts =
+/// cdiv(154936, 2048)", the length is spelled and the rest is the schedule's. Powers of
 /// two up to 16384 and the numbers of the schedule's name are the schedule's own choice and stay,
 /// where they are no strides or divisors of loops, "k0 * 4096", "row % 4096u", or factors in the
 /// plan. A number that could be several things is spelled as the first, in the order of the graph's
@@ -49,25 +50,22 @@ class SizeSpelling {
         std::vector<std::int64_t> factors;
         bool lessOne = false;
     };
-    /// By its value what is rounded up: "((2795 - 1) / 1024 + 1)", and products of two such.
-    using Roundings = std::map<std::int64_t, std::string>;
 
     void addShape(const std::vector<std::int64_t> &shape);
     /// `size`: it is one of a tensor, never one of the schedule's.
     bool stays(std::int64_t number, bool size) const;
     /// Empty: as it is. `suffix` of each factor: "", "u", "LL".
-    std::string spelling(std::int64_t number, std::string_view suffix, const Roundings &roundings,
-                         bool size) const;
+    std::string spelling(std::int64_t number, std::string_view suffix, bool size) const;
+    /// As a multiple of the parts that the schedule cuts rows into: of what each of them has, or
+    /// walks at once. Empty where it is none.
+    std::string timesBlocks(std::int64_t number, std::string_view suffix, bool size) const;
     /// The part that a kernel of that name, or what is in front of it, belongs to, or nothing.
     const policy::SizeTexts *partOf(std::string_view kernel) const;
     /// As the thought tells it, where the number at `at` of `text` is a stride, an offset or a
     /// loop.
     std::string told(std::string_view text, std::size_t at, std::int64_t number,
                      const policy::SizeTexts &sizes) const;
-    /// What steps of a plan, or any part of one, round up.
-    Roundings roundingsOf(const Json &steps, const policy::SizeTexts *sizes) const;
-    std::string kernels(const std::string &text, const Roundings &roundings,
-                        const policy::SizeTexts *sizes) const;
+    std::string kernels(const std::string &text, const policy::SizeTexts *sizes) const;
     std::string expression(const std::string &text, const policy::SizeTexts *sizes) const;
     void expressions(Json &plan, const policy::SizeTexts *sizes) const;
 

@@ -534,6 +534,12 @@ std::string KernelWriter::elementsExpression() const {
                       : fmt::format("{} * {}", n_.dims[0].expression, inner);
 }
 
+void KernelWriter::declareSteps(const std::string &name, std::int64_t length,
+                                const std::string &step) {
+    out_.helpers.insert("cdiv");
+    line(fmt::format("constexpr int {} = cdiv({}, {});", name, length, step));
+}
+
 std::string KernelWriter::elementsText() {
     if (!openLength())
         return std::to_string(n_.elements());

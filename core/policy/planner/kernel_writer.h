@@ -197,6 +197,9 @@ class KernelWriter {
     std::string elementsText();
     std::string elementsExpression() const;
     bool openLength() const { return n_.openLength(); }
+    /// Declares how many steps go along `length` elements, "constexpr int parts = cdiv(900, 4 *
+    /// 32);". `step`: its elements.
+    void declareSteps(const std::string &name, std::int64_t length, const std::string &step);
     std::map<int, std::string> vectors_; ///< store -> array that collects a vector of it
     /// Declares that array, "out0_y", of what is stored.
     void declareVector(int store, int width);

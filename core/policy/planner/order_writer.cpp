@@ -138,8 +138,9 @@ class OrderWriter : public KernelWriter {
         line("extern __shared__ __align__(16) unsigned char shared[];");
         line(fmt::format("{0} *at = reinterpret_cast<{0} *>(shared);", ranked()));
         if (tiles > 1) {
-            line(fmt::format("const long long firstRow = (long long)(blockIdx.x / {});", tiles));
-            line(fmt::format("const int start = (int)(blockIdx.x % {}) * {};", tiles, chunk()));
+            declareSteps("tiles", shape_.length, std::to_string(chunk()));
+            line("const long long firstRow = (long long)(blockIdx.x / tiles);");
+            line(fmt::format("const int start = (int)(blockIdx.x % tiles) * {};", chunk()));
         } else {
             line(
                 fmt::format("const long long firstRow = (long long)blockIdx.x * {};", s_.rowsEach));
@@ -155,7 +156,8 @@ class OrderWriter : public KernelWriter {
             handOver();
         Launch launch;
         launch.block[0] = s_.threads;
-        launch.grid[0] = tiles > 1 ? fmt::format("{} * {}", n_.rowsExpression(), tiles)
+        launch.grid[0] = tiles > 1 ? fmt::format("{} * cdiv({}, {})", n_.rowsExpression(),
+                                                 shape_.length, chunk())
                                    : fmt::format("cdiv({}, {})", n_.rowsExpression(), s_.rowsEach);
         launch.shared = static_cast<int>((alone() ? 2 : s_.rowsEach) * chunk() * shape_.bytes);
         endKernel(launch);

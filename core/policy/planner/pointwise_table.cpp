@@ -142,11 +142,12 @@ std::string pointwiseText(const std::string &op, const std::vector<std::string> 
 bool isReserved(const std::string &name, bool doublePrecision) {
     // What operators of PyTorch are called, or may come to be.
     static const std::set<std::string> words{
-        "all",  "and",    "any",    "at",     "begin", "bool",     "char",  "count", "default",
-        "cdiv", "delete", "double", "end",    "first", "float",    "held",  "int",   "lane",
-        "last", "long",   "mask",   "max",    "min",   "new",      "not",   "or",    "own",
-        "part", "rest",   "row",    "rows",   "short", "signed",   "start", "state", "step",
-        "sum",  "switch", "this",   "thread", "union", "unsigned", "width", "xor"};
+        "all",    "and",     "any",    "at",       "begin", "bool",  "cdiv",   "char",
+        "count",  "default", "delete", "double",   "end",   "first", "float",  "held",
+        "int",    "lane",    "last",   "long",     "mask",  "max",   "min",    "new",
+        "not",    "or",      "own",    "part",     "parts", "rest",  "row",    "rows",
+        "short",  "signed",  "start",  "state",    "step",  "sum",   "switch", "this",
+        "thread", "tiles",   "union",  "unsigned", "width", "xor"};
     static const std::set<std::string> floats = functionsOf(false), doubles = functionsOf(true);
     return words.contains(name) || (doublePrecision ? doubles : floats).contains(name);
 }

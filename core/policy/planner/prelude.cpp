@@ -41,7 +41,7 @@ __device__ __forceinline__ bool isBelow(T a, Index aPlace, T b, Index bPlace) {
 )cuda";
 
 constexpr const char *roundedUp =
-    "__host__ __device__ constexpr int cdiv(int a, int b) { return (a + b - 1) / b; }\n";
+    "__device__ constexpr long long cdiv(long long a, long long b) { return (a + b - 1) / b; }\n";
 
 /// "larger" or "smaller", by its sign and the name of its instruction.
 std::string extremeText(const char *name, const char *sign, const char *instruction) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/vector_writer.h"
 
+#include <bit>
+
 namespace cuda_agent::policy {
 
 namespace {
@@ -73,6 +75,14 @@ class RowWriter : public VectorWriter {
         return elementDims_.empty() ? 0 : access.strides[elementDims_.back()];
     }
     std::int64_t tile() const { return static_cast<std::int64_t>(s_.team) * s_.unroll * s_.vector; }
+    /// `times` tiles: "7 * 256" of 7 vectors each, which nobody has to multiply.
+    std::string tilesText(std::int64_t times) const {
+        const int once = s_.team * s_.vector;
+        if (once == 1 || std::has_single_bit(static_cast<unsigned>(s_.unroll)))
+            return std::to_string(times * tile());
+        const auto text = fmt::format("{} * {}", s_.unroll, once);
+        return times == 1 ? text : fmt::format("{} * {}", times, text);
+    }
     int rowsPerBlock() const { return s_.threads / s_.team; }
     bool oneTile() const { return s_.staged || s_.parts == 0; }
     bool guarded() const {
@@ -196,12 +206,14 @@ class RowWriter : public VectorWriter {
         line(fmt::format("const int lane = {};", lane));
         std::string block = "(long long)blockIdx.x";
         if (s_.parts != 1) {
-            std::string parts = std::to_string(s_.parts);
-            if (s_.parts == 0 && !openLength())
-                parts = std::to_string((n_.elements() + tile() - 1) / tile());
             if (rowDims_.empty()) {
                 line("const long long part = blockIdx.x;");
             } else {
+                std::string parts = std::to_string(s_.parts);
+                if (s_.parts == 0) {
+                    parts = "parts";
+                    declareSteps(parts, n_.elements(), tilesText(1));
+                }
                 line(fmt::format("const int part = blockIdx.x % {};", parts));
                 block = fmt::format("blockIdx.x / {}", parts);
             }
@@ -238,7 +250,7 @@ class RowWriter : public VectorWriter {
         const std::int64_t each = static_cast<std::int64_t>(s_.team) * s_.vector;
         return namesHeld()
                    ? fmt::format("({})part * ({} * {}) + {}", indexType_, inHandText(), each, own)
-                   : fmt::format("({})part * {} + {}", indexType_, tile(), own);
+                   : fmt::format("({})part * {} + {}", indexType_, tilesText(1), own);
     }
 
     /// Loads that passes use: kept for the whole kernel when the row is staged.
@@ -273,9 +285,8 @@ class RowWriter : public VectorWriter {
         push();
         if (oneTile())
             return;
-        const std::int64_t stride = tile() * s_.parts;
         open(fmt::format("for ({} start = {}; start < {}; start += {})", indexType_, startText(),
-                         elementsText(), stride));
+                         elementsText(), tilesText(s_.parts)));
     }
     void closeTiles() {
         if (!oneTile())
@@ -376,7 +387,8 @@ class RowWriter : public VectorWriter {
         result.block[0] = s_.threads;
         const std::string rows = n_.rowsExpression();
         if (s_.parts == 0) {
-            const std::string tiles = fmt::format("cdiv({}, {})", elementsExpression(), tile());
+            const std::string tiles =
+                fmt::format("cdiv({}, {})", elementsExpression(), tilesText(1));
             result.grid[0] = rowDims_.empty() ? tiles : fmt::format("{} * {}", rows, tiles);
         } else if (rowsPerBlock() > 1) {
             result.grid[0] = fmt::format("cdiv({}, {})", rows, rowsPerBlock());

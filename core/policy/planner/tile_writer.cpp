@@ -177,14 +177,15 @@ class TileWriter : public VectorWriter {
 
     void prologue(const std::vector<int> &roots, const std::vector<int> &stores) {
         bufferParameters(roots, stores);
-        const std::int64_t tilesAlong = (length(n_.along) + s_.along - 1) / s_.along;
-        const std::int64_t tilesAcross = (length(n_.across) + s_.across - 1) / s_.across;
-        line(fmt::format("const {} alongStart = ({})(blockIdx.x % {}u * {}u);", indexType_,
-                         indexType_, tilesAlong, s_.along));
-        line(fmt::format("const {} acrossStart = ({})(blockIdx.x / {}u % {}u * {}u);", indexType_,
-                         indexType_, tilesAlong, tilesAcross, s_.across));
+        declareSteps("tilesAlong", length(n_.along), std::to_string(s_.along));
+        declareSteps("tilesAcross", length(n_.across), std::to_string(s_.across));
+        line(fmt::format("const {0} alongStart = ({0})(blockIdx.x % tilesAlong * {1});", indexType_,
+                         s_.along));
+        line(fmt::format("const {0} acrossStart = ({0})(blockIdx.x / tilesAlong % tilesAcross * "
+                         "{1});",
+                         indexType_, s_.across));
         if (!rowDims_.empty()) {
-            line(fmt::format("const long long row = blockIdx.x / {}u;", tilesAlong * tilesAcross));
+            line("const long long row = blockIdx.x / (tilesAlong * tilesAcross);");
             rowCoordinates("row", "long long");
         }
         rowPointers(roots, stores);

@@ -68,11 +68,14 @@ TEST(CorpusSpelling, StridesAndDivisorsOfLoopsAreSizes) {
               "in1: (64 * 64), 64, 1; in0 + 181: (856 * 181), 1");
 }
 
-TEST(CorpusSpelling, PartsOfARowAreWhatTheGridSays) {
-    const SizeSpelling spelling(taskOf({{1024, 2795}}), "1024, 2795", "");
-    const Json plan{{"grid", {"1024 * cdiv(2795, 1024)"}}};
-    EXPECT_EQ(spelling.spelled({"blockIdx.x % 3; blockIdx.x / 3; i % 3", plan}).kernels,
-              "blockIdx.x % ((2795 - 1) / 1024 + 1); blockIdx.x / ((2795 - 1) / 1024 + 1); i % 3");
+TEST(CorpusSpelling, WhatAKernelNamesHasTheRowsLength) {
+    const SizeSpelling spelling(taskOf({{1024, 856, 181}, {48, 32}}), "856, 181, 1024", "");
+    const auto kernels = [&](const char *text) { return spelling.spelled({text, {}}).kernels; };
+    EXPECT_EQ(kernels("    constexpr int parts = cdiv(154936, 7 * 512);"),
+              "    constexpr int parts = cdiv(856 * 181, 7 * 512);");
+    EXPECT_EQ(kernels("    constexpr int held = 154936 / (1536 * 2);"),
+              "    constexpr int held = 856 * 181 / (1536 * 2);");
+    EXPECT_EQ(kernels("start < 154936; start += 1536)"), "start < (856 * 181); start += 1536)");
 }
 
 TEST(CorpusSpelling, WritesWhatThePlanRoundsUp) {
@@ -82,8 +85,6 @@ TEST(CorpusSpelling, WritesWhatThePlanRoundsUp) {
                        {"args", {{{"buffer", "in0"}}, {{"int64", "167 * 154936"}}}},
                        {"block", {512}}}}},
                     {"requires", {"in0.shape[1] == 856", "in0.numel == 154936"}}};
-    EXPECT_EQ(spelled("blockIdx.x % 76 + 154936", plan),
-              "blockIdx.x % (((856 * 181) - 1) / 2048 + 1) + (856 * 181)");
     const SizeSpelling spelling(taskOf({{1024, 856, 181}}), "856, 181, 1024", "");
     const auto steps = spelling.spelled({"", plan}).plan;
     EXPECT_EQ(steps["steps"][0]["grid"], Json({"in2.shape[0] * cdiv((856 * 181), 2048)", 7}));
@@ -156,15 +157,10 @@ TEST(CorpusSpelling, LaunchesByTheSameWords) {
     EXPECT_EQ(plan("map1", "310 * cdiv(15 * (4 * 4), 64)"), "310 * cdiv(8 * 30, 64)");
     EXPECT_EQ(plan("map12", "cdiv(240, 64) * 310"), "310 * cdiv(4 * 60, 64)");
     EXPECT_EQ(plan("map12", "in0.shape[0] * cdiv(240, 64)"), "in0.shape[0] * cdiv(4 * 60, 64)");
-    const std::string kernel =
-        "extern \"C\" __global__ void map12(\nblockIdx.x / 4u % 5u; blockIdx.x / 20u";
-    const Json steps{
-        {"steps", {{{"entry", "map12"}, {"grid", {"cdiv(240, 64) * cdiv(310, 64)"}}}}}};
-    EXPECT_TRUE(spelling.spelled({kernel, steps})
-                    .kernels.ends_with("blockIdx.x / (((4 * 60) - 1) / 64 + 1) % ((310 - 1) / 64 + "
-                                       "1); blockIdx.x / ((((4 * 60) - 1) / 64 + 1) * ((310 - 1) / "
-                                       "64 + 1))"))
-        << spelling.spelled({kernel, steps}).kernels;
+    EXPECT_EQ(plan("map12", "310 * cdiv(240, 7 * 64)"), "310 * cdiv(4 * 60, 7 * 64)");
+    const std::string kernel = "extern \"C\" __global__ void map12(\n";
+    EXPECT_EQ(spelling.spelled({kernel + "constexpr int tilesAlong = cdiv(240, 64);", {}}).kernels,
+              kernel + "constexpr int tilesAlong = cdiv(4 * 60, 64);");
 }
 
 } // namespace
