@@ -18,11 +18,11 @@ namespace {
 
 /// All that preludes of products and attention may have, and what these tests' kernels use besides.
 const std::set<std::string> everything{
-    "widen",      "loadVector",   "storeVector",    "product",         "tensor",
-    "attention",  "windows",      "channelWindows", "tensorAttention", "padded",
-    "neighbours", "sumsInBlocks", "float32",        "float16",         "bfloat16",
-    "alongK",     "floatAcross",  "shortAcross",    "rounded",         "split",
-    "whole"};
+    "cdiv",     "widen",      "loadVector",   "storeVector",    "product",
+    "tensor",   "attention",  "windows",      "channelWindows", "tensorAttention",
+    "padded",   "neighbours", "sumsInBlocks", "float32",        "float16",
+    "bfloat16", "alongK",     "floatAcross",  "shortAcross",    "rounded",
+    "split",    "whole"};
 
 /// How often the compiler's output for Hopper has each instruction that computes, moves data or
 /// waits. How addresses are worked out, in which order, and rarely by how many loads, differs from
