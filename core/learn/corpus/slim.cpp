@@ -114,6 +114,8 @@ std::optional<std::string> constantOf(std::string_view line) {
     if (equals == text.npos)
         return std::nullopt;
     const auto value = text.substr(equals + 3);
+    if (value.find(" = ") != value.npos) // it declares others, too
+        return std::nullopt;
     // What threads do together, or to memory, is done whoever reads the result.
     for (const char *effect : {"sync", "atomic", "++", "--", "asm", "Blocks", "Block(", "Lanes"})
         if (value.find(effect) != value.npos)

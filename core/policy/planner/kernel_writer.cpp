@@ -418,8 +418,7 @@ bool KernelWriter::readsAskedInRuns(int load) const {
 }
 
 std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {
-    std::vector<int> loads;
-    std::set<int> seen;
+    std::set<int> loads, seen;
     const std::function<void(int)> visit = [&](int id) {
         if (!seen.insert(id).second || recall(id) != nullptr || perRow(id))
             return;
@@ -427,14 +426,26 @@ std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {
         const Value &value = p_.values[id];
         if (value.kind == Kind::load &&
             (s_.vector == 1 || value.args.empty() || readsAskedInRuns(id)))
-            loads.push_back(id);
+            loads.insert(id);
         for (const int arg : p_.values[id].args)
             visit(arg);
     };
     for (const int root : roots)
         visit(root);
-    std::ranges::sort(loads);
-    return loads;
+    // As parameters, but what says where something is read before it.
+    std::vector<int> ordered;
+    std::set<int> taken;
+    const std::function<void(int)> take = [&](int id) {
+        if (!loads.contains(id) || !taken.insert(id).second)
+            return;
+        for (const int other : reachableFrom(p_, p_.values[id].args))
+            take(other);
+        ordered.push_back(id);
+    };
+    for (const auto &ids : {loadsFor(roots), std::vector<int>(loads.begin(), loads.end())})
+        for (const int id : ids)
+            take(id);
+    return ordered;
 }
 
 void KernelWriter::hoist(const std::vector<int> &roots) {

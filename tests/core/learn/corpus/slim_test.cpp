@@ -72,6 +72,14 @@ TEST(CorpusSlim, TakesTheBranchOfTheCpu) {
     EXPECT_NE(text.find("{ CUDA_AGENT_REASSOCIATE y[r1] += 1; }"), text.npos);
 }
 
+TEST(CorpusSlim, LinesThatDeclareSeveralStay) {
+    const char *text = "void f(int *y) {\n"
+                       "    const int lane = threadIdx.x % 32, row = 4 + y[1];\n"
+                       "    y[row] = 1;\n"
+                       "}";
+    EXPECT_EQ(slimKernels(text, device::Kind::cuda), text);
+}
+
 TEST(CorpusSlim, PlansAreWithoutOnes) {
     const Json plan{{"version", 1},
                     {"name", "0|row"},
