@@ -131,7 +131,7 @@ Result<double> launchTime(CudaContext &context, CudaTimer &timer) {
         CUDA_AGENT_TRY(driver.check(
             driver.cuMemsetD32Async(flushed.address(), 0, bytes / 4, context.stream()), "memset"));
         CUDA_AGENT_TRY(timer.start());
-        CUDA_AGENT_TRY(context.launch("nothing", 1, nullptr));
+        CUDA_AGENT_TRY(context.launch("empty", 1, nullptr));
         CUDA_AGENT_ASSIGN(seconds, timer.stop());
         spans.push_back(seconds);
     }

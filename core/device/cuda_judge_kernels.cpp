@@ -357,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(256) read_shared(u32 rounds, u32 *r
         *result = found;
 }
 
-extern "C" __global__ void __launch_bounds__(256) nothing() {}
+extern "C" __global__ void __launch_bounds__(256) empty() {}
 
 extern "C" __global__ void __launch_bounds__(256) multiply_add(float *result, int rounds) {
     float sums[16];
