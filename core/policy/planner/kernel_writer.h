@@ -112,6 +112,8 @@ class KernelWriter {
     std::string valueOf(int value);
     /// The same, what it needs in the order in which it needs it.
     std::string evaluate(int value);
+    /// Of a condition that joins others: all of them, "t0 >= 3 && t0 < 43".
+    std::string conditionText(int value);
     /// Whether `code`, a result of a sum or scan that is an operator of the task, is to be read
     /// under the operator's name: it lies in a struct, or is computed where it is read.
     bool wantsName(int value, const std::string &code) const;
