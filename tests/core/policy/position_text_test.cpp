@@ -216,7 +216,23 @@ TEST(PositionText, KernelsCallWhatIsReadAsItIsTold) {
     const std::string &source = files.files.at("kernels/planner.cu");
     EXPECT_NE(source.find(" = sinf(in0_x2"), source.npos) << source;
     EXPECT_NE(source.find("*in0_x_row = in0 + row * 32768 + 256;"), source.npos) << source;
-    EXPECT_NE(source.find("loadVector(in0_x, in0_x_row + "), source.npos) << source;
+    const auto begin = source.find("loadVector(in0_x, in0_x_row + ");
+    EXPECT_LT(begin, source.find("loadVector(in0_x2, in0_x2_row + ")) << source;
+}
+
+TEST(PositionText, KernelsAskForAPlaceInOneLine) {
+    GraphWriter g;
+    const Json x = g.input(f32({64, 30, 40}));
+    const TensorType type = f32({64, 34, 46});
+    const Json padded = g.op("constant_pad_nd.default", type, x, Json{3, 3, 2, 2}, 9.0);
+    const Fused fused = fuse(lowered(g.returning({g.op("sin.default", type, padded)})), {});
+    Schedule schedule;
+    schedule.parts = 0;
+    const auto files = makeCandidate(fused, groupsOf(fused, false), {schedule}, "name", {});
+    const std::string &source = files.files.at("kernels/planner.cu");
+    EXPECT_NE(source.find("const bool t0 = r0 >= 2 && r0 < 32 && r1 >= 3 && r1 < 43;"), source.npos)
+        << source;
+    EXPECT_NE(source.find("constexpr int parts = cdiv(1564, 256);"), source.npos) << source;
 }
 
 TEST(CountText, SaysThatAScheduleHoldsARow) {
