@@ -220,9 +220,12 @@ class PositionText {
             const Value &one = program_.values[arg];
             return of(arg, !joins && !(sum && one.kind == Kind::pointwise && one.op == "mul"));
         };
+        std::string right = border == borders_.end() ? part(value.args[1]) : border->second;
+        const bool less = value.op == "add" && right.starts_with('-');
+        if (less)
+            right.erase(0, 1);
         const auto text =
-            fmt::format("{} {} {}", part(value.args[0]), sign->second,
-                        border == borders_.end() ? part(value.args[1]) : border->second);
+            fmt::format("{} {} {}", part(value.args[0]), less ? "-" : sign->second, right);
         return inside ? fmt::format("({})", text) : text;
     }
 

@@ -198,7 +198,12 @@ std::string KernelWriter::evaluate(int id) {
                 out_.helpers.insert("floorModulo");
             if (value.op == "hypot")
                 out_.helpers.insert("hypotenuse");
-            code = pointwiseText(value.op, operands, type == "double");
+            // "r1 - 303" rather than "r1 + (-303)"
+            const bool less = value.op == "add" && operands[1].starts_with("(-") &&
+                              p_.values[value.args[1]].kind == Kind::constant;
+            if (less)
+                operands[1] = operands[1].substr(2, operands[1].size() - 3);
+            code = pointwiseText(less ? "sub" : value.op, operands, type == "double");
         }
         break;
     }
