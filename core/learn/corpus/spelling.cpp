@@ -386,7 +386,7 @@ std::string SizeSpelling::kernels(const std::string &text, const policy::SizeTex
                                               : timesBlocks(number.value, number.suffix, false);
         // "constexpr int held = cdiv(449, 32)": a row's length, and what a schedule has
         if (before.find("constexpr int ") != before.npos) {
-            if (!before.ends_with(" = ") && !before.ends_with(" = cdiv("))
+            if (!before.ends_with(" held = ") && !before.ends_with(" = cdiv("))
                 return {};
             const auto length = sizes != nullptr ? loopText(*sizes, number.value, false) : "";
             return bare(length.empty() ? spelling(number.value, "", true) : length);

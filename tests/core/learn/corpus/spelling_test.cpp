@@ -75,6 +75,7 @@ TEST(CorpusSpelling, WhatAKernelNamesHasTheRowsLength) {
               "    constexpr int parts = cdiv(856 * 181, 7 * 512);");
     EXPECT_EQ(kernels("    constexpr int held = 154936 / (1536 * 2);"),
               "    constexpr int held = 856 * 181 / (1536 * 2);");
+    EXPECT_EQ(kernels("    constexpr int shortRun = 1536;"), "    constexpr int shortRun = 1536;");
     EXPECT_EQ(kernels("start < 154936; start += 1536)"), "start < (856 * 181); start += 1536)");
 }
 
