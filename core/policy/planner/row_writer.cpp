@@ -74,13 +74,13 @@ class RowWriter : public VectorWriter {
     std::int64_t lastStride(const Access &access) const {
         return elementDims_.empty() ? 0 : access.strides[elementDims_.back()];
     }
-    std::int64_t tile() const { return static_cast<std::int64_t>(s_.team) * s_.unroll * s_.vector; }
+    int atOnce() const { return s_.team * s_.vector; } ///< elements of a team's vectors
+    std::int64_t tile() const { return static_cast<std::int64_t>(atOnce()) * s_.unroll; }
     /// `times` tiles: "7 * 256" of 7 vectors each, which nobody has to multiply.
     std::string tilesText(std::int64_t times) const {
-        const int once = s_.team * s_.vector;
-        if (once == 1 || std::has_single_bit(static_cast<unsigned>(s_.unroll)))
+        if (atOnce() == 1 || std::has_single_bit(static_cast<unsigned>(s_.unroll)))
             return std::to_string(times * tile());
-        const auto text = fmt::format("{} * {}", s_.unroll, once);
+        const auto text = fmt::format("{} * {}", s_.unroll, atOnce());
         return times == 1 ? text : fmt::format("{} * {}", times, text);
     }
     int rowsPerBlock() const { return s_.threads / s_.team; }
@@ -111,8 +111,8 @@ class RowWriter : public VectorWriter {
         if (s_.unroll > 1) {
             line("#pragma unroll");
             open(fmt::format("for (int j = 0; j < {}; ++j)", inHandText()));
-            line(fmt::format("[[maybe_unused]] const {} i = start + j * {};", indexType_,
-                             s_.team * s_.vector));
+            line(
+                fmt::format("[[maybe_unused]] const {} i = start + j * {};", indexType_, atOnce()));
         } else {
             open("");
             line(fmt::format("[[maybe_unused]] const {} i = start;", indexType_));
@@ -247,10 +247,9 @@ class RowWriter : public VectorWriter {
         const std::string own = s_.vector == 1 ? "lane" : fmt::format("lane * {}", s_.vector);
         if (s_.parts == 1)
             return own;
-        const std::int64_t each = static_cast<std::int64_t>(s_.team) * s_.vector;
-        return namesHeld()
-                   ? fmt::format("({})part * ({} * {}) + {}", indexType_, inHandText(), each, own)
-                   : fmt::format("({})part * {} + {}", indexType_, tilesText(1), own);
+        return namesHeld() ? fmt::format("({})part * ({} * {}) + {}", indexType_, inHandText(),
+                                         atOnce(), own)
+                           : fmt::format("({})part * {} + {}", indexType_, tilesText(1), own);
     }
 
     /// Loads that passes use: kept for the whole kernel when the row is staged.

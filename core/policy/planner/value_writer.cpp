@@ -219,15 +219,15 @@ std::string KernelWriter::conditionText(int id) {
     std::vector<std::string> parts;
     const std::function<void(int)> add = [&](int part) {
         const Value &value = p_.values[part];
-        const bool joins = value.op == "and" && isPartOfACondition(p_, part);
-        if (joins && (part == id || recall(part) == nullptr)) {
+        if (recall(part) != nullptr || !isPartOfACondition(p_, part)) {
+            if (auto text = valueOf(part); text != "true")
+                parts.push_back(std::move(text));
+        } else if (value.op == "and") {
             for (const int arg : value.args)
                 add(arg);
-        } else if (recall(part) == nullptr && isPartOfACondition(p_, part)) {
+        } else {
             parts.push_back(
                 pointwiseText(value.op, {valueOf(value.args[0]), valueOf(value.args[1])}, false));
-        } else if (auto text = valueOf(part); text != "true") {
-            parts.push_back(std::move(text));
         }
     };
     add(id);
