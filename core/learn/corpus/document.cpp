@@ -79,7 +79,10 @@ std::string partText(const policy::SearchSpace::Part &part, const SizeSpelling &
         text += shortened(spelling.sizes(part.accesses)) + "; ";
     if (!part.counts.empty())
         text += part.counts + "; ";
-    return text + fmt::format("{}; {}.\n", part.schedule, part.reason);
+    text += part.schedule + "; ";
+    if (!part.apart.empty())
+        text += part.apart + "; ";
+    return text + part.reason + ".\n";
 }
 
 } // namespace

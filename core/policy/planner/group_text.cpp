@@ -309,6 +309,25 @@ std::string describeCounts(const Program &program, const ScheduledGroup &group,
                              group.nest.elements());
 }
 
+std::string describeApart(const Program &program, const ScheduledGroup &group,
+                          const Schedule &schedule) {
+    using Form = Schedule::Form;
+    if (schedule.form != Form::row && schedule.form != Form::column)
+        return {};
+    const auto names = namesIn(program, group);
+    std::vector<std::string> apart;
+    for (const int id : valuesAsTold(program, group)) {
+        const Value &value = program.values[id];
+        if (value.kind != Kind::load || value.args.empty())
+            continue;
+        const int width = widestRun(program, group.nest, id);
+        if (width > 0 && width < schedule.vector &&
+            !readsAskedInRuns(program, *group.group, group.nest, schedule, id))
+            apart.push_back(names.at(id));
+    }
+    return apart.empty() ? std::string() : fmt::format("{} one by one", fmt::join(apart, ", "));
+}
+
 SizeTexts sizeTextsOf(const Program &program, const ScheduledGroup &group) {
     SizeTexts texts;
     if (group.group->product >= 0)

@@ -56,6 +56,11 @@ std::string describeAccesses(const Program &program, const ScheduledGroup &group
 std::string describeCounts(const Program &program, const ScheduledGroup &group,
                            const Schedule &schedule);
 
+/// "in0_x, in0_x2 one by one": loads that could be read in runs, but not in runs of this schedule's
+/// width, because they begin, or their borders lie, within one. Empty where there are none.
+std::string describeApart(const Program &program, const ScheduledGroup &group,
+                          const Schedule &schedule);
+
 /// What the numbers in a group's kernels are made of: "(32 * 8)" by 256. Only products, and other
 /// numbers from `leastSpelled` on, none of which is one size alone; strides that are products have
 /// small ones, too.

@@ -229,13 +229,7 @@ void KernelWriter::rowCoordinates(const std::string &row, const std::string &typ
 }
 
 bool KernelWriter::readsAskedInRuns(int load) const {
-    if (s_.form == Schedule::Form::tile || !g_.scans.empty())
-        return false;
-    const Value &value = p_.values[load];
-    if (asksOnceForARun(p_, n_, load) && !(value.bordered() && g_.hasReductions()))
-        return !value.bordered() || p_.values[value.args.back()].kind == Kind::constant;
-    return (s_.form == Schedule::Form::row || s_.form == Schedule::Form::column) &&
-           widestRun(p_, n_, load) >= s_.vector;
+    return policy::readsAskedInRuns(p_, g_, n_, s_, load);
 }
 
 std::vector<int> KernelWriter::elementLoads(const std::vector<int> &roots) {

@@ -117,4 +117,16 @@ int widestRun(const Program &program, const Nest &nest, int load) {
     return same == 1 ? 0 : std::min(width, same);
 }
 
+bool readsAskedInRuns(const Program &program, const Group &group, const Nest &nest,
+                      const Schedule &schedule, int load) {
+    using Form = Schedule::Form;
+    if (schedule.form == Form::tile || !group.scans.empty())
+        return false;
+    const Value &value = program.values[load];
+    if (asksOnceForARun(program, nest, load) && !(value.bordered() && group.hasReductions()))
+        return !value.bordered() || program.values[value.args.back()].kind == Kind::constant;
+    return (schedule.form == Form::row || schedule.form == Form::column) &&
+           widestRun(program, nest, load) >= schedule.vector;
+}
+
 } // namespace cuda_agent::policy

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/policy/planner/nest.h"
+#include "core/policy/planner/schedule.h"
 
 namespace cuda_agent::policy {
 
@@ -21,5 +22,10 @@ bool asksOnceForARun(const Program &program, const Nest &nest, int load);
 /// between runs. 0 where neighbours lie apart, are all one element, or are each asked for whether
 /// and where they are read.
 int widestRun(const Program &program, const Nest &nest, int load);
+
+/// Whether kernels of that schedule read in runs what a load reads that picks positions or has a
+/// border; else one by one.
+bool readsAskedInRuns(const Program &program, const Group &group, const Nest &nest,
+                      const Schedule &schedule, int load);
 
 } // namespace cuda_agent::policy

@@ -342,7 +342,7 @@ std::vector<SearchSpace::Part> SearchSpace::parts(const std::string &name) const
              sizeTextsOf(variant.fused.program, group),
              describeCounts(variant.fused.program, group, option.schedule),
              group.nest.openLength() ? option.schedule.text() : option.schedule.textBesideHeld(),
-             option.reason});
+             describeApart(variant.fused.program, group, option.schedule), option.reason});
     }
     return result;
 }

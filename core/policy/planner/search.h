@@ -66,6 +66,7 @@ class SearchSpace {
         SizeTexts sizes;       ///< see sizeTextsOf()
         std::string counts;    ///< as describeCounts() says them
         std::string schedule;  ///< "row-t256-v4-u2-p0"; see Schedule::textBesideHeld()
+        std::string apart;     ///< as describeApart() says them
         std::string reason;    ///< "one read: the row stays in registers"
     };
     /// In the order in which they run; empty for a name that is none here.

@@ -266,5 +266,20 @@ TEST(CountText, SaysWhatGoesAlongAndAcrossTiles) {
               "y < 547 by 128, x < 128 by 32");
 }
 
+TEST(ApartText, SaysWhatARunsWidthIsTooWideFor) {
+    GraphWriter g;
+    const Json x = g.input(f32({64, 752}));
+    const Json padded = g.op("constant_pad_nd.default", f32({64, 760}), x, Json{4, 4});
+    const Fused fused =
+        fuse(lowered(g.returning({g.op("exp.default", f32({64, 760}), padded)})), {});
+    const auto groups = groupsOf(fused, false);
+    const auto apart = [&](const char *schedule) {
+        return describeApart(fused.program, groups.at(0), *Schedule::fromText(schedule));
+    };
+    EXPECT_EQ(apart("row-t128-v8-u1-p0"), "n1 one by one");
+    EXPECT_EQ(apart("row-t128-v4-u1-p0"), "") << "borders lie between runs of four";
+    EXPECT_EQ(apart("row-t128-v1-u1-p0"), "");
+}
+
 } // namespace
 } // namespace cuda_agent::policy::graphs
