@@ -393,7 +393,8 @@ TEST(JudgeOnABusyMachine, ACeilingThatWasMeasuredTooLowAccusesNobody) {
     ASSERT_TRUE(verdict) << verdict.error().message;
     EXPECT_TRUE(verdict->correct) << verdict->problem;
     EXPECT_EQ(verdict->limit.by, "compute");
-#ifdef __OPTIMIZE__ // else the library's product is faster than our own loops can be
+#if defined __OPTIMIZE__ && !defined __SANITIZE_THREAD__
+    // Else the library's product is faster than our own loops can be.
     for (const auto &flag : verdict->flags)
         EXPECT_FALSE(flag.starts_with("faster than")) << flag;
 #endif
