@@ -30,27 +30,29 @@ std::string thought(const Parts &parts, const Json &steps) {
 TEST(Thought, GoesThroughThePlanStepByStep) {
     const Json gemm{{"kind", "gemm"}, {"a", "in0"},   {"b", "p_weight"}, {"c", "tmp0"},
                     {"m", "154936"},  {"n", "8 * 3"}, {"k", 7},          {"transpose_b", true}};
-    EXPECT_EQ(thought({part("map0"), part("reduce1"), part("map10")}, {kernel("map0"),
-                                                                       gemm,
-                                                                       kernel("reduce1"),
-                                                                       kernel("reduce1Combine"),
-                                                                       {{"kind", "convolution"},
-                                                                        {"input", "tmp0"},
-                                                                        {"weight", "in1"},
-                                                                        {"bias", "in2"},
-                                                                        {"output", "out0"}},
-                                                                       kernel("map10")}),
-              "map0: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.\n"
-              "gemm: writes tmp0 [(856 * 181), 8 * 3]; (856 * 181) by 8 * 3 over 7; reads in0, "
-              "p_weight transposed.\n"
-              "reduce1: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.\n"
-              "convolution: writes out0; reads tmp0 [(856 * 181), 8 * 3], in1, in2.\n"
-              "map10: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.");
+    EXPECT_EQ(
+        thought({part("map0"), part("reduce1"), part("map10")}, {kernel("map0"),
+                                                                 gemm,
+                                                                 kernel("reduce1"),
+                                                                 kernel("reduce1Combine"),
+                                                                 {{"kind", "convolution"},
+                                                                  {"input", "tmp0"},
+                                                                  {"weight", "in1"},
+                                                                  {"bias", "in2"},
+                                                                  {"output", "out0"}},
+                                                                 kernel("map10")}),
+        "map0: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.\n"
+        "gemm: writes tmp0 [(856 * 181), 8 * 3]; (856 * 181) by 8 * 3 over 7; reads in0, "
+        "p_weight transposed.\n"
+        "reduce1: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.\n"
+        "convolution: writes out0; reads tmp0 [(856 * 181), 8 * 3], in1, in2.\n"
+        "map10: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.");
 }
 
 TEST(Thought, TellsOfPartsWhoseKernelsHaveOtherNamesAndOfManyInAWord) {
-    EXPECT_EQ(thought({part("map1")}, Json::array({kernel("map10")})),
-              "map1: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.");
+    EXPECT_EQ(
+        thought({part("map1")}, Json::array({kernel("map10")})),
+        "map1: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.");
     Parts many;
     Json steps = Json::array();
     for (int i = 0; i < 27; ++i) {
