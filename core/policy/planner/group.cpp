@@ -76,6 +76,25 @@ std::set<Axis> Group::elements() const {
     return result;
 }
 
+bool forgivesRoundoff(const Program &program, const Group &group) {
+    static const std::set<std::string> steps{"floor", "ceil",     "round",    "trunc", "sign",
+                                             "fmod",  "floordiv", "truncdiv", "eq",    "remainder",
+                                             "ne",    "lt",       "le",       "gt",    "ge",
+                                             "and",   "or",       "xor",      "not"};
+    const auto isShort = [&](const Store &store) {
+        return sizeOf(program.buffers[store.buffer].dtype) == 2;
+    };
+    if (!std::ranges::all_of(group.stores, isShort) || !group.orders.empty())
+        return false;
+    return std::ranges::none_of(reachableFrom(program, group.roots()), [&](int id) {
+        const Value &value = program.values[id];
+        const bool whole = value.op == "cast" && !isFloating(value.dtype);
+        return value.kind == Kind::pointwise && (whole || steps.contains(value.op)) &&
+               std::ranges::any_of(value.args,
+                                   [&](int arg) { return isFloating(program.values[arg].dtype); });
+    });
+}
+
 bool areMoments(const Program &program, int first, int second) {
     const auto &values = program.values;
     const Value &sum = values[first];

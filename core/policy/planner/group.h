@@ -34,6 +34,11 @@ struct Group {
     std::vector<int> roots() const;
 };
 
+/// Whether errors of a few units in a float's last place go unnoticed: all that the group writes is
+/// rounded to 16 bits, and nothing on the way there steps or compares, which would make much of
+/// them.
+bool forgivesRoundoff(const Program &program, const Group &group);
+
 /// True when `second` sums the squared distances from the mean that `first` sums for.
 bool areMoments(const Program &program, int first, int second);
 /// True when `first` is the maximum and `second` the sum of exponentials relative to it.

@@ -18,6 +18,7 @@ KernelWriter::KernelWriter(const Program &program, const Group &group, const Nes
       rowDims_(nest.rowDims()), coordinates_(nest.dims.size()), rowValues_(program, nest) {
     for (const int id : reachableFrom(program, group.roots()))
         double_ = double_ || program.values[id].dtype == DType::float64;
+    rough_ = forgivesRoundoff(program, group);
     // Positions within a row fit 32 bits unless rows are huge.
     std::int64_t reach = nest.elements();
     for (const auto &[id, access] : nest.accesses) {

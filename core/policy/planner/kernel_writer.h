@@ -239,6 +239,7 @@ class KernelWriter {
     std::vector<std::map<int, std::string>> scopes_;
     bool ordering_ = false;                    ///< within valueOf()
     bool double_ = false;                      ///< some value is a double
+    bool rough_ = false;                       ///< see forgivesRoundoff()
     std::vector<std::set<std::string>> names_; ///< that `nameFor` gave, by scope
     RowValues rowValues_;
     std::vector<int> told_;               ///< as valuesAsTold(), once they are asked for

@@ -16,7 +16,7 @@ const std::map<std::string, PointwiseInfo> table{
     {"add", {2, "{0} + {1}"}},
     {"sub", {2, "{0} - {1}"}},
     {"mul", {2, "{0} * {1}"}},
-    {"div", {2, "{0} / {1}", 8}},
+    {"div", {2, "{0} / {1}", 8, "__fdividef({0}, {1})"}},
     {"floordiv", {2, "floor@({0} / {1})", 10}},
     {"truncdiv", {2, "trunc@({0} / {1})", 10}},
     {"fmod", {2, "fmod@({0}, {1})", 30}},
@@ -35,7 +35,7 @@ const std::map<std::string, PointwiseInfo> table{
     {"log10", {1, "log10@({0})", 14}},
     {"sqrt", {1, "sqrt@({0})", 8}},
     {"rsqrt", {1, "1.0@ / sqrt@({0})", 14}},
-    {"reciprocal", {1, "1.0@ / {0}", 8}},
+    {"reciprocal", {1, "1.0@ / {0}", 8, "__fdividef(1.0@, {0})"}},
     {"pow", {2, "pow@({0}, {1})", 50}},
     {"sin", {1, "sin@({0})", 20}},
     {"cos", {1, "cos@({0})", 20}},
@@ -69,8 +69,8 @@ const std::map<std::string, PointwiseInfo> table{
     {"trunc", {1, "trunc@({0})"}},
     {"sign", {1, "({0} > 0 ? 1.0@ : ({0} < 0 ? -1.0@ : 0.0@))", 2}},
     {"relu", {1, "({0} < 0 ? 0.0@ : {0})"}},
-    {"sigmoid", {1, "1.0@ / (1.0@ + exp@(-{0}))", 20}},
-    {"silu", {1, "{0} / (1.0@ + exp@(-{0}))", 20}},
+    {"sigmoid", {1, "1.0@ / (1.0@ + exp@(-{0}))", 20, "__fdividef(1.0@, 1.0@ + exp@(-{0}))"}},
+    {"silu", {1, "{0} / (1.0@ + exp@(-{0}))", 20, "__fdividef({0}, 1.0@ + exp@(-{0}))"}},
     {"maximum", {2, "({0} > {1} || {0} != {0} ? {0} : {1})", 2}},
     {"minimum", {2, "({0} < {1} || {0} != {0} ? {0} : {1})", 2}},
     {"imaximum", {2, "({0} > {1} ? {0} : {1})"}},
@@ -123,12 +123,14 @@ const PointwiseInfo *pointwiseInfo(const std::string &op) {
 }
 
 std::string pointwiseText(const std::string &op, const std::vector<std::string> &operands,
-                          bool doublePrecision) {
-    const std::string &text = table.at(op).text;
+                          Precision precision) {
+    const PointwiseInfo &info = table.at(op);
+    const bool rough = precision == Precision::rough && !info.rough.empty();
+    const std::string &text = rough ? info.rough : info.text;
     std::string result;
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '@') {
-            result += doublePrecision ? "" : "f";
+            result += precision == Precision::doubles ? "" : "f";
         } else if (text[i] == '{') {
             result += operands.at(text[i + 1] - '0');
             i += 2;

@@ -162,6 +162,12 @@ class ScanWriter : public StripWriter {
         });
         forVectors([&] {
             for (std::size_t k = 0; k < g_.scans.size(); ++k)
+                remember(g_.scans[k],
+                         fmt::format("({})", combined(g_.scans[k], fmt::format("before{}", k),
+                                                      fmt::format("x{}[u][e]", k))));
+            // What goes with the results is under way while these are combined.
+            loadVectors(storeRoots(elementStores()));
+            for (std::size_t k = 0; k < g_.scans.size(); ++k)
                 scanTile(k, warps);
             if (!perWarp())
                 line("turn ^= 1;");
@@ -256,10 +262,6 @@ class ScanWriter : public StripWriter {
                 open(fmt::format("if ({})", valid));
             push();
             place("at");
-            for (std::size_t k = 0; k < g_.scans.size(); ++k)
-                remember(g_.scans[k],
-                         fmt::format("({})", combined(g_.scans[k], fmt::format("before{}", k),
-                                                      fmt::format("x{}[u][e]", k))));
             for (std::size_t i = 0; i < g_.stores.size(); ++i) {
                 const int store = static_cast<int>(i);
                 const std::string code = stored(store, valueOf(g_.stores[i].value));

@@ -93,19 +93,24 @@ void mapOptions(const Facts &f, std::vector<Option> &out) {
     struct Shape {
         int threads, unroll;
     };
-    const std::vector<Shape> shapes =
-        f.vector >= 4
+    std::vector<Shape> shapes =
+        f.vector > 4
             ? std::vector<Shape>{{128, 1}, {256, 1}, {256, 2}, {512, 1}, {256, 4}, {512, 2}}
+        : f.vector == 4
+            // Two vectors hide what computing takes, and are no slower where little is computed.
+            ? std::vector<Shape>{{128, 2}, {128, 1}, {128, 4}, {256, 1},
+                                 {256, 2}, {512, 1}, {256, 4}}
             : std::vector<Shape>{{128, 8}, {256, 8}, {256, 4}, {512, 4}, {256, 2}};
+    if (f.gathers && f.vector >= 4) // what one of a block fetches, others find in the cache
+        shapes.insert(shapes.begin(), {512, 1});
     for (const Shape &shape : shapes) {
         const std::int64_t tile =
             static_cast<std::int64_t>(shape.threads) * shape.unroll * f.vector;
-        if (!open && tile > f.elements && &shape != &shapes[0])
+        if (!open && tile > f.elements && shape.threads > 128)
             continue;
-        out.push_back(option(rowSchedule(shape.threads, shape.threads, f.vector, shape.unroll, 0),
-                             1,
-                             fmt::format("one pass, {} loads of {} elements in flight a thread",
-                                         shape.unroll * f.arrays, f.vector)));
+        offer(out, option(rowSchedule(shape.threads, shape.threads, f.vector, shape.unroll, 0), 1,
+                          fmt::format("one pass, {} loads of {} elements in flight a thread",
+                                      shape.unroll * f.arrays, f.vector)));
     }
     for (const int unroll : {1, 2, 4}) {
         Schedule s = rowSchedule(256, 256, f.vector, unroll, 0);
@@ -258,7 +263,7 @@ void scanOptions(const Facts &f, bool cpu, std::vector<Option> &out) {
         s.threads = s.team = threads;
         s.chunk = chunk;
         s.unroll = unroll;
-        out.push_back(option(s, traffic, std::move(reason)));
+        offer(out, option(s, traffic, std::move(reason)));
     };
     const bool column = f.nest.column();
     if (cpu) {
@@ -271,20 +276,29 @@ void scanOptions(const Facts &f, bool cpu, std::vector<Option> &out) {
         return;
     }
     if (column) {
-        for (const auto &[threads, unroll] :
-             {std::pair{128, 8}, {256, 8}, {64, 8}, {128, 16}, {128, 4}, {256, 4}, {128, 1}}) {
+        // What all columns have in flight has to fill the memory's latency; more only takes
+        // registers. Measured on an H200 with 28,000 to 6,200,000 columns of floats.
+        constexpr std::int64_t inFlight = 2400 << 10;
+        const std::int64_t together = f.rows * std::max<std::int64_t>(f.elementBytes, 1);
+        std::vector<std::pair<int, int>> shapes{{128, 8}, {256, 8}, {64, 8}, {128, 16},
+                                                {128, 4}, {256, 4}, {128, 1}};
+        if (together * 4 >= inFlight)
+            shapes.insert(shapes.begin(), {{256, 4}, {128, 4}});
+        else if (together * 8 < inFlight)
+            shapes.insert(shapes.begin(), {{64, 32}, {128, 32}});
+        for (const auto &[threads, unroll] : shapes) {
             if (unroll <= f.elements)
                 loop(Form::loopRow, threads, 2048,
                      fmt::format("a thread walks along each column, {} elements in flight", unroll),
                      unroll,
-                     unroll == 1  ? 1.5
-                     : unroll < 8 ? 1.1
-                                  : 1);
+                     unroll == 1                  ? 1.5
+                     : unroll == shapes[0].second ? 1
+                                                  : 1.1);
         }
         return;
     }
     // Short rows have a warp each, so that nothing waits for others; long ones fill a block.
-    constexpr std::int64_t shortRow = 4096, mostEach = 16;
+    constexpr std::int64_t shortRow = 2048, mostEach = 16;
     const bool few = f.rows < static_cast<std::int64_t>(f.processors) * 16;
     std::vector<Option> warps;
     for (const auto &[threads, vector] : {std::pair{256, std::min(f.vector, 4)},
@@ -445,6 +459,10 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
         if (value.kind != Kind::load)
             continue;
         const auto size = static_cast<std::int64_t>(sizeOf(value.dtype));
+        const std::vector<int> picks(value.args.begin(), value.args.begin() + value.picks());
+        f.gathers = f.gathers || std::ranges::any_of(reachableFrom(program, picks), [&](int pick) {
+                        return program.values[pick].kind == Kind::load;
+                    });
         if (group.nest.variesByElement(access)) {
             if (program.bytesOf(value.buffer) * 4 >= all * size)
                 ++arrays;

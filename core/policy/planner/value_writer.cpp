@@ -203,7 +203,10 @@ std::string KernelWriter::evaluate(int id) {
                               p_.values[value.args[1]].kind == Kind::constant;
             if (less)
                 operands[1] = operands[1].substr(2, operands[1].size() - 3);
-            code = pointwiseText(less ? "sub" : value.op, operands, type == "double");
+            code = pointwiseText(less ? "sub" : value.op, operands,
+                                 type == "double" ? Precision::doubles
+                                 : rough_         ? Precision::rough
+                                                  : Precision::floats);
         }
         break;
     }
@@ -226,8 +229,8 @@ std::string KernelWriter::conditionText(int id) {
             for (const int arg : value.args)
                 add(arg);
         } else {
-            parts.push_back(
-                pointwiseText(value.op, {valueOf(value.args[0]), valueOf(value.args[1])}, false));
+            parts.push_back(pointwiseText(
+                value.op, {valueOf(value.args[0]), valueOf(value.args[1])}, Precision::floats));
         }
     };
     add(id);

@@ -116,6 +116,82 @@ TEST(ScheduleSpace, RunsOfAScanAreReadAtOnceOnlyWhereTheyAreAligned) {
     EXPECT_NE(kernels(72, 36).find(read), std::string::npos);
 }
 
+TEST(ScheduleSpace, WhatGoesWithAScanIsReadInRuns) {
+    GraphWriter g;
+    const TensorType type = f32({64, 4096});
+    const Json sums = g.op("cumsum.default", type, g.input(type), 1);
+    const auto space = spaceOf(g.returning({g.op("mul.Tensor", type, sums, g.input(f32({4096})))}),
+                               device::Kind::cuda);
+    const auto kernels = kernelsOf(space, space.allSingleChanges().at(0));
+    const auto read = kernels.find("loadVector(in1_x, in1 + m)");
+    EXPECT_NE(read, kernels.npos) << kernels;
+    EXPECT_LT(read, kernels.find("scanBlock<8, Sum>(", kernels.find("extern")))
+        << "under way while a block combines its results";
+}
+
+TEST(ScheduleSpace, QuotientsOfSixteenBitsAreTakenTheFastWay) {
+    const auto kernels = [](const TensorType &type, const std::string &then) {
+        GraphWriter g;
+        const Json x = g.input(type), y = g.input(type);
+        const Json quotient = g.op("div.Tensor", type, x, y);
+        const auto result = then.empty() ? quotient : g.op(then, type, quotient);
+        const auto space = spaceOf(g.returning({result}), device::Kind::cuda);
+        return kernelsOf(space, space.allSingleChanges().at(0));
+    };
+    const Shape shape{64, 8192};
+    const std::string fast = " = __fdividef(in0_x", exact = " / in1_x";
+    for (const std::string then : {"", "exp.default", "neg.default"})
+        EXPECT_NE(kernels(f16(shape), then).find(fast), std::string::npos) << then;
+    EXPECT_NE(kernels(f32(shape), "").find(exact), std::string::npos);
+    EXPECT_NE(kernels(f16(shape), "floor.default").find(exact), std::string::npos)
+        << "3 / 3 must not be below 1";
+    EXPECT_NE(kernels(f16(shape), "sigmoid.default").find("__fdividef(1.0f, 1.0f + expf(-"),
+              std::string::npos);
+}
+
+TEST(ScheduleSpace, QuotientsThatAreComparedAreExact) {
+    GraphWriter g;
+    const TensorType type = f16({64, 8192});
+    const Json quotient = g.op("div.Tensor", type, g.input(type), g.input(type));
+    const Json equal = g.op("eq.Scalar", truth({64, 8192}), quotient, 1.0);
+    const auto space =
+        spaceOf(g.returning({g.op("where.self", type, equal, g.input(type), quotient)}),
+                device::Kind::cuda);
+    EXPECT_EQ(kernelsOf(space, space.allSingleChanges().at(0)).find("fdividef"), std::string::npos);
+}
+
+TEST(ScheduleSpace, MapsOfFloatsHaveTwoVectorsInFlight) {
+    const auto first = [](const TensorType &type) {
+        GraphWriter g;
+        const Json sum = g.op("add.Tensor", type, g.input(type), g.input(type));
+        return spaceOf(g.returning({sum}), device::Kind::cuda).allSingleChanges().at(0);
+    };
+    EXPECT_EQ(first(f32({64, 8192})), "0|row-t128-v4-u2-p0");
+    EXPECT_EQ(first(f16({64, 8192})), "0|row-t128-v8-u1-p0");
+}
+
+TEST(ScheduleSpace, WhatIsPickedByDataIsFetchedByLargeBlocks) {
+    GraphWriter g;
+    const Json x = g.input(f32({4096, 1456})), at = g.input(i64({4096, 728}));
+    const auto space = spaceOf(g.returning({g.op("gather.default", f32({4096, 728}), x, 1, at)}),
+                               device::Kind::cuda);
+    EXPECT_EQ(space.allSingleChanges().at(0), "0|row-t512-v4-u1-p0");
+}
+
+TEST(ScheduleSpace, FewColumnsOfAScanHaveMoreInFlightEach) {
+    const auto first = [](std::int64_t columns) {
+        GraphWriter g;
+        const TensorType type = f32({columns / 256, 1024, 256});
+        return spaceOf(g.returning({g.op("cumsum.default", type, g.input(type), 1)}),
+                       device::Kind::cuda)
+            .allSingleChanges()
+            .at(0);
+    };
+    EXPECT_EQ(first(28160), "0|loopRow-t64-c2048-u32");
+    EXPECT_EQ(first(102400), "0|loopRow-t128-c2048-u8");
+    EXPECT_EQ(first(1 << 20), "0|loopRow-t256-c2048-u4");
+}
+
 TEST(ScheduleSpace, RunsOfNeighbouringColumnsArePickedByOnePosition) {
     // Each thread has columns beside each other, whose position is the same and known before.
     GraphWriter g;
@@ -323,7 +399,7 @@ TEST(ScheduleSpace, BlocksWalkAlongLongRowsTogetherWhileTheCacheHoldsThem) {
     ASSERT_FALSE(longest.empty());
     EXPECT_EQ(longest[0], "1|row-t512-v4-u4-p86-b2-together-streaming");
     EXPECT_EQ(spaceOf(softmaxOf(100, 1 << 21), device::Kind::cuda).allSingleChanges()[0],
-              "0|row-t512-v4-u4-p6|row-t128-v4-u1-p0")
+              "0|row-t512-v4-u4-p6|row-t128-v4-u2-p0")
         << "a read more is quicker than blocks that wait for each other";
     EXPECT_FALSE(together(4096, 1 << 18).empty());
     EXPECT_TRUE(together(16, 8 << 20).empty()) << "32 MB a row";
