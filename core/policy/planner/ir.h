@@ -197,6 +197,7 @@ struct Program {
     std::vector<LibraryStep> library;
     std::vector<std::string> requirements; ///< of the plan: sizes that the program relies on
     std::vector<std::string> notes;        ///< algebra that was used, for people
+    bool widened = false;                  ///< see LoweringOptions::widen
 
     /// One without a rank comes behind all that are there.
     int add(Value value);

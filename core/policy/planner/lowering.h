@@ -30,6 +30,9 @@ struct LoweringOptions {
     /// Products on tensor cores whose depth is no whole number of 16 bytes, which those can hardly
     /// read, get copies of their operands with zeros behind it, where they take longer than that.
     bool deepen = false;
+    /// Those whose result's lines are no whole number of 16 bytes, either, which the library writes
+    /// several times slower, get columns of zeros behind it, which nobody reads.
+    bool widen = false;
 };
 
 /// Translates a task's graph. Errors: failed, naming every operator that the planner cannot do.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/integers.h"
 #include "core/base/names.h"
 #include "core/policy/planner/fusion.h"
 #include "core/policy/planner/lowering.h"
@@ -162,15 +163,33 @@ double takeFactor(Lowering &l, View &view, DType type) {
     return factor;
 }
 
+constexpr double worthACopy = 128; // operations for each byte that is copied
+
+/// How many elements lie side by side in what tensor cores read and write at once; 1: of a type
+/// that they do not take.
+std::int64_t wholeVectors(DType type, bool tf32) {
+    const bool onTensorCores = sizeOf(type) == 2 || (tf32 && type == DType::float32);
+    return onTensorCores ? 16 / static_cast<std::int64_t>(sizeOf(type)) : 1;
+}
+
+/// The columns of a product with what tensor cores want behind them: LoweringOptions::widen.
+std::int64_t wantedWidth(Lowering &l, const View &a, const View &b, DType type, bool tf32) {
+    const Shape as = l.shapeOf(a);
+    const auto rows = static_cast<double>(as.end()[-2]), depth = static_cast<double>(as.back());
+    const std::int64_t width = l.shapeOf(b).back(), whole = wholeVectors(type, tf32);
+    // The weight is copied, and what reads the result has that from memory.
+    const double bytes = (depth + rows) * static_cast<double>(sizeOf(type));
+    const bool worthIt = 2 * rows * depth >= worthACopy * bytes;
+    return l.options().widen && worthIt && !l.reduces(b) ? ceilDivide(width, whole) * whole : width;
+}
+
 /// The depth of a product with what tensor cores want behind it: LoweringOptions::deepen.
 std::int64_t wantedDepth(Lowering &l, const View &a, const View &b, DType type, bool tf32) {
-    constexpr double worth = 128; // operations for each byte that is copied
     const std::size_t rank = a.dims.size();
     const Shape as = l.shapeOf(a), bs = l.shapeOf(b);
     const std::int64_t depth = as[rank - 1];
-    const std::int64_t whole = 16 / static_cast<std::int64_t>(sizeOf(type));
-    const bool onTensorCores = sizeOf(type) == 2 || (tf32 && type == DType::float32);
-    if (!l.options().deepen || !onTensorCores || depth % whole == 0 || l.reduces(a) || l.reduces(b))
+    const std::int64_t whole = wholeVectors(type, tf32);
+    if (!l.options().deepen || depth % whole == 0 || l.reduces(a) || l.reduces(b))
         return depth;
     double elements = 0; // that lie in memory already
     const auto side = [&](const View &view, const Shape &shape, std::size_t along,
@@ -187,9 +206,9 @@ std::int64_t wantedDepth(Lowering &l, const View &a, const View &b, DType type, 
     const double operations = 2 * static_cast<double>(depth) * static_cast<double>(as[rank - 2]) *
                               static_cast<double>(bs[rank - 1]) *
                               static_cast<double>(rank == 3 ? as[0] : 1);
-    return operations < worth * elements * static_cast<double>(sizeOf(type))
+    return operations < worthACopy * elements * static_cast<double>(sizeOf(type))
                ? depth
-               : (depth + whole - 1) / whole * whole;
+               : ceilDivide(depth, whole) * whole;
 }
 
 /// alpha * product of [.., m, k] and [.., k, n] of that type, the result as `result`: the same, or
@@ -221,15 +240,19 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, DType result, dou
     }
     LinearStep map;
     map.x = a, map.weight = b, map.alpha = alpha;
-    if (const std::int64_t depth = wantedDepth(l, a, b, type, tf32);
-        depth != l.shapeOf(a)[rank - 1]) {
-        for (auto &[view, d] : {std::pair{&a, rank - 1}, {&b, rank - 2}}) {
-            Shape shape = l.shapeOf(*view);
-            shape[d] = depth;
-            *view = l.partOf(*view, shape, std::vector<std::int64_t>(rank, 0), l.constant(0, type),
-                             type);
-        }
-    }
+    const std::int64_t columns = l.shapeOf(b)[rank - 1];
+    const std::int64_t depth = wantedDepth(l, a, b, type, tf32);
+    const std::int64_t width = wantedWidth(l, a, b, type, tf32);
+    l.program.widened = l.program.widened || width != columns;
+    const auto withZeros = [&](View &view, std::int64_t rows, std::int64_t length) {
+        Shape shape = l.shapeOf(view);
+        shape[rank - 2] = rows, shape[rank - 1] = length;
+        if (shape != l.shapeOf(view))
+            view = l.partOf(view, shape, std::vector<std::int64_t>(rank, 0), l.constant(0, type),
+                            type);
+    };
+    withZeros(a, l.shapeOf(a)[rank - 2], depth);
+    withZeros(b, depth, width);
     const Operand left = operand(l, a);
     const Operand right = operand(l, b);
     std::vector<Axes> dims;
@@ -287,7 +310,9 @@ Result<View> multiply(Lowering &l, View a, View b, DType type, DType result, dou
     matrices.tf32 = tf32 && type == DType::float32;
     l.program.library.push_back(
         {std::move(step), {left.buffer, right.buffer}, output, operations, matrices});
-    const View made{l.program.load(output, dims), dims};
+    View made{l.program.load(output, dims), dims};
+    if (width != columns)
+        made = l.slice(made, static_cast<int>(rank) - 1, 0, 1, columns);
     map.result = made;
     l.linear[output] = std::move(map);
     return made;

@@ -54,7 +54,8 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
                                 .tf32Convolution = cuda,
                                 .algebra = true,
                                 .inPlace = cuda,
-                                .deepen = cuda};
+                                .deepen = cuda,
+                                .widen = cuda};
     const auto with = [](LoweringOptions options, bool LoweringOptions::*option,
                          bool value = true) {
         options.*option = value;
@@ -65,6 +66,10 @@ Result<SearchSpace> SearchSpace::make(const task::Description &task, const devic
     if (!programs[0].program.notes.empty()) { // as it stands, should the other fail the judge
         CUDA_AGENT_ASSIGN(plain, lower(task, with(usual, &LoweringOptions::algebra, false)));
         programs.push_back({std::move(plain)});
+    }
+    if (programs[0].program.widened) { // kernels of its own take a product as it stands
+        CUDA_AGENT_ASSIGN(narrow, lower(task, with(usual, &LoweringOptions::widen, false)));
+        programs.push_back({std::move(narrow)});
     }
     // cuDNN is several times faster in one layout or the other, mostly this one.
     const auto any = [&](const auto &what) {

@@ -406,6 +406,27 @@ TEST(LoweringProducts, OthersAreReadWhereTheyLie) {
     EXPECT_EQ(depth(productOf(600, 37, 2048, f32), {.tf32Gemm = true, .deepen = true}), 40);
 }
 
+TEST(LoweringProducts, LinesOfAResultThatAreNoWholeVectorsGetZerosBehindThem) {
+    const auto task = productOf(300, 320, 37);
+    const auto wider = lower(task, {.deepen = true, .widen = true});
+    ASSERT_TRUE(wider) << wider.error().message;
+    ASSERT_EQ(wider->library.size(), 1u);
+    EXPECT_EQ(wider->library[0].product->n, 40);
+    EXPECT_TRUE(wider->widened);
+    const Memory memory{{"in0", scattered(300 * 320)}, {"in1", scattered(37 * 320)}};
+    const Numbers plain = evaluate(fuse(lowered(task), {}), memory).at("out0");
+    const Numbers same = evaluate(fuse(*wider, {}), memory).at("out0");
+    ASSERT_EQ(plain.size(), 300u * 37);
+    EXPECT_EQ(plain, same);
+    const auto width = [](const task::Description &other) {
+        const auto program = lower(other, {.widen = true});
+        return program && program->library.size() == 1 ? program->library[0].product->n : 0;
+    };
+    EXPECT_EQ(width(productOf(300, 320, 48)), 48);
+    EXPECT_EQ(width(productOf(300, 64, 37)), 37) << "copies would take longer";
+    EXPECT_EQ(width(productOf(300, 320, 37, f32)), 37) << "no tensor cores";
+}
+
 TEST(LoweringErrors, AResultOfAnotherShapeThanTheGraphSaysIsRefused) {
     EXPECT_EQ(problem("exp.default", f32({4}), {f32({5})}),
               "the planner cannot do: aten.exp.default (gives shape [5] for [4])");
