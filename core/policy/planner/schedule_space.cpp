@@ -94,13 +94,17 @@ void mapOptions(const Facts &f, std::vector<Option> &out) {
         int threads, unroll;
     };
     std::vector<Shape> shapes =
-        f.vector > 4
+        f.vector >= 4
             ? std::vector<Shape>{{128, 1}, {256, 1}, {256, 2}, {512, 1}, {256, 4}, {512, 2}}
-        : f.vector == 4
-            // Two vectors hide what computing takes, and are no slower where little is computed.
-            ? std::vector<Shape>{{128, 2}, {128, 1}, {128, 4}, {256, 1},
-                                 {256, 2}, {512, 1}, {256, 4}}
             : std::vector<Shape>{{128, 8}, {256, 8}, {256, 4}, {512, 4}, {256, 2}};
+    if (f.vector == 4) {
+        // Two vectors hide what computing takes, and are no slower where little is computed, but
+        // where that leaves multiprocessors without enough blocks.
+        constexpr std::int64_t enoughBlocks = 8;
+        const bool few = f.rows * f.elements < enoughBlocks * f.processors * 128 * 2 * f.vector;
+        shapes.insert(shapes.begin() + (few ? 1 : 0), {128, 2});
+        shapes.push_back({128, 4});
+    }
     if (f.gathers && f.vector >= 4) // what one of a block fetches, others find in the cache
         shapes.insert(shapes.begin(), {512, 1});
     for (const Shape &shape : shapes) {
@@ -278,7 +282,7 @@ void scanOptions(const Facts &f, bool cpu, std::vector<Option> &out) {
     if (column) {
         // What all columns have in flight has to fill the memory's latency; more only takes
         // registers. Measured on an H200 with 28,000 to 6,200,000 columns of floats.
-        constexpr std::int64_t inFlight = 2400 << 10;
+        constexpr std::int64_t inFlight = 3 << 20;
         const std::int64_t together = f.rows * std::max<std::int64_t>(f.elementBytes, 1);
         std::vector<std::pair<int, int>> shapes{{128, 8}, {256, 8}, {64, 8}, {128, 16},
                                                 {128, 4}, {256, 4}, {128, 1}};
@@ -298,12 +302,12 @@ void scanOptions(const Facts &f, bool cpu, std::vector<Option> &out) {
         return;
     }
     // Short rows have a warp each, so that nothing waits for others; long ones fill a block.
-    constexpr std::int64_t shortRow = 2048, mostEach = 16;
+    constexpr std::int64_t shortRow = 4096, mostEach = 16;
     const bool few = f.rows < static_cast<std::int64_t>(f.processors) * 16;
     std::vector<Option> warps;
-    for (const auto &[threads, vector] : {std::pair{256, std::min(f.vector, 4)},
+    for (const auto &[threads, vector] : {std::pair{128, std::min(f.vector, 4)},
+                                          {256, std::min(f.vector, 4)},
                                           {128, 1},
-                                          {128, std::min(f.vector, 4)},
                                           {256, 1}}) {
         const auto unroll = static_cast<int>(
             std::min(mostEach / vector, ceilDivide(f.elements, std::int64_t{32} * vector)));

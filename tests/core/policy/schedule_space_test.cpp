@@ -118,9 +118,9 @@ TEST(ScheduleSpace, RunsOfAScanAreReadAtOnceOnlyWhereTheyAreAligned) {
 
 TEST(ScheduleSpace, WhatGoesWithAScanIsReadInRuns) {
     GraphWriter g;
-    const TensorType type = f32({64, 4096});
+    const TensorType type = f32({64, 8192});
     const Json sums = g.op("cumsum.default", type, g.input(type), 1);
-    const auto space = spaceOf(g.returning({g.op("mul.Tensor", type, sums, g.input(f32({4096})))}),
+    const auto space = spaceOf(g.returning({g.op("mul.Tensor", type, sums, g.input(f32({8192})))}),
                                device::Kind::cuda);
     const auto kernels = kernelsOf(space, space.allSingleChanges().at(0));
     const auto read = kernels.find("loadVector(in1_x, in1 + m)");
@@ -166,8 +166,9 @@ TEST(ScheduleSpace, MapsOfFloatsHaveTwoVectorsInFlight) {
         const Json sum = g.op("add.Tensor", type, g.input(type), g.input(type));
         return spaceOf(g.returning({sum}), device::Kind::cuda).allSingleChanges().at(0);
     };
-    EXPECT_EQ(first(f32({64, 8192})), "0|row-t128-v4-u2-p0");
-    EXPECT_EQ(first(f16({64, 8192})), "0|row-t128-v8-u1-p0");
+    EXPECT_EQ(first(f32({640, 8192})), "0|row-t128-v4-u2-p0");
+    EXPECT_EQ(first(f32({64, 8192})), "0|row-t128-v4-u1-p0") << "four blocks to a multiprocessor";
+    EXPECT_EQ(first(f16({640, 8192})), "0|row-t128-v8-u1-p0");
 }
 
 TEST(ScheduleSpace, WhatIsPickedByDataIsFetchedByLargeBlocks) {
