@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/lowering.h"
 #include "core/policy/planner/pointwise_table.h"
+#include "core/policy/planner/ranges.h"
 
 #include <cmath>
 #include <limits>
@@ -127,6 +128,12 @@ Result<View> wholeDivision(Lowering &l, const std::string &op, const View &x, co
     const View a = as(l, x, type), b = l.constant(by, type);
     if (op == "truncdiv")
         return l.apply("idiv", {a, b}, type);
+    const auto range = Ranges(l.program, Ranges::Sizes::constant).of(a.value);
+    if (op == "remainder" && by > 0 && range && std::isfinite(range->low)) { // none below 0
+        const double above = std::ceil(std::max(0.0, -range->low) / by) * by;
+        return l.apply(
+            "imod", {above > 0 ? l.apply("add", {a, l.constant(above, type)}, type) : a, b}, type);
+    }
     const View rest = l.apply("imod", {a, b}, type); // has the sign of `a`
     if (op == "fmod")
         return rest;

@@ -188,6 +188,23 @@ def _shifted(formula):
 CHEBYSHEV = {"t": _chebyshev(lambda x: x), "u": _chebyshev(lambda x: 2 * x),
              "v": _chebyshev(lambda x: 2 * x - 1), "w": _chebyshev(lambda x: 2 * x + 1)}
 
+def pad_circular(x, pad):
+    """One lookup, where PyTorch writes the middle and copies the borders out of it. What a size below
+    0 cuts off is not wrapped around."""
+    dims = len(pad) // 2
+    places = [None] * (x.dim() - dims)
+    for k in range(dims):
+        d, first = k - dims, 2 * (dims - 1 - k)  # the sizes begin with the last dimension
+        before, after = pad[first], pad[first + 1]
+        if min(before, after) < 0:
+            x = x.narrow(d, max(-before, 0), x.shape[d] + min(before, 0) + min(after, 0))
+        place = torch.arange(-max(before, 0), x.shape[d] + max(after, 0), device=x.device)
+        if max(before, after) > 0:
+            place = torch.remainder(place, x.shape[d])
+        places.append(place.reshape(-1, *[1] * (-1 - d)) if d < -1 else place)
+    return aten.index(x, places)
+
+
 FORMULAS = {
     aten.addmv.default: addmv,
     aten.round.decimals: round_decimals,
@@ -217,6 +234,11 @@ FORMULAS = {
     getattr(aten, f"special_shifted_chebyshev_polynomial_{kind}").n_scalar: _shifted(formula)
     for kind, formula in CHEBYSHEV.items()
 }
+
+
+# Those whose gradients are better taken of what PyTorch makes of them: sums instead of scattered
+# additions.
+FORWARD_ONLY = {aten._pad_circular.default: pad_circular}
 
 
 def adapt(table, formulas):

@@ -199,7 +199,7 @@ class Describer:
         try:
             program = torch.export.export(self.task.model, tuple(arguments), strict=False)
             with composites.left_alone():
-                formulas = forward.FORMULAS | recurrence.formulas(
+                formulas = forward.FORMULAS | forward.FORWARD_ONLY | recurrence.formulas(
                     torch.export.default_decompositions())
                 program = program.run_decompositions(
                     forward.adapt(torch.export.default_decompositions(), formulas))

@@ -163,6 +163,21 @@ TEST(LoweringIndexing, RowsOfATableAreReadInVectorsAndElementsOfARowAreNot) {
     EXPECT_EQ(widest(false), 0);
 }
 
+TEST(LoweringIndexing, RemaindersOfPlacesAskForNoSign) {
+    // A row of four that goes on around both ends, as circular padding reads it.
+    GraphWriter g;
+    const Json x = g.input(f32({2, 4}));
+    const Json places =
+        g.node("aten.arange.start_step", {i64({7})}, Json::array({-2, 5}), Json::object());
+    const Json around = g.op("remainder.Scalar", i64({7}), places, 4);
+    const Json wide = g.node("aten.index.Tensor", {f32({2, 7})},
+                             Json::array({x, Json::array({nullptr, around})}), Json::object());
+    const auto task = g.returning({wide});
+    EXPECT_EQ(outputOf(task, {{"in0", positions(8)}}),
+              (Numbers{2, 3, 0, 1, 2, 3, 0, 6, 7, 4, 5, 6, 7, 4}));
+    EXPECT_EQ(textOf(lowered(task)).find("where"), std::string::npos) << textOf(lowered(task));
+}
+
 TEST(LoweringIndexing, RemaindersOfPositionsAreThoseOfPython) {
     const auto of = [](const std::string &op, int by) {
         GraphWriter g;

@@ -100,6 +100,14 @@ class FormulasTest(unittest.TestCase):
         leaves = torch.utils._pytree.tree_leaves
         return leaves(wanted), leaves(got), operators
 
+    def test_circular_padding(self):
+        """Sizes that cut off, too, and none at all; a border as wide as what it continues."""
+        for dims, sizes in itertools.product((1, 2, 3), ((0, 0), (1, 2), (4, 0), (-1, 3), (2, -2))):
+            x = draw(2, 3, *range(4, 4 + dims))
+            pad = [*sizes, *[0, 1] * (dims - 1)]
+            self.assert_same([forward.pad_circular(x, pad)],
+                             [torch.nn.functional.pad(x, pad, mode="circular")], pad)
+
     def test_recurrent_layers(self):
         """In single precision, which is what the planner has kernels for."""
         nn = torch.nn
