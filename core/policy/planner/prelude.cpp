@@ -66,7 +66,13 @@ __device__ __forceinline__ double {0}(double a, double b) {{
 
 constexpr const char *floorModulo = R"cuda(// The remainder with the sign of the divisor.
 __device__ __forceinline__ float floorModulo(float a, float b) {
-    const float rest = fmodf(a, b);
+    // A quotient that is rounded to the next whole number is too large by one at most.
+    const float turns = floorf(a / b);
+    float rest = fmaf(-turns, b, a);
+    if (!(fabsf(turns) < 4194304.0f) || rest != rest)
+        rest = fmodf(a, b);
+    else if (rest == 0.0f)
+        rest = copysignf(0.0f, a);
     return rest != 0.0f && (b < 0.0f) != (rest < 0.0f) ? rest + b : rest;
 }
 __device__ __forceinline__ double floorModulo(double a, double b) {

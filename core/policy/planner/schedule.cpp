@@ -28,7 +28,7 @@ std::string Schedule::heldText(const std::string &elements, std::int64_t number)
     for (const auto factor : factors)
         once *= factor;
     const auto text = fmt::format("{}", fmt::join(factors, " * "));
-    if (!namesHeld())
+    if (unroll == 1)
         return fmt::format("{} {} {}", elements, number == once ? "=" : "<",
                            factors.empty() ? "1" : text);
     if (factors.empty())
@@ -38,9 +38,9 @@ std::string Schedule::heldText(const std::string &elements, std::int64_t number)
     return fmt::format("held = {} / {}", elements, factors.size() > 1 ? "(" + text + ")" : text);
 }
 
-std::string Schedule::textBesideHeld() const {
+std::string Schedule::textBesideHeld(bool openLength) const {
     auto result = text();
-    if (namesHeld()) {
+    if (namesHeld(openLength)) {
         const auto number = fmt::format("-u{}", unroll);
         result.erase(result.find(number), number.size());
     }

@@ -73,15 +73,16 @@ struct Schedule {
     std::vector<std::int64_t> keptAtOnce() const;
     /// Whether kernels call the number of vectors that a thread keeps of a row `held` and say what
     /// it comes of, see heldText(): what follows from a row's length need not be worked out.
-    bool namesHeld() const { return staged && unroll > 1; }
+    /// `openLength`: only an argument tells that, see Nest::openLength().
+    bool namesHeld(bool openLength) const { return staged && unroll > 1 && !openLength; }
     /// "held = cdiv(449, 51 * 256)" of a row of 449, or without a rest "held = 32 * 24 / (32 * 4)";
     /// "449 < 128 * 4" or "512 = 128 * 4" where it is 1. `elements`: `number` as it is written.
     std::string heldText(const std::string &elements, std::int64_t number) const;
 
     /// "row-t256-m32-v4-u2-p1-s", the form that `fromText` reads.
     std::string text() const;
-    /// The same without what `held` says.
-    std::string textBesideHeld() const;
+    /// The same without what `held` says, where kernels name that.
+    std::string textBesideHeld(bool openLength) const;
     static Result<Schedule> fromText(std::string_view text);
     bool operator==(const Schedule &) const = default;
 };

@@ -339,15 +339,15 @@ std::vector<SearchSpace::Part> SearchSpace::parts(const std::string &name) const
     for (std::size_t g = 0; g < choice->options.size(); ++g) {
         const Option &option = variant.options[g][choice->options[g]];
         const ScheduledGroup &group = variant.groups[g];
-        result.push_back(
-            {group.name, describeGroup(variant.fused.program, group),
-             describeLoops(variant.fused.program, group),
-             describeAccesses(variant.fused.program, group),
-             describePositions(variant.fused.program, group),
-             sizeTextsOf(variant.fused.program, group),
-             describeCounts(variant.fused.program, group, option.schedule),
-             group.nest.openLength() ? option.schedule.text() : option.schedule.textBesideHeld(),
-             describeApart(variant.fused.program, group, option.schedule), option.reason});
+        result.push_back({group.name, describeGroup(variant.fused.program, group),
+                          describeLoops(variant.fused.program, group),
+                          describeAccesses(variant.fused.program, group),
+                          describePositions(variant.fused.program, group),
+                          sizeTextsOf(variant.fused.program, group),
+                          describeCounts(variant.fused.program, group, option.schedule),
+                          option.schedule.textBesideHeld(group.nest.openLength()),
+                          describeApart(variant.fused.program, group, option.schedule),
+                          option.reason});
     }
     return result;
 }

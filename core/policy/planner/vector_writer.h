@@ -36,7 +36,7 @@ class VectorWriter : public KernelWriter {
     std::string inHandText() const;
     /// Declares `held` where the schedule names it.
     void declareHeld();
-    bool namesHeld() const { return s_.namesHeld() && !openLength(); }
+    bool namesHeld() const { return s_.namesHeld(openLength()); }
 };
 
 } // namespace cuda_agent::policy
