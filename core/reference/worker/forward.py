@@ -188,6 +188,7 @@ def _shifted(formula):
 CHEBYSHEV = {"t": _chebyshev(lambda x: x), "u": _chebyshev(lambda x: 2 * x),
              "v": _chebyshev(lambda x: 2 * x - 1), "w": _chebyshev(lambda x: 2 * x + 1)}
 
+
 def pad_circular(x, pad):
     """One lookup, where PyTorch writes the middle and copies the borders out of it. What a size below
     0 cuts off is not wrapped around."""
