@@ -78,6 +78,10 @@ class RowValues {
 /// neighbours across and of which each place along has another.
 std::vector<int> loadsAcross(const Program &program, const Nest &nest);
 
+/// The loop of rows, not the only one and its size a number in the text, whose neighbours read the
+/// same elements of a buffer, as differences along it do; -1: none.
+int loopOfSharedReads(const Program &program, const Nest &nest);
+
 /// Atoms of a value that reads a whole product, element by element: of its batch, rows and columns,
 /// each from outermost to innermost. Nothing when it reads it in another way.
 std::optional<std::array<Axes, 3>> productSides(const Program &program, int load,

@@ -32,11 +32,26 @@ class RowWriter : public VectorWriter {
                 meetOtherBlocks(pass);
             publishResults(pass, fmt::format("state{}", pass));
         }
+        if (s_.rowsEach > 1) {
+            // What two rows read is read once, as compilers see by the constants between them.
+            line("#pragma unroll");
+            open(fmt::format("for (int h = 0; h < {}; ++h)", s_.rowsEach));
+        }
         finish();
+        if (s_.rowsEach > 1)
+            close();
         endKernel(launch());
     }
 
     std::string elementOffset(const Access &access) override {
+        const std::string element = offsetInRow(access);
+        const std::int64_t step = s_.rowsEach > 1 ? access.strides[below()] : 0;
+        if (step == 0)
+            return element;
+        return fmt::format("{}h * {}", element == "0" ? "" : element + " + ", step);
+    }
+
+    std::string offsetInRow(const Access &access) {
         if (const auto stride = n_.elementStride(access)) {
             if (*stride == 0)
                 return "0";
@@ -74,6 +89,8 @@ class RowWriter : public VectorWriter {
     std::int64_t lastStride(const Access &access) const {
         return elementDims_.empty() ? 0 : access.strides[elementDims_.back()];
     }
+    /// The loop of rows that a thread of a map takes one below the other; -1: it takes one.
+    int below() const { return s_.rowsEach > 1 ? loopOfSharedReads(p_, n_) : -1; }
     int atOnce() const { return s_.team * s_.vector; } ///< elements of a team's vectors
     std::int64_t tile() const { return static_cast<std::int64_t>(atOnce()) * s_.unroll; }
     /// `times` tiles: "7 * 256" of 7 vectors each, which nobody has to multiply.
@@ -235,7 +252,7 @@ class RowWriter : public VectorWriter {
             } else {
                 line(fmt::format("const long long row = {};", block));
             }
-            rowCoordinates("row", "long long");
+            rowCoordinates("row", "long long", below(), s_.rowsEach);
         }
         rowPointers(roots, stores);
         declareHeld();
@@ -384,7 +401,9 @@ class RowWriter : public VectorWriter {
     Launch launch() const {
         Launch result;
         result.block[0] = s_.threads;
-        const std::string rows = n_.rowsExpression();
+        std::string rows = n_.rowsExpression();
+        if (s_.rowsEach > 1)
+            rows += fmt::format(" / {}", s_.rowsEach);
         if (s_.parts == 0) {
             const std::string tiles =
                 fmt::format("cdiv({}, {})", elementsExpression(), tilesText(1));

@@ -54,7 +54,7 @@ std::string Schedule::text() const {
         result += fmt::format("-m{}", team);
     if (form == Form::column && lanesY != 1)
         result += fmt::format("-y{}", lanesY);
-    if (form == Form::column && rowsEach != 1)
+    if ((form == Form::column || form == Form::row) && rowsEach != 1)
         result += fmt::format("-h{}", rowsEach);
     if (ofProduct())
         result += fmt::format("-a{}-x{}-c{}-h{}-w{}-s{}-v{}{}", along, across, chunk, rowsEach,

@@ -25,6 +25,7 @@ struct Facts {
     std::int64_t overlapping = 0;
     int arrays = 1;         ///< loads that differ by element
     bool wideReads = false; ///< neighbouring rows of some read lie next to each other
+    int below = 1;          ///< rows one below the other that share reads and divide their loop
     bool gathers = false;   ///< positions of some read are read themselves
     int stagedBytes = 0;    ///< tiled: of one element of everything that is read across
 };

@@ -122,6 +122,15 @@ void mapOptions(const Facts &f, std::vector<Option> &out) {
         if (f.vector > 1)
             out.push_back(option(s, 1, "one pass, streaming stores"));
     }
+    if (f.below > 1 && f.vector > 1) {
+        Schedule s = rowSchedule(128, 128, f.vector, 1, 0);
+        s.rowsEach = f.below;
+        const std::int64_t blocks = f.rows * f.elements / f.below / (128 * f.vector);
+        out.insert(blocks >= 16ll * f.processors ? out.begin() : out.end(),
+                   option(s, 1,
+                          fmt::format("one pass, {} rows one below the other share what they read",
+                                      f.below)));
+    }
 }
 
 void columnOptions(const Facts &f, std::vector<Option> &out) {
@@ -480,6 +489,10 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
         }
     }
     f.arrays = std::max(1, arrays);
+    if (const int loop = loopOfSharedReads(program, group.nest); loop >= 0) {
+        for (const int below : {2, 8, 3, 7, 6, 4, 5})
+            f.below = group.nest.dims[loop].size % below == 0 ? below : f.below;
+    }
     if (group.nest.tiled())
         for (const int load : loadsAcross(program, group.nest))
             f.stagedBytes += std::max(4, static_cast<int>(sizeOf(program.values[load].dtype)));

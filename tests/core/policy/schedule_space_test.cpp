@@ -171,6 +171,28 @@ TEST(ScheduleSpace, MapsOfFloatsHaveTwoVectorsInFlight) {
     EXPECT_EQ(first(f16({640, 8192})), "0|row-t128-v8-u1-p0");
 }
 
+TEST(ScheduleSpace, RowsThatReadTheSameAreTakenTogether) {
+    const auto differences = [](std::int64_t rows) {
+        GraphWriter g;
+        const TensorType type = f32({64, rows, 2048});
+        const Json x = g.input(f32({64, rows + 1, 2048}));
+        const Json before = g.op("slice.Tensor", type, x, 1, 0, rows);
+        const Json behind = g.op("slice.Tensor", type, x, 1, 1, rows + 1);
+        const Json change = g.op("sub.Tensor", type, behind, before);
+        return spaceOf(g.returning({g.op("mul.Tensor", type, change, g.input(f32({2048})))}),
+                       device::Kind::cuda);
+    };
+    const auto space = differences(255);
+    const std::string first = space.allSingleChanges().at(0);
+    EXPECT_EQ(first, "0|row-t128-h5-v4-u1-p0");
+    const std::string kernels = kernelsOf(space, first);
+    EXPECT_NE(kernels.find("in0_x_row + i + h * 2048"), kernels.npos) << kernels;
+    const auto schedule = Schedule::fromText(first.substr(2));
+    ASSERT_TRUE(schedule) << schedule.error().message;
+    EXPECT_EQ(schedule->text(), first.substr(2));
+    EXPECT_EQ(differences(251).allSingleChanges().at(0), "0|row-t128-v4-u2-p0") << "a prime";
+}
+
 TEST(ScheduleSpace, WhatIsPickedByDataIsFetchedByLargeBlocks) {
     GraphWriter g;
     const Json x = g.input(f32({4096, 1456})), at = g.input(i64({4096, 728}));
