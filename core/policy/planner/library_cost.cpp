@@ -45,9 +45,11 @@ bool hasOddChannels(const Program &program, const LibraryStep &step) {
 
 /// Matrices whose lines are no whole number of 16 bytes are read or written piece by piece: 90
 /// TFLOP/s on an H200 for halves.
-bool hasOddLines(const Product &product) {
+bool hasOddLines(const LibraryStep &step) {
+    const Product &product = *step.product;
     const std::int64_t whole = 16 / static_cast<std::int64_t>(sizeOf(product.type));
-    return product.n % whole != 0 || product.a.pitch % whole != 0 || product.b.pitch % whole != 0;
+    return !isConvolution(step) &&
+           (product.n % whole != 0 || product.a.pitch % whole != 0 || product.b.pitch % whole != 0);
 }
 
 /// Operations a second that a step is expected to reach.
@@ -55,9 +57,7 @@ double libraryRate(const Program &program, const LibraryStep &step, bool cpu) {
     if (cpu)
         return 1.5e11;
     if (step.product && sizeOf(step.product->type) < sizeof(float))
-        return hasOddChannels(program, step)                        ? 6e13
-               : !isConvolution(step) && hasOddLines(*step.product) ? 9e13
-                                                                    : 6e14;
+        return hasOddChannels(program, step) ? 6e13 : hasOddLines(step) ? 9e13 : 6e14;
     if (slowInTheLibrary(program, step))
         return 2e13;
     if (!roundsProducts(step))

@@ -128,8 +128,10 @@ Result<View> wholeDivision(Lowering &l, const std::string &op, const View &x, co
     const View a = as(l, x, type), b = l.constant(by, type);
     if (op == "truncdiv")
         return l.apply("idiv", {a, b}, type);
-    const auto range = Ranges(l.program, Ranges::Sizes::constant).of(a.value);
-    if (op == "remainder" && by > 0 && range && std::isfinite(range->low)) { // none below 0
+    const auto range = op == "remainder" && by > 0
+                           ? Ranges(l.program, Ranges::Sizes::constant).of(a.value)
+                           : std::nullopt;
+    if (range && std::isfinite(range->low)) { // none below 0
         const double above = std::ceil(std::max(0.0, -range->low) / by) * by;
         return l.apply(
             "imod", {above > 0 ? l.apply("add", {a, l.constant(above, type)}, type) : a, b}, type);

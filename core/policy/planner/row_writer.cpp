@@ -32,20 +32,20 @@ class RowWriter : public VectorWriter {
                 meetOtherBlocks(pass);
             publishResults(pass, fmt::format("state{}", pass));
         }
-        if (s_.rowsEach > 1) {
+        if (below_ >= 0) {
             // What two rows read is read once, as compilers see by the constants between them.
             line("#pragma unroll");
             open(fmt::format("for (int h = 0; h < {}; ++h)", s_.rowsEach));
         }
         finish();
-        if (s_.rowsEach > 1)
+        if (below_ >= 0)
             close();
         endKernel(launch());
     }
 
     std::string elementOffset(const Access &access) override {
         const std::string element = offsetInRow(access);
-        const std::int64_t step = s_.rowsEach > 1 ? access.strides[below()] : 0;
+        const std::int64_t step = below_ < 0 ? 0 : access.strides[below_];
         if (step == 0)
             return element;
         return fmt::format("{}h * {}", element == "0" ? "" : element + " + ", step);
@@ -84,13 +84,14 @@ class RowWriter : public VectorWriter {
     }
 
   private:
+    /// The loop of rows that a thread of a map takes one below the other; -1: it takes one.
+    const int below_ = s_.rowsEach > 1 ? loopOfSharedReads(p_, n_) : -1;
+
     /// Whether it leaves the rest to a second kernel.
     bool isPartial() const { return g_.hasReductions() && s_.parts > 1 && !s_.together; }
     std::int64_t lastStride(const Access &access) const {
         return elementDims_.empty() ? 0 : access.strides[elementDims_.back()];
     }
-    /// The loop of rows that a thread of a map takes one below the other; -1: it takes one.
-    int below() const { return s_.rowsEach > 1 ? loopOfSharedReads(p_, n_) : -1; }
     int atOnce() const { return s_.team * s_.vector; } ///< elements of a team's vectors
     std::int64_t tile() const { return static_cast<std::int64_t>(atOnce()) * s_.unroll; }
     /// `times` tiles: "7 * 256" of 7 vectors each, which nobody has to multiply.
@@ -252,7 +253,7 @@ class RowWriter : public VectorWriter {
             } else {
                 line(fmt::format("const long long row = {};", block));
             }
-            rowCoordinates("row", "long long", below(), s_.rowsEach);
+            rowCoordinates("row", "long long", below_, s_.rowsEach);
         }
         rowPointers(roots, stores);
         declareHeld();
@@ -402,7 +403,7 @@ class RowWriter : public VectorWriter {
         Launch result;
         result.block[0] = s_.threads;
         std::string rows = n_.rowsExpression();
-        if (s_.rowsEach > 1)
+        if (below_ >= 0)
             rows += fmt::format(" / {}", s_.rowsEach);
         if (s_.parts == 0) {
             const std::string tiles =

@@ -490,8 +490,10 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
     }
     f.arrays = std::max(1, arrays);
     if (const int loop = loopOfSharedReads(program, group.nest); loop >= 0) {
-        for (const int below : {2, 8, 3, 7, 6, 4, 5})
-            f.below = group.nest.dims[loop].size % below == 0 ? below : f.below;
+        for (const int below : {5, 4, 6, 7, 3, 8, 2}) {
+            if (f.below == 1 && group.nest.dims[loop].size % below == 0)
+                f.below = below;
+        }
     }
     if (group.nest.tiled())
         for (const int load : loadsAcross(program, group.nest))
