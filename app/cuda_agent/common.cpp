@@ -94,8 +94,9 @@ void TransformerOptions::add(CLI::App &app) {
     app.add_option_function<std::string>(
            "--fresh-starts",
            [this](const std::string &name) { freshStarts = policy::freshStartsFrom(name).value(); },
-           "After which turns the transformer begins anew from the task: on-failure, those that "
-           "brought nothing better, always, all with a verdict, or never (default: on-failure)")
+           "After which turns the transformer begins anew from the task, with another token where "
+           "it hesitated: on-failure, those that brought nothing better, always, all with a "
+           "verdict, or never (default: on-failure)")
         ->check(CLI::IsMember(std::vector<std::string>(policy::freshStartsNames.begin(),
                                                        policy::freshStartsNames.end())));
 }

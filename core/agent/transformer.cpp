@@ -31,12 +31,12 @@ class ToldConversation : public policy::Conversation {
         return {};
     }
 
-    Result<policy::Written> write(const std::vector<chat::Segment> &segments, std::uint64_t seed,
-                                  std::stop_token stop) override {
+    Result<policy::Written> write(const std::vector<chat::Segment> &segments,
+                                  const policy::TurnRequest &turn, std::stop_token stop) override {
         const auto begin = Clock::now();
         turn_ = {};
         streamed_ = 0;
-        CUDA_AGENT_ASSIGN(written, inner_->write(segments, seed, std::move(stop)));
+        CUDA_AGENT_ASSIGN(written, inner_->write(segments, turn, std::move(stop)));
         if (voice_.answered && written.writtenTokens > 0)
             CUDA_AGENT_TRY(voice_.answered({{"model", process_->facts().name},
                                             {"prompt_tokens", kept_ + written.readTokens},
@@ -154,10 +154,10 @@ policy::OpenConversation conversationOpener(const TransformerConfig &config,
                                             const policy::Drawing &drawing,
                                             TransformerVoice voice) {
     return [process = config.process, drawing, voice = std::move(voice)](
-               bool fresh,
+               bool drawn,
                const std::stop_token &stop) -> Result<std::unique_ptr<policy::Conversation>> {
         auto own = drawing;
-        if (fresh && own.temperature == 0)
+        if (drawn && own.temperature == 0)
             own.temperature = 1;
         auto conversation = std::make_unique<ToldConversation>(process, voice);
         CUDA_AGENT_TRY(conversation->open(own, stop));

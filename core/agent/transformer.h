@@ -62,7 +62,7 @@ struct TransformerVoice {
 };
 
 /// Conversations of the process, whose errors are those of ModelProcess::open(). Where the
-/// likeliest tokens are drawn, a fresh one has a temperature of 1: it would be the same again.
+/// likeliest tokens are taken, one that has to be drawn has a temperature of 1.
 policy::OpenConversation conversationOpener(const TransformerConfig &config,
                                             const policy::Drawing &drawing, TransformerVoice voice);
 

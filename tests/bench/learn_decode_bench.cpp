@@ -40,8 +40,8 @@ void measure(const Transformer &actor, const Setting &setting, const char *name)
                 std::vector<std::int32_t> prompt;
                 for (std::int64_t i = 0; i < setting.prompt; ++i)
                     prompt.push_back(static_cast<std::int32_t>((row * 131 + i * 17) % 4096));
-                const auto written = generator.generate(*conversation, prompt, most,
-                                                        seed + static_cast<std::uint64_t>(row), {});
+                const auto written = generator.generate(
+                    *conversation, prompt, {most, seed + static_cast<std::uint64_t>(row)}, {});
                 if (!written)
                     std::fprintf(stderr, "%s\n", written.error().message.c_str());
             });

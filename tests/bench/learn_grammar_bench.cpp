@@ -64,7 +64,7 @@ Round write(const Transformer &actor, const Tokenizer &tokenizer, const Setting 
                                   fmt::format("Task: relu\nDevice: cpu, {} threads\n<|im_start|>"
                                               "assistant\n",
                                               row)}},
-                                seed + static_cast<std::uint64_t>(row), {});
+                                {seed + static_cast<std::uint64_t>(row)}, {});
                 if (!written)
                     std::fprintf(stderr, "%s\n", written.error().message.c_str());
                 round.records[static_cast<std::size_t>(row)] = *how.record;

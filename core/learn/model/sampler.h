@@ -30,6 +30,16 @@ struct Sampled {
 Sampled sample(const at::Tensor &logits, const Sampling &sampling, const at::Tensor &allowed,
                const at::Tensor &uniform);
 
+/// The likeliest tokens of each row, in their order.
+struct Likeliest {
+    at::Tensor tokens;   ///< [rows, count] of int64
+    at::Tensor deficits; ///< [rows, count] of float: how much less likely than the first, in nats
+};
+
+/// `logits` and `allowed` as above, and what may not come is infinitely unlikely; whatever the
+/// temperature is. `count`: at most the vocabulary.
+Likeliest likeliest(const at::Tensor &logits, const at::Tensor &allowed, std::int64_t count);
+
 /// The same distribution at given tokens: `logits` [..., vocabulary] of any float type, `tokens`
 /// [...] of int64, `allowed` as above or undefined -> [...] of float, with gradients.
 at::Tensor logProbabilityOf(const at::Tensor &logits, const at::Tensor &tokens,

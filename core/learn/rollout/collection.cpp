@@ -52,16 +52,17 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
             policy::TransformerOptions told;
             told.seed = ask.seed;
             told.freshStarts = options.freshStarts;
+            told.deviates = options.deviates;
             told.exemplars = fitting(ask, context, source, tokenizer, options.longestTurn,
                                      generator.options().context);
             shown = static_cast<std::int64_t>(told.exemplars.size());
-            const auto open = [&](bool fresh, const std::stop_token &token) {
+            const auto open = [&](bool drawn, const std::stop_token &token) {
                 records.push_back(std::make_shared<TokenRecord>());
                 ModelConversation::Options own;
                 own.longestTurn = options.longestTurn;
                 own.endOfText = tokenizer.id(chat::endOfText).value_or(0);
                 own.record = records.back();
-                own.likeliest = options.likeliest && !fresh;
+                own.likeliest = options.likeliest && !drawn;
                 return ModelConversation::open(generator, tokenizer, own, token);
             };
             return policy::makeTransformer(context, source, open, std::move(told));

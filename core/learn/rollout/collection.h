@@ -28,7 +28,8 @@ struct CollectOptions {
     RewardKind reward = RewardKind::milestone;
     int enough = 0; ///< as EpisodeRequest::enough
     policy::FreshStarts freshStarts = policy::FreshStarts::onFailure;
-    bool likeliest = false; ///< takes the likeliest tokens, but in fresh starts
+    bool likeliest = false; ///< takes the likeliest tokens, but where turns have to be drawn
+    bool deviates = true;   ///< as policy::TransformerOptions::deviates
 };
 
 /// What came of many episodes. Only what the policy is answerable for is among the trajectories.

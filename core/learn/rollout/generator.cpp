@@ -49,6 +49,7 @@ struct Generator::Conversation::State {
     std::size_t remembered = 0; ///< of the tokens, those that others may guess by
     // Of the present request:
     std::int64_t most = 0;
+    std::size_t given = 0; ///< tokens that the stretch was begun with
     Generated written;
     bool waiting = false, stopped = false;
     std::optional<Error> failure;
@@ -60,7 +61,7 @@ struct Generator::Engine {
     using State = Conversation::State;
 
     Engine(const Transformer &actor, Options given)
-        : options(given), cheap(cheapTokens(actor.device())),
+        : options(given), vocabulary(actor.config().vocabulary), cheap(cheapTokens(actor.device())),
           decoder(actor, given.rows, given.context) {
         others.add(given.history);
         for (std::int64_t row = given.rows; row-- > 0;)
@@ -114,7 +115,7 @@ struct Generator::Engine {
 
     bool hasEnded(State &state) const {
         auto &written = state.written;
-        if (written.tokens.empty())
+        if (written.tokens.size() == state.given)
             return false; // it has joined just now
         if (written.tokens.back() == options.endToken)
             written.end = Generated::End::token;
@@ -232,14 +233,29 @@ struct Generator::Engine {
                                       : static_cast<double>(random() >> 11) * // 53 bits: below 1
                                             0x1p-53);
         }
-        const auto sampled = sample(logits, options.sampling, allowed(logits, lanes),
-                                    at::tensor(uniform, at::kDouble));
-        // One transfer for all three.
-        const auto numbers =
+        const auto mayCome = allowed(logits, lanes);
+        const auto sampled =
+            sample(logits, options.sampling, mayCome, at::tensor(uniform, at::kDouble));
+        // One transfer for all.
+        auto numbers =
             at::stack({sampled.tokens.to(at::kDouble), sampled.logProbabilities.to(at::kDouble),
-                       sampled.entropy.to(at::kDouble)})
-                .to(at::kCPU);
+                       sampled.entropy.to(at::kDouble)});
+        if (std::ranges::any_of(lanes,
+                                [](const Lane &lane) { return lane.state->written.likeliest; })) {
+            const auto count = std::min(1 + alternativesOfAPlace, logits.size(-1));
+            const auto [tokens, deficits] = likeliest(logits, mayCome, count);
+            numbers = at::cat({numbers, tokens.t().to(at::kDouble), deficits.t().to(at::kDouble)});
+        }
+        numbers = numbers.to(at::kCPU);
         const auto table = numbers.accessor<double, 2>();
+        const auto noteAlternatives = [&](State &state, std::int64_t at, std::int32_t token) {
+            const auto count = (table.size(0) - 3) / 2;
+            const auto place = static_cast<std::int64_t>(state.written.tokens.size());
+            for (std::int64_t i = 0; i < count; ++i)
+                if (const auto other = static_cast<std::int32_t>(table[3 + i][at]);
+                    other != token && table[3 + count + i][at] <= mostDeficit)
+                    state.written.alternatives.push_back({place, other, table[3 + count + i][at]});
+        };
         std::int64_t first = 0;
         for (const auto &lane : lanes) {
             auto &state = *lane.state;
@@ -248,6 +264,8 @@ struct Generator::Engine {
                 const auto at = first + static_cast<std::int64_t>(drawn);
                 const auto token = static_cast<std::int32_t>(table[0][at]);
                 state.random.discard(1);
+                if (state.written.likeliest)
+                    noteAlternatives(state, at, token);
                 state.tokens.push_back(token);
                 state.written.tokens.push_back(token);
                 state.written.logProbabilities.push_back(static_cast<float>(table[1][at]));
@@ -268,6 +286,7 @@ struct Generator::Engine {
     }
 
     const Options options;
+    const std::int64_t vocabulary;
     const std::int64_t cheap; ///< tokens of a pass
     TokenHistory others;      ///< stretches that have ended, for guesses in all conversations
     Decoder decoder;
@@ -327,19 +346,32 @@ Result<Generator::Conversation> Generator::open(const std::stop_token &stop, boo
 }
 
 Result<Generated> Generator::generate(Conversation &conversation, std::vector<std::int32_t> tokens,
-                                      std::int64_t most, std::uint64_t seed,
-                                      const std::stop_token &stop) {
+                                      const StretchRequest &stretch, const std::stop_token &stop) {
     auto &state = *conversation.state_;
-    const auto all = state.tokens.size() + tokens.size();
-    if (tokens.empty() || most < 1 || all + 1 > static_cast<std::size_t>(engine_->options.context))
+    const auto &options = engine_->options;
+    const auto &begin = stretch.begin;
+    const auto all = state.tokens.size() + tokens.size() + begin.size();
+    if (tokens.empty() || stretch.most <= static_cast<std::int64_t>(begin.size()) ||
+        all + 1 > static_cast<std::size_t>(options.context))
         return requestError("{} tokens and one more do not fit into a context of {}", all,
-                            engine_->options.context);
+                            options.context);
+    Writing turn;
+    for (const auto token : begin)
+        if (token < 0 || token >= engine_->vocabulary || token == options.endToken ||
+            (options.masks && !options.masks->take(turn, token)))
+            return requestError("a turn cannot begin with these {} tokens", begin.size());
     std::unique_lock lock(engine_->mutex);
     state.tokens.insert(state.tokens.end(), tokens.begin(), tokens.end());
+    state.tokens.insert(state.tokens.end(), begin.begin(), begin.end());
     state.written = {};
-    state.most = most;
-    state.turn = {};
-    state.random.seed(seed);
+    state.written.likeliest = state.likeliest || options.sampling.temperature <= 0;
+    state.written.tokens = begin;
+    state.written.logProbabilities.resize(begin.size());
+    state.written.entropy.resize(begin.size());
+    state.given = begin.size();
+    state.most = stretch.most;
+    state.turn = std::move(turn);
+    state.random.seed(stretch.seed);
     state.waiting = true;
     engine_->writing.push_back(&state);
     engine_->wakes.notify_all();

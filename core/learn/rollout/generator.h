@@ -6,6 +6,7 @@
 #include "core/learn/model/decoder.h"
 #include "core/learn/model/sampler.h"
 #include "core/learn/rollout/turn_masks.h"
+#include "core/policy/transformer/deviations.h"
 
 #include <functional>
 #include <memory>
@@ -13,11 +14,24 @@
 
 namespace cuda_agent::learn {
 
+/// A stretch that the model is to write.
+struct StretchRequest {
+    std::int64_t most = 1;  ///< tokens, those that it begins with counted in
+    std::uint64_t seed = 1; ///< of what is drawn
+    /// Tokens that it begins with, fewer than `most`, as if the model had written them.
+    std::vector<std::int32_t> begin = {};
+};
+
 /// A stretch that the model wrote.
 struct Generated {
     std::vector<std::int32_t> tokens; ///< with the one that ended it, where one did
-    /// Of each token under the distribution that it was drawn from, and that one's entropy in nats.
+    /// Of each token under the distribution that it was drawn from, and that one's entropy in nats;
+    /// 0 of those that it was begun with.
     std::vector<float> logProbabilities, entropy;
+    bool likeliest = false; ///< nothing was drawn: each token is the likeliest
+    /// Where that is so, others behind its beginning that nearly came, up to
+    /// `alternativesOfAPlace` of a place, in the order of places; without their offsets.
+    std::vector<policy::Alternative> alternatives;
     enum class End {
         token,  ///< the end token came
         length, ///< as much as was asked for
@@ -81,11 +95,16 @@ class Generator {
     /// the likeliest. Errors: stopped.
     Result<Conversation> open(const std::stop_token &stop, bool likeliest = false);
 
-    /// Reads `tokens`, at least one, and writes up to `most` (at least one) behind them. Blocks.
-    /// Errors: stopped (the conversation is then of no more use), request (the tokens do not fit
-    /// into the context), machine (the model's computation failed).
+    /// What counts as nearly come: as many tokens of a place, at most so much less likely, in nats,
+    /// than the one that came.
+    static constexpr std::int64_t alternativesOfAPlace = 2;
+    static constexpr double mostDeficit = 12;
+
+    /// Reads `tokens`, at least one, and writes a stretch behind them. Blocks. Errors: stopped (the
+    /// conversation is then of no more use), request (the tokens do not fit into the context, or
+    /// the grammar refuses what the stretch begins with), machine (the model's computation failed).
     Result<Generated> generate(Conversation &conversation, std::vector<std::int32_t> tokens,
-                               std::int64_t most, std::uint64_t seed, const std::stop_token &stop);
+                               const StretchRequest &stretch, const std::stop_token &stop);
 
     const Options &options() const;
 

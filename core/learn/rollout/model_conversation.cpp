@@ -31,22 +31,30 @@ ModelConversation::encoded(const std::vector<chat::Segment> &segments) const {
 }
 
 Result<policy::Written> ModelConversation::write(const std::vector<chat::Segment> &segments,
-                                                 std::uint64_t seed, std::stop_token stop) {
+                                                 const policy::TurnRequest &turn,
+                                                 std::stop_token stop) {
     const auto read = encoded(segments);
     policy::Written written;
     const auto context = static_cast<std::size_t>(generator_.options().context);
-    if (conversation_.tokens().size() + read.size() + 1 > context) {
+    if (conversation_.tokens().size() + read.size() + turn.begin.size() + 1 > context) {
         if (options_.record)
             options_.record->cut = true;
         written.end = policy::Written::End::full;
         return written;
     }
     CUDA_AGENT_ASSIGN(generated,
-                      generator_.generate(conversation_, read, options_.longestTurn, seed, stop));
+                      generator_.generate(conversation_, read,
+                                          {options_.longestTurn, turn.seed, turn.begin}, stop));
     note(read, generated);
     written.text = tokenizer_.decode(generated.tokens);
-    written.readTokens = static_cast<std::int64_t>(read.size());
-    written.writtenTokens = static_cast<std::int64_t>(generated.tokens.size());
+    written.readTokens = static_cast<std::int64_t>(read.size() + turn.begin.size());
+    written.writtenTokens = static_cast<std::int64_t>(generated.tokens.size() - turn.begin.size());
+    if (generated.likeliest) {
+        written.tokens = generated.tokens;
+        written.alternatives =
+            withOffsets(policy::cheapestOf(std::move(generated.alternatives), mostAlternatives),
+                        generated.tokens);
+    }
     switch (generated.end) {
     case Generated::End::token:
         written.end = policy::Written::End::turn;
@@ -59,6 +67,18 @@ Result<policy::Written> ModelConversation::write(const std::vector<chat::Segment
         break;
     }
     return written;
+}
+
+std::vector<policy::Alternative>
+ModelConversation::withOffsets(std::vector<policy::Alternative> alternatives,
+                               const std::vector<std::int32_t> &tokens) const {
+    std::vector<std::int64_t> offsets{0};
+    for (const auto token : tokens)
+        offsets.push_back(offsets.back() +
+                          static_cast<std::int64_t>(tokenizer_.bytes(token).size()));
+    for (auto &each : alternatives)
+        each.offset = offsets.at(static_cast<std::size_t>(each.place));
+    return alternatives;
 }
 
 void ModelConversation::note(const std::vector<std::int32_t> &read, const Generated &written) {

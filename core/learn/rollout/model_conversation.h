@@ -13,12 +13,12 @@ namespace cuda_agent::learn {
 /// A conversation as an update needs it: everything that was read and written, one entry a token.
 struct TokenRecord {
     std::vector<std::int32_t> tokens;
-    std::vector<std::uint8_t> byPolicy;  ///< 1 where it was drawn from the model
+    std::vector<std::uint8_t> byPolicy;  ///< 1 where it is of a turn of the model's
     std::vector<float> logProbabilities; ///< of the drawn, when they were drawn; else 0
     std::vector<float> entropy;          ///< in nats, likewise
     std::int64_t turns = 0;              ///< that the model wrote
     bool cut = false;                    ///< one of them was as long as may be, or the context full
-    /// How many were drawn from the model.
+    /// How many are of turns of the model's.
     std::int64_t ownTokens() const { return std::ranges::count(byPolicy, 1); }
 };
 
@@ -37,8 +37,10 @@ class ModelConversation : public policy::Conversation {
     static Result<std::unique_ptr<ModelConversation>>
     open(Generator &generator, Tokenizer tokenizer, Options options, const std::stop_token &stop);
 
-    Result<policy::Written> write(const std::vector<chat::Segment> &segments, std::uint64_t seed,
-                                  std::stop_token stop) override;
+    /// Of a turn's alternatives the `mostAlternatives` of policy::cheapestOf().
+    Result<policy::Written> write(const std::vector<chat::Segment> &segments,
+                                  const policy::TurnRequest &turn, std::stop_token stop) override;
+    static constexpr std::size_t mostAlternatives = 64;
 
     /// What write() has the model read for these segments.
     std::vector<std::int32_t> encoded(const std::vector<chat::Segment> &segments) const;
@@ -48,6 +50,8 @@ class ModelConversation : public policy::Conversation {
   private:
     ModelConversation(Generator &generator, Generator::Conversation conversation,
                       Tokenizer tokenizer, Options options);
+    std::vector<policy::Alternative> withOffsets(std::vector<policy::Alternative> alternatives,
+                                                 const std::vector<std::int32_t> &tokens) const;
     void note(const std::vector<std::int32_t> &read, const Generated &written);
 
     Generator &generator_;

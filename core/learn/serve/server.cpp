@@ -177,9 +177,7 @@ class Server {
 
     Result<void> write(std::int64_t id, const Json &body) {
         CUDA_AGENT_ASSIGN(number, wholeNumber(body, "conversation"));
-        const auto seed = body.value("seed", Json());
-        if (!seed.is_number_integer())
-            return requestError("seed must be a whole number");
+        CUDA_AGENT_ASSIGN(turn, policy::turnRequestFrom(body));
         const auto stream = body.value("stream", Json(false));
         if (!stream.is_boolean())
             return requestError("stream must be true or false");
@@ -202,8 +200,8 @@ class Server {
             };
         start(id,
               [this, seat, segments = std::move(segments), tell = std::move(tell),
-               number = seed.get<std::uint64_t>()](const std::stop_token &stop) -> Result<Json> {
-                  auto written = seat->conversation->write(segments, number, tell, stop);
+               turn = std::move(turn)](const std::stop_token &stop) -> Result<Json> {
+                  auto written = seat->conversation->write(segments, turn, tell, stop);
                   const std::lock_guard lock(mutex_);
                   seat->request = 0;
                   if (!written)

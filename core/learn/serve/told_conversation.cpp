@@ -42,14 +42,14 @@ Result<std::unique_ptr<ToldConversation>> ToldConversation::open(Generator &gene
 }
 
 Result<policy::Written> ToldConversation::write(const std::vector<chat::Segment> &segments,
-                                                std::uint64_t seed, const Tell &tell,
+                                                const policy::TurnRequest &turn, const Tell &tell,
                                                 const std::stop_token &stop) {
     const auto begin = conversation_->tokens().size() + conversation_->encoded(segments).size();
     std::jthread teller;
     if (tell)
         teller =
             std::jthread([&, begin](const std::stop_token &over) { follow(begin, tell, over); });
-    return conversation_->write(segments, seed, stop);
+    return conversation_->write(segments, turn, stop);
 }
 
 /// Tells what stands from `begin` on as it grows, until `over`.

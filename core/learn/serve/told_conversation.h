@@ -20,8 +20,9 @@ class ToldConversation {
     /// As policy::Conversation::write(). `tell`, which may be null, is called about five times a
     /// second by a thread of its own, never after this has returned; it does not hear the last
     /// characters.
-    Result<policy::Written> write(const std::vector<chat::Segment> &segments, std::uint64_t seed,
-                                  const Tell &tell, const std::stop_token &stop);
+    Result<policy::Written> write(const std::vector<chat::Segment> &segments,
+                                  const policy::TurnRequest &turn, const Tell &tell,
+                                  const std::stop_token &stop);
 
   private:
     ToldConversation(Generator &generator, Tokenizer tokenizer,

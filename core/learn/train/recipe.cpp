@@ -139,6 +139,7 @@ Result<void> readStages(TomlFields &top, TrainRecipe &recipe) {
         fields.take("turns", scoring.tries.turns, 1, 1000);
         fields.take("temperature", scoring.temperature, 0, 100);
         fields.take("top_p", scoring.topP, 0.01, 1);
+        fields.take("deviations", scoring.deviations);
         fields.take("fresh_temperature", scoring.freshTemperature, 0.01, 100);
         fields.take("fresh_min_p", scoring.freshMinP, 0, 1);
         fields.take("before_train", scoring.beforeTrain);

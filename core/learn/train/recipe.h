@@ -136,8 +136,11 @@ struct ScoringOptions {
     Tries tries{0, 1, 1};            ///< `tasks` is not used
     double temperature = 0;          ///< 0: the likeliest token, but not in fresh starts
     double topP = 1;                 ///< of what is drawn
-    double freshTemperature = 1;     ///< of fresh starts, where the likeliest are taken else
-    double freshMinP = 0;            ///< Sampling::minP of these
+    /// Where the likeliest tokens are taken: whether fresh starts depart from earlier turns where
+    /// another token nearly came, as long as there are such places (policy::Deviations).
+    bool deviations = true;
+    double freshTemperature = 1; ///< of other fresh starts, where the likeliest are taken else
+    double freshMinP = 0;        ///< Sampling::minP of these
     /// Also before the first stage, as step 0: what a run begins with. Not where it is resumed.
     bool beforeTrain = false;
     std::vector<std::string> stages; ///< behind these; none: behind each

@@ -299,7 +299,7 @@ Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
                             static_cast<std::int64_t>(std::max<std::size_t>(asks.size(), 1)));
     options.context = recipe_.context;
     options.endToken = setting_.tokenizer.id(chat::imEnd).value_or(0);
-    const bool likeliest = sampling.temperature == 0; // but in fresh starts
+    const bool likeliest = sampling.temperature == 0; // but where turns have to be drawn
     options.sampling = sampling;
     if (likeliest) {
         options.sampling.temperature = recipe_.scoring.freshTemperature;
@@ -319,6 +319,7 @@ Result<Collected> Rollouts::collectedHere(const std::vector<Try> &tries,
     CUDA_AGENT_ASSIGN(starts, policy::freshStartsFrom(rollout.freshStarts));
     how.freshStarts = starts;
     how.likeliest = likeliest;
+    how.deviates = recipe_.scoring.deviations;
     Generator generator(setting_.actor, options);
     CUDA_AGENT_ASSIGN(collected, collect(generator, setting_.tokenizer, judges_, asks, how, stop));
     for (auto &one : collected.trajectories)

@@ -294,16 +294,16 @@ class ModelProcess::Remote : public Conversation {
     Remote(const Remote &) = delete;
     Remote &operator=(const Remote &) = delete;
 
-    Result<Written> write(const std::vector<chat::Segment> &segments, std::uint64_t seed,
+    Result<Written> write(const std::vector<chat::Segment> &segments, const TurnRequest &turn,
                           std::stop_token stop) override {
         CUDA_AGENT_ASSIGN(lease, device::Lease::share(link_->device(), stop));
         (void)lease;
-        CUDA_AGENT_ASSIGN(answer, link_->ask({{"op", "write"},
-                                              {"conversation", number_},
-                                              {"seed", seed},
-                                              {"stream", streamed_ != nullptr},
-                                              {"segments", toJson(segments)}},
-                                             stop, streamed_));
+        auto request = toJson(turn);
+        request["op"] = "write";
+        request["conversation"] = number_;
+        request["stream"] = streamed_ != nullptr;
+        request["segments"] = toJson(segments);
+        CUDA_AGENT_ASSIGN(answer, link_->ask(std::move(request), stop, streamed_));
         return writtenFrom(answer);
     }
 

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/transformer/model_protocol.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace cuda_agent::policy {
 
@@ -27,6 +29,38 @@ std::string textOf(const Json &json, const char *name) {
 std::int64_t countOf(const Json &json, const char *name) {
     const auto &value = member(json, name);
     return value.is_number_integer() ? std::max<std::int64_t>(value.get<std::int64_t>(), -1) : -1;
+}
+
+/// A whole number of 31 bits, as tokens, places and offsets are.
+bool isToken(const Json &value) {
+    return value.is_number_integer() && value >= Json(0) && value <= Json(INT32_MAX);
+}
+
+/// None where the field is absent; nothing where it is no list of tokens.
+std::optional<std::vector<std::int32_t>> tokensOf(const Json &json, const char *name) {
+    const auto &value = member(json, name);
+    if (value.is_null())
+        return std::vector<std::int32_t>();
+    if (!value.is_array() || !std::ranges::all_of(value, isToken))
+        return std::nullopt;
+    return value.get<std::vector<std::int32_t>>();
+}
+
+/// Likewise, of [place, token, cost, offset].
+std::optional<std::vector<Alternative>> alternativesOf(const Json &value) {
+    std::vector<Alternative> alternatives;
+    if (value.is_null())
+        return alternatives;
+    if (!value.is_array())
+        return std::nullopt;
+    for (const auto &each : value) {
+        if (!each.is_array() || each.size() != 4 || !isToken(each[0]) || !isToken(each[1]) ||
+            !each[2].is_number() || !(each[2].get<double>() >= 0) || !isToken(each[3]))
+            return std::nullopt;
+        alternatives.push_back({each[0].get<std::int64_t>(), each[1].get<std::int32_t>(),
+                                each[2].get<double>(), each[3].get<std::int64_t>()});
+    }
+    return alternatives;
 }
 
 } // namespace
@@ -122,11 +156,38 @@ Result<std::vector<chat::Segment>> segmentsFrom(const Json &json) {
     return segments;
 }
 
+Json toJson(const TurnRequest &turn) {
+    Json json{{"seed", turn.seed}};
+    if (!turn.begin.empty())
+        json["begin"] = turn.begin;
+    return json;
+}
+
+Result<TurnRequest> turnRequestFrom(const Json &json) {
+    TurnRequest turn;
+    const auto &seed = member(json, "seed");
+    if (!seed.is_number_integer())
+        return requestError("seed must be a whole number");
+    turn.seed = seed.get<std::uint64_t>();
+    auto begin = tokensOf(json, "begin");
+    if (!begin)
+        return requestError("begin must be a list of tokens");
+    turn.begin = std::move(*begin);
+    return turn;
+}
+
 Json toJson(const Written &written) {
-    return {{"text", written.text},
-            {"end", endNames.at(static_cast<std::size_t>(written.end))},
-            {"read", written.readTokens},
-            {"written", written.writtenTokens}};
+    Json json{{"text", written.text},
+              {"end", endNames.at(static_cast<std::size_t>(written.end))},
+              {"read", written.readTokens},
+              {"written", written.writtenTokens}};
+    if (written.tokens.empty())
+        return json;
+    json["tokens"] = written.tokens;
+    auto &alternatives = json["alternatives"] = Json::array();
+    for (const auto &each : written.alternatives)
+        alternatives.push_back({each.place, each.token, each.cost, each.offset});
+    return json;
 }
 
 Result<Written> writtenFrom(const Json &json) {
@@ -142,6 +203,12 @@ Result<Written> writtenFrom(const Json &json) {
     written.writtenTokens = countOf(json, "written");
     if (written.readTokens < 0 || written.writtenTokens < 0)
         return machineError("the model's process does not count its tokens");
+    auto tokens = tokensOf(json, "tokens");
+    auto alternatives = alternativesOf(member(json, "alternatives"));
+    if (!tokens || !alternatives)
+        return machineError("the model's process does not name its tokens");
+    written.tokens = std::move(*tokens);
+    written.alternatives = std::move(*alternatives);
     return written;
 }
 

@@ -45,6 +45,10 @@ Json toJson(const std::vector<chat::Segment> &segments);
 /// Errors: request: no list of segments, or an empty one.
 Result<std::vector<chat::Segment>> segmentsFrom(const Json &json);
 
+Json toJson(const TurnRequest &turn);
+/// Errors: request, naming the field.
+Result<TurnRequest> turnRequestFrom(const Json &json);
+
 Json toJson(const Written &written);
 /// Errors: machine, naming the field.
 Result<Written> writtenFrom(const Json &json);

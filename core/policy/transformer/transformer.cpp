@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/transformer/transformer.h"
 
+#include "core/policy/transformer/shown_mistake.h"
 #include "core/reward/reward.h"
 #include "core/tools/toolbox.h"
 
@@ -67,8 +68,10 @@ class TransformerPolicy : public Policy {
         const auto write = [&]() -> Result<Written> {
             if (!conversation_ || fresh)
                 CUDA_AGENT_TRY(begin(turns, fresh, stop));
-            return conversation_->write(untold(turns), seedOf(options_.seed, number), stop);
+            return turnOf(turns, number, stop);
         };
+        if (!turns.empty() && turns.back().number == added_)
+            weigh(turns.back());
         CUDA_AGENT_ASSIGN(written, write());
         auto step = stepOf(written, number);
         const bool full = written.end == Written::End::full && written.writtenTokens == 0;
@@ -95,6 +98,31 @@ class TransformerPolicy : public Policy {
                            [](const session::Turn &turn) { return turn.author == "policy"; });
     }
 
+    /// Has the model write the next turn of the conversation.
+    Result<Written> turnOf(const std::vector<session::Turn> &turns, int number,
+                           const std::stop_token &stop) {
+        const bool first = !begun_;
+        const TurnRequest request{seedOf(options_.seed, number), std::exchange(beginning_, {})};
+        CUDA_AGENT_ASSIGN(written, conversation_->write(untold(turns), request, stop));
+        if (first && options_.deviates && !written.tokens.empty()) {
+            deviations_.add(std::move(written.tokens), std::move(written.alternatives));
+            added_ = number;
+            text_ = written.text;
+        }
+        return std::move(written);
+    }
+
+    /// Tells the deviations what came of the turn that was added last.
+    void weigh(const session::Turn &turn) {
+        if (turn.correct())
+            deviations_.prefer();
+        else if (const auto shown = mistakeOf(turn, text_)) {
+            deviations_.drop(shown->end, shown->over);
+            if (shown->near)
+                deviations_.suspect(shown->end);
+        }
+    }
+
     /// Whether the last turn brought no verdict: who ends there gives up what it began, such as
     /// kernels without a plan.
     static bool leftUnjudged(const std::vector<session::Turn> &turns) {
@@ -106,7 +134,8 @@ class TransformerPolicy : public Policy {
                        const std::stop_token &stop) {
         conversation_.reset(); // its place may be the one that is waited for
         first_ = fresh ? firstTold(turns, turns.size()) : conversationsOf(turns).back();
-        CUDA_AGENT_ASSIGN(conversation, open_(first_ > 0, stop));
+        beginning_ = fresh ? deviations_.next() : std::vector<std::int32_t>();
+        CUDA_AGENT_ASSIGN(conversation, open_(first_ > 0 && beginning_.empty(), stop));
         conversation_ = std::move(conversation);
         told_ = first_;
         begun_ = cut_ = false;
@@ -183,9 +212,13 @@ class TransformerPolicy : public Policy {
     std::unique_ptr<Conversation> conversation_; ///< null: none was begun yet
     std::size_t first_ = 0;                      ///< place of its first turn
     bool begun_ = false;                         ///< it has the prompt
-    std::size_t told_ = 0; ///< turns up to there are read, written or before it
-    int mine_ = 0;         ///< the turn that it wrote last
-    bool cut_ = false;     ///< which has no end
+    std::vector<std::int32_t> beginning_;        ///< of that turn
+    std::size_t told_ = 0;  ///< turns up to there are read, written or before it
+    int mine_ = 0;          ///< the turn that it wrote last
+    bool cut_ = false;      ///< which has no end
+    Deviations deviations_; ///< from the first turns of conversations
+    int added_ = 0;         ///< the last of these
+    std::string text_;      ///< of that one
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/policy/chat/chat.h"
+#include "core/policy/transformer/deviations.h"
 
 #include <array>
 #include <functional>
@@ -18,7 +19,18 @@ struct Written {
         length, ///< as long as a turn may be
         full    ///< nothing more fits into the model's context
     } end = End::turn;
-    std::int64_t readTokens = 0, writtenTokens = 0;
+    std::int64_t readTokens = 0, writtenTokens = 0; ///< what the turn began with is read
+    /// Of a turn of the likeliest tokens all of them, and what nearly came behind its beginning;
+    /// empty where they are drawn.
+    std::vector<std::int32_t> tokens = {};
+    std::vector<Alternative> alternatives = {};
+};
+
+/// How a turn is to be written.
+struct TurnRequest {
+    std::uint64_t seed = 1; ///< of what is drawn
+    /// Tokens that it begins with, as if the model had written them; those of the same model.
+    std::vector<std::int32_t> begin = {};
 };
 
 /// One conversation that a language model goes on writing, in this process or another. What it has
@@ -27,17 +39,18 @@ class Conversation {
   public:
     virtual ~Conversation() = default;
     /// Reads `segments`, at least one, behind what stands, and writes one turn. The same
-    /// conversation and seed give the same turn. Where the segments alone do not fit, nothing is
-    /// written and the end is `full`. Blocks. Errors: machine (the model failed), stopped; the
-    /// conversation is of no more use then.
-    virtual Result<Written> write(const std::vector<chat::Segment> &segments, std::uint64_t seed,
-                                  std::stop_token stop) = 0;
+    /// conversation and request give the same turn. Where the segments and the turn's beginning
+    /// alone do not fit, nothing is written and the end is `full`. Blocks. Errors: machine (the
+    /// model failed), stopped; the conversation is of no more use then.
+    virtual Result<Written> write(const std::vector<chat::Segment> &segments,
+                                  const TurnRequest &turn, std::stop_token stop) = 0;
 };
 
-/// Begins a conversation. `fresh`: after another one of the same session, which is closed by then;
-/// its turns should not be the same again. Blocks. Errors: machine, stopped.
+/// Begins a conversation. `drawn`: after another one of the same session, which is closed by then,
+/// with nothing else to make its turns others than that one's, so that they have to be drawn.
+/// Blocks. Errors: machine, stopped.
 using OpenConversation =
-    std::function<Result<std::unique_ptr<Conversation>>(bool fresh, const std::stop_token &stop)>;
+    std::function<Result<std::unique_ptr<Conversation>>(bool drawn, const std::stop_token &stop)>;
 
 /// Which of its turns are the last of their conversation, so that the next one begins anew from the
 /// prompt. A small model that sees its own mistake makes it again.
@@ -62,6 +75,10 @@ struct TransformerOptions {
     chat::PromptLimits prompt;
     std::size_t mostObservation = 600;     ///< bytes of an observation that the model is told
     std::vector<chat::Exemplar> exemplars; ///< that the prompt shows
+    /// Where turns are of the likeliest tokens, one that begins anew departs from an earlier one
+    /// where another token nearly came (Deviations); else it is drawn, as it is where no such place
+    /// is left, and in a session that was resumed before its first turn.
+    bool deviates = true;
 };
 
 /// A language model that was trained on our own chat template: the turns of a session are what it

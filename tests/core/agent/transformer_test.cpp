@@ -96,7 +96,7 @@ TEST_F(TransformerSessionTest, TurnsAreToldAsAnEndpointsAre) {
     auto conversation = conversationOpener(request_.transformer, {}, voice)(false, {});
     ASSERT_TRUE(conversation) << conversation.error().message;
     for (int turn = 0; turn < 2; ++turn)
-        ASSERT_TRUE((*conversation)->write({{chat::Author::context, "text"}}, 1, {}));
+        ASSERT_TRUE((*conversation)->write({{chat::Author::context, "text"}}, {1}, {}));
     ASSERT_EQ(told.size(), 2u);
     EXPECT_EQ(told[0]["prompt_tokens"], 10);
     EXPECT_EQ(told[0]["cached_tokens"], 0);
@@ -118,14 +118,14 @@ TEST_F(TransformerSessionTest, TurnsAreReadWhileTheyAreWritten) {
     auto conversation = conversationOpener(request_.transformer, {}, voice)(false, {});
     ASSERT_TRUE(conversation) << conversation.error().message;
     for (int turn = 0; turn < 2; ++turn) {
-        ASSERT_TRUE((*conversation)->write({{chat::Author::context, "text"}}, 1, {}));
+        ASSERT_TRUE((*conversation)->write({{chat::Author::context, "text"}}, {1}, {}));
         EXPECT_EQ(std::exchange(streamed, {}),
                   "half a word \u20ac"); // without the template's words
     }
     voice.streamed = [](const std::string &) -> Result<void> { return machineError("disk full"); };
     conversation = conversationOpener(request_.transformer, {}, voice)(false, {});
     ASSERT_TRUE(conversation);
-    const auto written = (*conversation)->write({{chat::Author::context, "text"}}, 1, {});
+    const auto written = (*conversation)->write({{chat::Author::context, "text"}}, {1}, {});
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().message, "disk full");
 }

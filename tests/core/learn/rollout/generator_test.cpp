@@ -47,8 +47,8 @@ std::vector<std::int32_t> talk(Generator &generator, std::uint64_t seed, std::in
     const auto word = static_cast<std::int32_t>(seed % 5);
     for (int turn = 0; turn < 2; ++turn) {
         const auto written =
-            generator.generate(*conversation, {word, 1, 2, static_cast<std::int32_t>(turn)}, most,
-                               2 * seed + static_cast<std::uint64_t>(turn), {});
+            generator.generate(*conversation, {word, 1, 2, static_cast<std::int32_t>(turn)},
+                               {most, 2 * seed + static_cast<std::uint64_t>(turn)}, {});
         EXPECT_TRUE(written);
     }
     return conversation->tokens();
@@ -63,7 +63,7 @@ TEST(Generator, WritesTheLikeliestTokensAndTellsTheirProbabilities) {
         ASSERT_TRUE(conversation);
         for (const std::vector<std::int32_t> &read : {std::vector{1, 2, 3}, {9, 9}}) {
             const auto before = conversation->tokens().size() + read.size();
-            const auto written = generator.generate(*conversation, read, 8, 1, {});
+            const auto written = generator.generate(*conversation, read, {8, 1}, {});
             ASSERT_TRUE(written) << written.error().message;
             const auto logits = wholeLogits(actor, conversation->tokens());
             for (std::size_t i = 0; i < written->tokens.size(); ++i) {
@@ -83,6 +83,93 @@ TEST(Generator, WritesTheLikeliestTokensAndTellsTheirProbabilities) {
                       written->tokens.back() != endToken && written->tokens.size() == 8u);
         }
     }
+}
+
+TEST(Generator, NamesWhatNearlyCame) {
+    const auto actor = model();
+    for (const auto &[temperature, likeliest] : {std::pair{0.0, false}, std::pair{1.0, true}}) {
+        Generator generator(actor, options(2, temperature));
+        auto conversation = generator.open({}, likeliest);
+        const auto written = generator.generate(*conversation, {1, 2, 3}, {8, 1}, {});
+        ASSERT_TRUE(written);
+        const auto logits = at::log_softmax(wholeLogits(actor, conversation->tokens()), -1);
+        std::size_t expected = 0;
+        for (std::size_t i = 0; i < written->tokens.size(); ++i) {
+            const auto [values, tokens] = logits[static_cast<std::int64_t>(3 + i - 1)].topk(3);
+            for (std::int64_t k = 1; k < 3; ++k) {
+                const auto cost = (values[0] - values[k]).item<double>();
+                if (cost > Generator::mostDeficit)
+                    continue;
+                ASSERT_LT(expected, written->alternatives.size());
+                const auto &one = written->alternatives[expected++];
+                EXPECT_EQ(one.place, static_cast<std::int64_t>(i));
+                EXPECT_EQ(one.token, tokens[k].item<std::int64_t>());
+                EXPECT_NEAR(one.cost, cost, 1e-4);
+            }
+        }
+        EXPECT_EQ(written->alternatives.size(), expected);
+        EXPECT_GT(expected, written->tokens.size()) << "it is far from sure of itself";
+    }
+    Generator generator(actor, options(1));
+    auto conversation = generator.open({});
+    EXPECT_TRUE(generator.generate(*conversation, {1}, {8, 1}, {})->alternatives.empty())
+        << "where tokens are drawn";
+}
+
+TEST(Generator, GoesOnFromAGivenBeginning) {
+    const auto actor = model();
+    Generator generator(actor, options(2, 0));
+    const auto turn = [&](std::vector<std::int32_t> begin) {
+        auto conversation = generator.open({});
+        auto written = generator.generate(*conversation, {1, 2, 3}, {10, 1, std::move(begin)}, {});
+        EXPECT_TRUE(written) << written.error().message;
+        EXPECT_EQ(conversation->tokens().size(), 3 + written->tokens.size());
+        return *written;
+    };
+    const auto whole = turn({});
+    ASSERT_GT(whole.tokens.size(), 4u);
+    const auto again = turn({whole.tokens.begin(), whole.tokens.begin() + 3});
+    EXPECT_EQ(again.tokens, whole.tokens);
+    EXPECT_EQ(again.end, whole.end);
+    EXPECT_EQ(again.entropy[2], 0);
+    EXPECT_GT(again.entropy[3], 0);
+    ASSERT_FALSE(again.alternatives.empty());
+    EXPECT_EQ(again.alternatives.front().place, 3) << "of its beginning none";
+    // Another token in its place, and the likeliest ones behind that.
+    const auto other =
+        *std::ranges::find_if(whole.alternatives, [](const policy::Alternative &one) {
+            return one.token != endToken && one.place > 0;
+        });
+    auto begin = whole.tokens;
+    begin.resize(static_cast<std::size_t>(other.place));
+    begin.push_back(other.token);
+    const auto departed = turn(begin);
+    const auto logits = wholeLogits(actor, [&] {
+        std::vector<std::int32_t> all{1, 2, 3};
+        all.insert(all.end(), departed.tokens.begin(), departed.tokens.end());
+        return all;
+    }());
+    for (std::size_t i = 0; i < departed.tokens.size(); ++i)
+        EXPECT_EQ(departed.tokens[i],
+                  i < begin.size()
+                      ? begin[i]
+                      : logits[static_cast<std::int64_t>(3 + i - 1)].argmax().item<std::int64_t>());
+}
+
+TEST(Generator, ABeginningThatCannotBeIsRefused) {
+    const auto actor = model();
+    Generator generator(actor, options(1, 0));
+    auto conversation = generator.open({});
+    for (const std::vector<std::int32_t> &begin : {std::vector<std::int32_t>{-1},
+                                                   {40},
+                                                   {endToken},
+                                                   std::vector<std::int32_t>(8, 1),
+                                                   std::vector<std::int32_t>(63, 1)}) {
+        const auto written = generator.generate(*conversation, {1}, {8, 1, begin}, {});
+        ASSERT_FALSE(written) << begin.size();
+        EXPECT_EQ(written.error().kind, ErrorKind::request);
+    }
+    EXPECT_TRUE(generator.generate(*conversation, {1}, {8, 1, {2, 3}}, {})) << "nothing was lost";
 }
 
 TEST(Generator, InACrowdEachWritesWhatItWouldAlone) {
@@ -193,7 +280,7 @@ TEST(Generator, AFullContextEndsAConversation) {
     ASSERT_TRUE(conversation);
     Generated::End end = Generated::End::token;
     for (int i = 0; i < 60 && end != Generated::End::full; ++i) {
-        const auto written = generator.generate(*conversation, {1}, 100, 1, {});
+        const auto written = generator.generate(*conversation, {1}, {100, 1}, {});
         if (!written) {
             EXPECT_EQ(written.error().kind, ErrorKind::request);
             break;
@@ -202,8 +289,8 @@ TEST(Generator, AFullContextEndsAConversation) {
     }
     EXPECT_GE(conversation->tokens().size(), 63u);
     EXPECT_LE(conversation->tokens().size(), 64u);
-    EXPECT_FALSE(generator.generate(*conversation, std::vector<std::int32_t>(10, 1), 1, 1, {}));
-    EXPECT_FALSE(generator.generate(*conversation, {}, 1, 1, {}));
+    EXPECT_FALSE(generator.generate(*conversation, std::vector<std::int32_t>(10, 1), {1, 1}, {}));
+    EXPECT_FALSE(generator.generate(*conversation, {}, {1, 1}, {}));
 }
 
 TEST(Generator, NewWeightsMakeOldKeysAnew) {
@@ -212,7 +299,7 @@ TEST(Generator, NewWeightsMakeOldKeysAnew) {
     Generator generator(actor, options(2, 0));
     auto conversation = generator.open({});
     ASSERT_TRUE(conversation);
-    ASSERT_TRUE(generator.generate(*conversation, {1, 2, 3}, 4, 1, {}));
+    ASSERT_TRUE(generator.generate(*conversation, {1, 2, 3}, {4, 1}, {}));
     const auto before = conversation->tokens().size();
     generator.betweenTokens(
         [&] {
@@ -220,7 +307,7 @@ TEST(Generator, NewWeightsMakeOldKeysAnew) {
             actor.parameters().values().copy_(other.parameters().values());
         },
         true);
-    const auto written = generator.generate(*conversation, {5}, 4, 1, {});
+    const auto written = generator.generate(*conversation, {5}, {4, 1}, {});
     ASSERT_TRUE(written);
     const auto logits = wholeLogits(other, conversation->tokens());
     for (std::size_t i = 0; i < written->tokens.size(); ++i)
@@ -245,7 +332,7 @@ TEST(Generator, CanBeStoppedWhileItWritesAndWhileItWaits) {
     std::jthread writes([&] {
         while (!held)
             std::this_thread::yield();
-        const auto written = generator.generate(*conversation, {1}, 60, 1, stop.get_token());
+        const auto written = generator.generate(*conversation, {1}, {60, 1}, stop.get_token());
         EXPECT_FALSE(written);
         EXPECT_EQ(written.error().kind, ErrorKind::stopped);
     });

@@ -134,6 +134,31 @@ class ServeTest(unittest.TestCase):
             self.assertEqual(answer["text"],
                              tokenizer.decode(written, clean_up_tokenization_spaces=False))
 
+    def test_turns_depart_where_another_token_nearly_came(self):
+        server = self.start("--grammar")
+        first = server.answer(server.write(server.open(temperature=0, longest_turn=60), PROMPT))
+        places = [alternative[0] for alternative in first["alternatives"]]
+        self.assertTrue(places)
+        self.assertLess(max(places), len(first["tokens"]))
+        costs = [alternative[2] for alternative in first["alternatives"]]
+        self.assertEqual(costs, sorted(costs))
+        end = first["tokens"][-1]
+        place, token, _, offset = next(one for one in first["alternatives"] if one[1] != end)
+        begin = first["tokens"][:place] + [token]
+        conversation = server.open(temperature=0, longest_turn=60)
+        other = server.answer(server.write(conversation, PROMPT, begin=begin))
+        self.assertEqual(other["tokens"][:place + 1], begin)
+        self.assertEqual(other["text"].encode()[:offset], first["text"].encode()[:offset])
+        self.assertNotEqual(other["text"], first["text"])
+        self.assertEqual(other["written"], len(other["tokens"]) - len(begin))
+        self.assertEqual(other["read"], first["read"] + len(begin))
+        drawn = server.answer(server.write(server.open(temperature=1, longest_turn=60), PROMPT))
+        self.assertNotIn("tokens", drawn)
+        for wrong in ([end], [1 << 20], "x", [-1]):
+            answer = server.answer(server.write(server.open(longest_turn=60), PROMPT, begin=wrong))
+            self.assertEqual(answer["error"]["kind"], "request", wrong)
+        self.assertEqual(server.end()[0], 0)
+
     def test_with_a_grammar_turns_end_in_time(self):
         server = self.start("--grammar")
         for temperature in (0, 1):

@@ -69,7 +69,7 @@ Drawn conversations(const Transformer &actor, const Sampling &sampling,
                             ->write({{chat::Author::context, fmt::format("Task {}\n<|im_start|>"
                                                                          "assistant\n",
                                                                          i)}},
-                                    10 * i + turn, {});
+                                    {10 * i + turn}, {});
                     ASSERT_TRUE(written) << written.error().message;
                     if (written->writtenTokens > 0)
                         drawn[i].turns.push_back(*written);

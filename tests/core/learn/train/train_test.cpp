@@ -63,14 +63,16 @@ TEST(TrainRecipe, IsScoredBehindTheStagesThatItNames) {
     EXPECT_DOUBLE_EQ(all->scoring.topP, 1);
     EXPECT_DOUBLE_EQ(all->scoring.freshTemperature, 1);
     EXPECT_DOUBLE_EQ(all->scoring.freshMinP, 0);
+    EXPECT_TRUE(all->scoring.deviations);
     const auto one = recipe("stages = [\"rft\"]\ntop_p = 0.9\n"
-                            "fresh_temperature = 1.5\nfresh_min_p = 0.02\n");
+                            "deviations = false\nfresh_temperature = 1.5\nfresh_min_p = 0.02\n");
     ASSERT_TRUE(one) << one.error().message;
     EXPECT_TRUE(one->scoring.behind("rft"));
     EXPECT_FALSE(one->scoring.behind("value-pretrain"));
     EXPECT_DOUBLE_EQ(one->scoring.topP, 0.9);
     EXPECT_DOUBLE_EQ(one->scoring.freshTemperature, 1.5);
     EXPECT_DOUBLE_EQ(one->scoring.freshMinP, 0.02);
+    EXPECT_FALSE(one->scoring.deviations);
     const auto unknown = recipe("stages = [\"value\"]\n");
     ASSERT_FALSE(unknown);
     EXPECT_NE(unknown.error().message.find("[scoring] stages must be one of pretrain"),

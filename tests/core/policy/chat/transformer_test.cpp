@@ -13,7 +13,8 @@ struct Script {
     std::vector<Written> answers;
     std::vector<std::vector<chat::Segment>> told;
     std::vector<std::uint64_t> seeds;
-    std::vector<bool> opened = {}; ///< whether it was a fresh start
+    std::vector<bool> opened = {};                      ///< whether it was to be drawn
+    std::vector<std::vector<std::int32_t>> begins = {}; ///< of turns
     int open = 0;
 };
 
@@ -23,10 +24,11 @@ class ScriptedConversation : public Conversation {
         EXPECT_EQ(++script_.open, 1) << "one at a time";
     }
     ~ScriptedConversation() override { --script_.open; }
-    Result<Written> write(const std::vector<chat::Segment> &segments, std::uint64_t seed,
+    Result<Written> write(const std::vector<chat::Segment> &segments, const TurnRequest &turn,
                           std::stop_token) override {
         script_.told.push_back(segments);
-        script_.seeds.push_back(seed);
+        script_.seeds.push_back(turn.seed);
+        script_.begins.push_back(turn.begin);
         return script_.answers.at(script_.told.size() - 1);
     }
 
@@ -40,13 +42,14 @@ Context smallContext() {
     return context;
 }
 
-std::unique_ptr<Policy> transformerOf(Script &script,
-                                      FreshStarts freshStarts = FreshStarts::never) {
+std::unique_ptr<Policy> transformerOf(Script &script, FreshStarts freshStarts = FreshStarts::never,
+                                      bool deviates = true) {
     TransformerOptions options;
     options.freshStarts = freshStarts;
-    const auto open = [&script](bool fresh,
+    options.deviates = deviates;
+    const auto open = [&script](bool drawn,
                                 const std::stop_token &) -> Result<std::unique_ptr<Conversation>> {
-        script.opened.push_back(fresh);
+        script.opened.push_back(drawn);
         return std::make_unique<ScriptedConversation>(script);
     };
     return makeTransformer(smallContext(), "class Model: pass", open, options);
@@ -182,6 +185,55 @@ TEST_F(FreshStart, FollowATurnThatBringsNothingBetter) {
         EXPECT_EQ(prompted(number), number == 1 || turns_[number - 1].fresh) << number;
     EXPECT_EQ(script_.told[7].size(), 1u) << "nothing of the turns before";
     EXPECT_EQ(conversationsOf(turns_), (std::vector<std::size_t>{0, 1, 4, 5, 7}));
+}
+
+TEST_F(FreshStart, DepartsFromTheLikeliestTurn) {
+    script_.answers[0].tokens = {1, 2, 3, 4};
+    script_.answers[0].alternatives = {{1, 20, 1, 0}, {3, 40, 2, 0}, {2, 30, 3, 0}};
+    script_.answers[1].tokens = {1, 20, 5};
+    script_.answers[1].alternatives = {{2, 50, 2.5, 0}};
+    const auto policy = transformerOf(script_, FreshStarts::always);
+    turn(*policy, false);
+    turn(*policy, true, 1e-5); // departures from it come first
+    turn(*policy, false);
+    turn(*policy, false);
+    turn(*policy, false);
+    turn(*policy, false); // none is left: it has to be drawn
+    using Tokens = std::vector<std::int32_t>;
+    EXPECT_EQ(script_.begins,
+              (std::vector<Tokens>{{}, {1, 20}, {1, 2, 3, 40}, {1, 20, 50}, {1, 2, 30}, {}}));
+    EXPECT_EQ(script_.opened, (std::vector{false, false, false, false, false, true}));
+}
+
+TEST_F(FreshStart, DepartsBeforeTheLineThatDoesNotCompile) {
+    const std::string source = "a\nb\nc\n";
+    script_.answers[0].text = "<tool_call>\n<function=Write>\n<parameter=file_path>\nkernels/k.cu\n"
+                              "</parameter>\n<parameter=content>\n" +
+                              source + "\n</parameter>\n</function>\n</tool_call>" + verifyCall;
+    script_.answers[0].tokens = {1, 2, 3, 4};
+    const auto at = static_cast<std::int64_t>(script_.answers[0].text.find(source));
+    script_.answers[0].alternatives = {{1, 20, 2, at}, {2, 30, 1, at + 2}, {3, 40, 0.5, at + 4}};
+    const auto policy = transformerOf(script_, FreshStarts::always);
+    turn(*policy, false);
+    ASSERT_EQ(turns_[0].calls.at(0).arguments.value("file_path", ""), "kernels/k.cu");
+    (*turns_[0].verdict)["diagnostics"] = {
+        {{"severity", "error"}, {"file", "kernels/k.cu"}, {"line", 2}}};
+    turn(*policy, false);
+    turn(*policy, false);
+    EXPECT_EQ(script_.begins[1], (std::vector{1, 2, 30}));
+    EXPECT_EQ(script_.begins[2], (std::vector{1, 20}));
+    turn(*policy, false);
+    EXPECT_TRUE(script_.begins[3].empty()) << "the third stands behind that line";
+}
+
+TEST_F(FreshStart, DrawsWhereItIsNotToDepart) {
+    script_.answers[0].tokens = {1, 2};
+    script_.answers[0].alternatives = {{1, 20, 1, 0}};
+    const auto policy = transformerOf(script_, FreshStarts::always, false);
+    turn(*policy, false);
+    turn(*policy, false);
+    EXPECT_TRUE(script_.begins[1].empty());
+    EXPECT_EQ(script_.opened, (std::vector{false, true}));
 }
 
 TEST_F(FreshStart, MayFollowEveryVerdict) {

@@ -37,7 +37,7 @@ class ModelProcessTest : public testing::Test {
     }
     static Result<Written> write(Conversation &conversation, const std::string &text,
                                  std::uint64_t seed = 1, const std::stop_token &stop = {}) {
-        return conversation.write({{chat::Author::context, text}}, seed, stop);
+        return conversation.write({{chat::Author::context, text}}, {seed}, stop);
     }
     /// The error of a write in that mode.
     Error errorIn(const std::string &mode) {

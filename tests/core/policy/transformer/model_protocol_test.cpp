@@ -20,6 +20,15 @@ TEST(ModelProtocol, WhatIsSaidIsWhatIsHeard) {
         EXPECT_EQ(heard.readTokens, 3);
         EXPECT_EQ(heard.writtenTokens, 0);
     }
+    Written likeliest{"text", Written::End::turn, 3,
+                      2,      {7, 8, 9},          {{1, 5, 0.25, 12}, {2, 6, 3, 20}}};
+    const auto told = writtenFrom(toJson(likeliest)).value();
+    EXPECT_EQ(told.tokens, likeliest.tokens);
+    EXPECT_EQ(told.alternatives, likeliest.alternatives);
+    const auto turn = turnRequestFrom(toJson(TurnRequest{1ull << 63, {4, 5}})).value();
+    EXPECT_EQ(turn.seed, 1ull << 63);
+    EXPECT_EQ(turn.begin, (std::vector{4, 5}));
+    EXPECT_TRUE(turnRequestFrom(toJson(TurnRequest{3, {}}))->begin.empty());
     for (const auto kind :
          {ErrorKind::request, ErrorKind::machine, ErrorKind::stopped, ErrorKind::failed}) {
         const auto heard = errorFrom(toJson(Error{kind, "why"}));
@@ -55,6 +64,17 @@ TEST(ModelProtocol, NonsenseIsRefused) {
           R"({"text": "", "end": "turn", "read": -1, "written": 1})",
           R"({"text": "", "end": "turn", "read": 1})"})
         EXPECT_FALSE(writtenFrom(Json::parse(text))) << text;
+    for (const char *text :
+         {"{}", R"({"seed": "1"})", R"({"seed": 1, "begin": 3})", R"({"seed": 1, "begin": [-1]})",
+          R"({"seed": 1, "begin": [1.5]})", R"({"seed": 1, "begin": [2147483648]})"})
+        EXPECT_FALSE(turnRequestFrom(Json::parse(text))) << text;
+    for (const char *more :
+         {R"("tokens": 1)", R"("tokens": ["a"])", R"("alternatives": [[1, 2, 3]])",
+          R"("alternatives": [[1, 2, -1, 0]])", R"("alternatives": [[1, 2, "x", 0]])",
+          R"("alternatives": [[-1, 2, 1, 0]])", R"("alternatives": {})"})
+        EXPECT_FALSE(writtenFrom(Json::parse(
+            fmt::format(R"({{"text": "", "end": "turn", "read": 1, "written": 1, {}}})", more))))
+            << more;
     EXPECT_FALSE(factsFrom(Json()));
     auto facts = toJson(ModelFacts{"small", "ab12", "tpu", 0, 1, 1, 1, 1, "1.0"});
     EXPECT_FALSE(factsFrom(facts));

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/transformer/deviations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace cuda_agent::policy {
+
+namespace {
+
+/// Nats that a departure costs besides its token: two that are both likely come behind one that is
+/// 400 times less so.
+constexpr double eachCosts = 6;
+
+/// Of what was uncertain before.
+constexpr double earlierShare = 0.5;
+
+/// Nats that a departure costs for each byte before the place where a mistake shows, and at most.
+constexpr double byteCosts = 0.01, distanceCosts = 2;
+
+} // namespace
+
+std::vector<Alternative> cheapestOf(std::vector<Alternative> alternatives, std::size_t most) {
+    std::ranges::stable_sort(alternatives, {}, &Alternative::place);
+    double before = 0, here = 0; // of the places before, and of those of this one so far
+    for (std::size_t i = 0; i < alternatives.size(); ++i) {
+        auto &one = alternatives[i];
+        if (i > 0 && one.place != alternatives[i - 1].place)
+            before += std::exchange(here, 0);
+        here += std::exp(-one.cost);
+        one.cost += earlierShare * before;
+    }
+    std::ranges::stable_sort(alternatives, {}, &Alternative::cost);
+    if (alternatives.size() > most)
+        alternatives.resize(most);
+    return alternatives;
+}
+
+void Deviations::add(std::vector<std::int32_t> tokens, std::vector<Alternative> alternatives) {
+    std::erase_if(alternatives, [&](const Alternative &one) {
+        return one.place < 0 || one.place >= static_cast<std::int64_t>(tokens.size());
+    });
+    turns_.push_back({std::move(tokens), std::move(alternatives), std::exchange(given_, 0)});
+}
+
+void Deviations::prefer() {
+    if (!turns_.empty())
+        turns_.back().cost = 0;
+}
+
+void Deviations::drop(std::int64_t begin, std::int64_t end) {
+    if (!turns_.empty())
+        std::erase_if(turns_.back().alternatives, [&](const Alternative &one) {
+            return one.offset >= begin && one.offset < end;
+        });
+}
+
+void Deviations::suspect(std::int64_t offset) {
+    if (turns_.empty())
+        return;
+    for (auto &one : turns_.back().alternatives)
+        one.cost +=
+            std::min(distanceCosts, byteCosts * std::abs(static_cast<double>(offset - one.offset)));
+}
+
+std::vector<std::int32_t> Deviations::next() {
+    Turn *from = nullptr;
+    std::size_t which = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (auto &turn : turns_)
+        for (std::size_t i = 0; i < turn.alternatives.size(); ++i)
+            if (const auto cost = turn.cost + eachCosts + turn.alternatives[i].cost; cost < least) {
+                from = &turn;
+                which = i;
+                least = cost;
+            }
+    if (from == nullptr)
+        return {};
+    const auto chosen = from->alternatives[which];
+    from->alternatives.erase(from->alternatives.begin() + static_cast<std::ptrdiff_t>(which));
+    std::vector<std::int32_t> begin(from->tokens.begin(), from->tokens.begin() + chosen.place);
+    begin.push_back(chosen.token);
+    given_ = least;
+    return begin;
+}
+
+} // namespace cuda_agent::policy

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/session/state.h"
+
+#include <optional>
+
+namespace cuda_agent::policy {
+
+/// Where a turn's mistake shows, in bytes of its text.
+struct ShownMistake {
+    std::int64_t end = 0;  ///< of the line, or the kernel
+    std::int64_t over = 0; ///< up to here nothing of the text can be the reason, either
+    bool near = false;     ///< it may well be in the lines before `end`
+};
+
+/// What the turn's verdict says of a source that its text `text` holds: the first line that does
+/// not compile, behind which all that the turn wrote is out of the question; or the kernel that a
+/// launch failed in, behind which the rest of the source is. Nothing where it names no such place.
+std::optional<ShownMistake> mistakeOf(const session::Turn &turn, const std::string &text);
+
+} // namespace cuda_agent::policy
