@@ -154,9 +154,11 @@ class ServeTest(unittest.TestCase):
         self.assertEqual(other["read"], first["read"] + len(begin))
         drawn = server.answer(server.write(server.open(temperature=1, longest_turn=60), PROMPT))
         self.assertNotIn("tokens", drawn)
+        refused = server.open(temperature=0, longest_turn=60)
         for wrong in ([end], [1 << 20], "x", [-1]):
-            answer = server.answer(server.write(server.open(longest_turn=60), PROMPT, begin=wrong))
+            answer = server.answer(server.write(refused, PROMPT, begin=wrong))
             self.assertEqual(answer["error"]["kind"], "request", wrong)
+        self.assertEqual(server.answer(server.write(refused, PROMPT))["text"], first["text"])
         self.assertEqual(server.end()[0], 0)
 
     def test_with_a_grammar_turns_end_in_time(self):
