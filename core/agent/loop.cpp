@@ -37,7 +37,8 @@ Result<void> runTurn(tools::Workspace &workspace, TurnWriter &writer, const poli
     if (step.fresh)
         CUDA_AGENT_TRY(
             writer.say(EventType::note,
-                       {{"text", "a new conversation: the model is not shown the turns before"},
+                       {{"text", "a new conversation: the model is not shown the turns before" +
+                                     (step.departure.empty() ? "" : "; " + step.departure)},
                         {"fresh", true}}));
     if (!step.thought.empty())
         CUDA_AGENT_TRY(writer.say(EventType::thought, {{"text", step.thought}}));

@@ -21,6 +21,8 @@ struct Step {
     bool finished = false;
     std::string reason; ///< why it stops, when finished
     bool fresh = false; ///< it was said without sight of earlier turns, which stay as they are
+    /// Of a fresh one that repeats an earlier turn up to a place: which, and what it says there.
+    std::string departure = {};
 };
 
 /// What a policy may know about the task and the machine.

@@ -66,25 +66,27 @@ void Deviations::suspect(std::int64_t offset) {
             std::min(distanceCosts, byteCosts * std::abs(static_cast<double>(offset - one.offset)));
 }
 
-std::vector<std::int32_t> Deviations::next() {
-    Turn *from = nullptr;
-    std::size_t which = 0;
+std::optional<Deviations::Departure> Deviations::next() {
+    std::size_t from = 0, which = 0;
     double least = std::numeric_limits<double>::infinity();
-    for (auto &turn : turns_)
-        for (std::size_t i = 0; i < turn.alternatives.size(); ++i)
-            if (const auto cost = turn.cost + eachCosts + turn.alternatives[i].cost; cost < least) {
-                from = &turn;
+    for (std::size_t turn = 0; turn < turns_.size(); ++turn)
+        for (std::size_t i = 0; i < turns_[turn].alternatives.size(); ++i)
+            if (const auto cost = turns_[turn].cost + eachCosts + turns_[turn].alternatives[i].cost;
+                cost < least) {
+                from = turn;
                 which = i;
                 least = cost;
             }
-    if (from == nullptr)
-        return {};
-    const auto chosen = from->alternatives[which];
-    from->alternatives.erase(from->alternatives.begin() + static_cast<std::ptrdiff_t>(which));
-    std::vector<std::int32_t> begin(from->tokens.begin(), from->tokens.begin() + chosen.place);
-    begin.push_back(chosen.token);
+    if (!std::isfinite(least))
+        return std::nullopt;
+    auto &turn = turns_[from];
+    const auto chosen = turn.alternatives[which];
+    turn.alternatives.erase(turn.alternatives.begin() + static_cast<std::ptrdiff_t>(which));
+    Departure departure{from, chosen, {}};
+    departure.begin.assign(turn.tokens.begin(), turn.tokens.begin() + chosen.place);
+    departure.begin.push_back(chosen.token);
     given_ = least;
-    return begin;
+    return departure;
 }
 
 } // namespace cuda_agent::policy

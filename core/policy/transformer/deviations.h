@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace cuda_agent::policy {
@@ -31,7 +32,7 @@ std::vector<Alternative> cheapestOf(std::vector<Alternative> alternatives, std::
 /// departures cost together, and each is so dear that a second one comes late. One thread.
 class Deviations {
   public:
-    /// A turn that was written: its tokens, which begin with what next() gave (the first turn with
+    /// A turn that was written: its tokens, which begin as next() had it (the first turn with
     /// nothing), and what nearly came behind that.
     void add(std::vector<std::int32_t> tokens, std::vector<Alternative> alternatives);
 
@@ -44,9 +45,14 @@ class Deviations {
     /// Its mistake shows at byte `offset`: shortly before that it may stand, too.
     void suspect(std::int64_t offset);
 
-    /// The beginning of the turn to try: another's tokens up to a place, and an alternative to the
-    /// token there. Each is given once. Empty where there is none.
-    std::vector<std::int32_t> next();
+    /// A turn to try.
+    struct Departure {
+        std::size_t from = 0;            ///< of the turns, in the order in which they were added
+        Alternative at;                  ///< where it departs from that one
+        std::vector<std::int32_t> begin; ///< that one's tokens up to there, and the alternative
+    };
+    /// The cheapest; each is given once. Nothing where none is left.
+    std::optional<Departure> next();
 
   private:
     struct Turn {

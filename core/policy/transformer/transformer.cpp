@@ -7,6 +7,7 @@
 #include "core/tools/toolbox.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace cuda_agent::policy {
 
@@ -21,6 +22,19 @@ std::uint64_t seedOf(std::uint64_t session, int turn) {
     bits = (bits ^ (bits >> 33)) * 0xff51afd7ed558ccdull;
     bits = (bits ^ (bits >> 33)) * 0xc4ceb9fe1a85ec53ull;
     return bits ^ (bits >> 33);
+}
+
+/// Bytes that a departure quotes of each line.
+constexpr std::size_t mostQuoted = 48;
+
+std::string_view blanksOff(std::string_view text) {
+    return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+}
+
+/// What stands behind `place`, up to the end of that line.
+std::string_view lineBehind(std::string_view text, std::size_t place) {
+    const auto rest = blanksOff(text.substr(place));
+    return rest.substr(0, std::min(rest.find('\n'), mostQuoted));
 }
 
 /// What a candidate's time must be of the best before it to be better.
@@ -70,7 +84,7 @@ class TransformerPolicy : public Policy {
                 CUDA_AGENT_TRY(begin(turns, fresh, stop));
             return turnOf(turns, number, stop);
         };
-        if (!turns.empty() && turns.back().number == added_)
+        if (!turns.empty() && !added_.empty() && turns.back().number == added_.back().number)
             weigh(turns.back());
         CUDA_AGENT_ASSIGN(written, write());
         auto step = stepOf(written, number);
@@ -88,6 +102,8 @@ class TransformerPolicy : public Policy {
         if (!whole && step.finished && written.end == Written::End::turn && !worked(turns))
             step = unreadable(written.text, number, "the turn holds no call; nothing was done yet");
         step.fresh = fresh;
+        if (fresh && departure_)
+            step.departure = described(*departure_, written.text);
         return step;
     }
 
@@ -102,12 +118,13 @@ class TransformerPolicy : public Policy {
     Result<Written> turnOf(const std::vector<session::Turn> &turns, int number,
                            const std::stop_token &stop) {
         const bool first = !begun_;
-        const TurnRequest request{seedOf(options_.seed, number), std::exchange(beginning_, {})};
+        TurnRequest request{seedOf(options_.seed, number), {}};
+        if (first && departure_)
+            request.begin = departure_->begin;
         CUDA_AGENT_ASSIGN(written, conversation_->write(untold(turns), request, stop));
         if (first && options_.deviates && !written.tokens.empty()) {
             deviations_.add(std::move(written.tokens), std::move(written.alternatives));
-            added_ = number;
-            text_ = written.text;
+            added_.push_back({number, written.text});
         }
         return std::move(written);
     }
@@ -116,11 +133,24 @@ class TransformerPolicy : public Policy {
     void weigh(const session::Turn &turn) {
         if (turn.correct())
             deviations_.prefer();
-        else if (const auto shown = mistakeOf(turn, text_)) {
+        else if (const auto shown = mistakeOf(turn, added_.back().text)) {
             deviations_.drop(shown->end, shown->over);
             if (shown->near)
                 deviations_.suspect(shown->end);
         }
+    }
+
+    /// `as turn 1 up to "const float", then "sub_3 = a - b;" in place of "mul_2 = a * b;"`: of a
+    /// turn with that text.
+    std::string described(const Deviations::Departure &departure, const std::string &text) const {
+        const auto &from = added_.at(departure.from);
+        const auto place = std::min(
+            {static_cast<std::size_t>(departure.at.offset), from.text.size(), text.size()});
+        const auto before = std::string_view(text).substr(0, place);
+        const auto line = blanksOff(before.substr(before.find_last_of('\n') + 1));
+        return fmt::format("as turn {} up to \"{}\", then \"{}\" in place of \"{}\"", from.number,
+                           line.substr(line.size() - std::min(line.size(), mostQuoted)),
+                           lineBehind(text, place), lineBehind(from.text, place));
     }
 
     /// Whether the last turn brought no verdict: who ends there gives up what it began, such as
@@ -134,8 +164,8 @@ class TransformerPolicy : public Policy {
                        const std::stop_token &stop) {
         conversation_.reset(); // its place may be the one that is waited for
         first_ = fresh ? firstTold(turns, turns.size()) : conversationsOf(turns).back();
-        beginning_ = fresh ? deviations_.next() : std::vector<std::int32_t>();
-        CUDA_AGENT_ASSIGN(conversation, open_(first_ > 0 && beginning_.empty(), stop));
+        departure_ = fresh ? deviations_.next() : std::nullopt;
+        CUDA_AGENT_ASSIGN(conversation, open_(first_ > 0 && !departure_, stop));
         conversation_ = std::move(conversation);
         told_ = first_;
         begun_ = cut_ = false;
@@ -212,13 +242,16 @@ class TransformerPolicy : public Policy {
     std::unique_ptr<Conversation> conversation_; ///< null: none was begun yet
     std::size_t first_ = 0;                      ///< place of its first turn
     bool begun_ = false;                         ///< it has the prompt
-    std::vector<std::int32_t> beginning_;        ///< of that turn
-    std::size_t told_ = 0;  ///< turns up to there are read, written or before it
-    int mine_ = 0;          ///< the turn that it wrote last
-    bool cut_ = false;      ///< which has no end
-    Deviations deviations_; ///< from the first turns of conversations
-    int added_ = 0;         ///< the last of these
-    std::string text_;      ///< of that one
+    std::size_t told_ = 0; ///< turns up to there are read, written or before it
+    int mine_ = 0;         ///< the turn that it wrote last
+    bool cut_ = false;     ///< which has no end
+    struct Added {
+        int number = 0; ///< of the turn
+        std::string text;
+    };
+    Deviations deviations_;                          ///< from the first turns of conversations
+    std::vector<Added> added_;                       ///< these, in their order
+    std::optional<Deviations::Departure> departure_; ///< of the conversation's first turn
 };
 
 } // namespace

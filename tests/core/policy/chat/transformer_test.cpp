@@ -150,6 +150,7 @@ class FreshStart : public ::testing::Test {
         ASSERT_FALSE(step.finished);
         turns_.push_back(turnOf(static_cast<int>(turns_.size()) + 1, step, "judged"));
         turns_.back().fresh = step.fresh;
+        said_.push_back(step.departure);
         turns_.back().verdict =
             Json{{"correct", correct}, {"times", {{"candidate", {{"seconds", seconds}}}}}};
         turns_.back().candidate = {{"kernels/k.cu", fmt::to_string(turns_.size())}};
@@ -167,6 +168,7 @@ class FreshStart : public ::testing::Test {
 
     Script script_;
     std::vector<session::Turn> turns_;
+    std::vector<std::string> said_; ///< of each turn, its departure
 };
 
 TEST_F(FreshStart, FollowATurnThatBringsNothingBetter) {
@@ -213,6 +215,8 @@ TEST_F(FreshStart, DepartsBeforeTheLineThatDoesNotCompile) {
     script_.answers[0].tokens = {1, 2, 3, 4};
     const auto at = static_cast<std::int64_t>(script_.answers[0].text.find(source));
     script_.answers[0].alternatives = {{1, 20, 2, at}, {2, 30, 1, at + 2}, {3, 40, 0.5, at + 4}};
+    script_.answers[1].text = script_.answers[0].text;
+    script_.answers[1].text.replace(static_cast<std::size_t>(at) + 2, 1, "another");
     const auto policy = transformerOf(script_, FreshStarts::always);
     turn(*policy, false);
     ASSERT_EQ(turns_[0].calls.at(0).arguments.value("file_path", ""), "kernels/k.cu");
@@ -222,6 +226,8 @@ TEST_F(FreshStart, DepartsBeforeTheLineThatDoesNotCompile) {
     turn(*policy, false);
     EXPECT_EQ(script_.begins[1], (std::vector{1, 2, 30}));
     EXPECT_EQ(script_.begins[2], (std::vector{1, 20}));
+    EXPECT_EQ(said_[0], "");
+    EXPECT_EQ(said_[1], "as turn 1 up to \"\", then \"another\" in place of \"b\"");
     turn(*policy, false);
     EXPECT_TRUE(script_.begins[3].empty()) << "the third stands behind that line";
 }
