@@ -77,8 +77,8 @@ void TransformerOptions::add(CLI::App &app) {
                    "$CUDA_AGENT_WEIGHTS, else the ones that came with the program)");
     app.add_option(
            "--temperature", temperature,
-           "How freely the transformer writes; 0: always the likeliest token, but 1 where it "
-           "begins anew (default: 0, in attempts after the first 1)")
+           "How freely the transformer writes; 0: always the likeliest token, and where it begins "
+           "anew another one at one place (default: 0, in attempts after the first 1)")
         ->check(CLI::Range(0.0, 10.0));
     app.add_option("--top-p", topP,
                    "The transformer's tokens are among the likeliest that make this probability "
