@@ -67,6 +67,10 @@ class Transformer(Case):
         self.assertEqual(start["transformer"]["fresh_starts"], "on-failure")
         self.assertEqual(sum(note.get("fresh", False) for note in self.of("note")), 1)
         self.assertEqual((second["prompt_tokens"], second["cached_tokens"]), (first["prompt_tokens"], 0))
+        # It departs from the first one where another token nearly came.
+        self.assertNotIn("given_tokens", first)
+        self.assertGreater(second["given_tokens"], 0)
+        self.assertIn("as turn 1 up to", [note["text"] for note in self.of("note") if note.get("fresh")][0])
         self.assertEqual(len(self.of("turnEnded")), 2)
         end = self.of("sessionEnded")[0]
         self.assertTrue(end["complete"])

@@ -47,7 +47,7 @@ Result<policy::Written> ModelConversation::write(const std::vector<chat::Segment
                                           {options_.longestTurn, turn.seed, turn.begin}, stop));
     note(read, generated);
     written.text = tokenizer_.decode(generated.tokens);
-    written.readTokens = static_cast<std::int64_t>(read.size() + turn.begin.size());
+    written.readTokens = static_cast<std::int64_t>(read.size());
     written.writtenTokens = static_cast<std::int64_t>(generated.tokens.size() - turn.begin.size());
     if (generated.likeliest) {
         written.tokens = generated.tokens;

@@ -19,7 +19,7 @@ struct Written {
         length, ///< as long as a turn may be
         full    ///< nothing more fits into the model's context
     } end = End::turn;
-    std::int64_t readTokens = 0, writtenTokens = 0; ///< what the turn began with is read
+    std::int64_t readTokens = 0, writtenTokens = 0; ///< neither with what the turn began with
     /// Of a turn of the likeliest tokens all of them, and what nearly came behind its beginning;
     /// empty where they are drawn.
     std::vector<std::int32_t> tokens = {};
