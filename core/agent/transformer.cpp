@@ -38,17 +38,18 @@ class ToldConversation : public policy::Conversation {
         streamed_ = 0;
         CUDA_AGENT_ASSIGN(written, inner_->write(segments, turn, std::move(stop)));
         const auto given = static_cast<std::int64_t>(turn.begin.size());
-        Json answer{{"model", process_->facts().name},
-                    {"prompt_tokens", kept_ + written.readTokens},
-                    {"cached_tokens", kept_},
-                    {"answer_tokens", written.writtenTokens},
-                    {"seconds", secondsSince(begin)},
-                    {"finish", finishOf(written.end)},
-                    {"attempts", 1}};
-        if (given > 0)
-            answer["given_tokens"] = given;
-        if (voice_.answered && written.writtenTokens > 0)
+        if (voice_.answered && written.writtenTokens > 0) {
+            Json answer{{"model", process_->facts().name},
+                        {"prompt_tokens", kept_ + written.readTokens},
+                        {"cached_tokens", kept_},
+                        {"answer_tokens", written.writtenTokens},
+                        {"seconds", secondsSince(begin)},
+                        {"finish", finishOf(written.end)},
+                        {"attempts", 1}};
+            if (given > 0)
+                answer["given_tokens"] = given;
             CUDA_AGENT_TRY(voice_.answered(std::move(answer)));
+        }
         kept_ += written.readTokens + given + written.writtenTokens;
         return written;
     }
