@@ -14,16 +14,10 @@ namespace {
 
 constexpr double never = -std::numeric_limits<double>::infinity();
 
-at::Tensor maskedOf(const at::Tensor &logits, const at::Tensor &allowed) {
-    const auto numbers = logits.to(at::kFloat);
-    // A third of masked_fill's time on a CPU.
-    return allowed.defined() ? at::where(allowed, numbers, never) : numbers;
-}
-
 /// Log-probabilities [..., vocabulary] of float; what cannot come has minus infinity.
 at::Tensor distributionOf(const at::Tensor &logits, const Sampling &sampling,
                           const at::Tensor &allowed) {
-    auto scaled = maskedOf(logits, allowed);
+    auto scaled = masked(logits, allowed);
     if (sampling.minP > 0) {
         const auto least = scaled.detach().amax(-1, true) + std::log(sampling.minP);
         scaled = at::where(scaled.detach() >= least, scaled, never);
@@ -45,6 +39,12 @@ at::Tensor distributionOf(const at::Tensor &logits, const Sampling &sampling,
 }
 
 } // namespace
+
+at::Tensor masked(const at::Tensor &logits, const at::Tensor &allowed) {
+    const auto numbers = logits.to(at::kFloat);
+    // A third of masked_fill's time on a CPU.
+    return allowed.defined() ? at::where(allowed, numbers, never) : numbers;
+}
 
 Sampled sample(const at::Tensor &logits, const Sampling &sampling, const at::Tensor &allowed,
                const at::Tensor &uniform) {
@@ -70,9 +70,9 @@ Sampled sample(const at::Tensor &logits, const Sampling &sampling, const at::Ten
     return sampled;
 }
 
-Likeliest likeliest(const at::Tensor &logits, const at::Tensor &allowed, std::int64_t count) {
+Likeliest likeliest(const at::Tensor &logits, std::int64_t count) {
     const at::NoGradGuard noGradients;
-    const auto [values, tokens] = maskedOf(logits, allowed).topk(count, -1);
+    const auto [values, tokens] = logits.topk(count, -1);
     return {tokens, values.slice(-1, 0, 1) - values};
 }
 

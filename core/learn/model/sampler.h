@@ -22,6 +22,10 @@ struct Sampled {
     at::Tensor entropy;          ///< [rows] of float, of the distribution, in nats
 };
 
+/// `logits` as float, minus infinity where `allowed`, which may be undefined, is false; both
+/// [..., vocabulary].
+at::Tensor masked(const at::Tensor &logits, const at::Tensor &allowed);
+
 /// One token a row of `logits`, [rows, vocabulary] of float: the first whose cumulative probability
 /// exceeds the row's number in `uniform`, [rows] of double in [0, 1) on the CPU, so that what a
 /// conversation draws does not depend on those beside it; where that is negative, the likeliest.
@@ -36,9 +40,8 @@ struct Likeliest {
     at::Tensor deficits; ///< [rows, count] of float: how much less likely than the first, in nats
 };
 
-/// `logits` and `allowed` as above, and what may not come is infinitely unlikely; whatever the
-/// temperature is. `count`: at most the vocabulary.
-Likeliest likeliest(const at::Tensor &logits, const at::Tensor &allowed, std::int64_t count);
+/// Of `logits` as above, whatever the temperature is. `count`: at most the vocabulary.
+Likeliest likeliest(const at::Tensor &logits, std::int64_t count);
 
 /// The same distribution at given tokens: `logits` [..., vocabulary] of any float type, `tokens`
 /// [...] of int64, `allowed` as above or undefined -> [...] of float, with gradients.

@@ -233,9 +233,9 @@ struct Generator::Engine {
                                       : static_cast<double>(random() >> 11) * // 53 bits: below 1
                                             0x1p-53);
         }
-        const auto mayCome = allowed(logits, lanes);
+        const auto mayCome = masked(logits, allowed(logits, lanes));
         const auto sampled =
-            sample(logits, options.sampling, mayCome, at::tensor(uniform, at::kDouble));
+            sample(mayCome, options.sampling, {}, at::tensor(uniform, at::kDouble));
         // One transfer for all.
         auto numbers =
             at::stack({sampled.tokens.to(at::kDouble), sampled.logProbabilities.to(at::kDouble),
@@ -243,7 +243,7 @@ struct Generator::Engine {
         if (std::ranges::any_of(lanes,
                                 [](const Lane &lane) { return lane.state->written.likeliest; })) {
             const auto count = std::min(1 + alternativesOfAPlace, logits.size(-1));
-            const auto [tokens, deficits] = likeliest(logits, mayCome, count);
+            const auto [tokens, deficits] = likeliest(mayCome, count);
             numbers = at::cat({numbers, tokens.t().to(at::kDouble), deficits.t().to(at::kDouble)});
         }
         numbers = numbers.to(at::kCPU);
@@ -251,9 +251,13 @@ struct Generator::Engine {
         const auto noteAlternatives = [&](State &state, std::int64_t at, std::int32_t token) {
             const auto count = (table.size(0) - 3) / 2;
             const auto place = static_cast<std::int64_t>(state.written.tokens.size());
+            if (roomOf(state.most, options.context, state.tokens.size(),
+                       state.written.tokens.size()) < 2) // for it and what would follow
+                return;
             for (std::int64_t i = 0; i < count; ++i)
                 if (const auto other = static_cast<std::int32_t>(table[3 + i][at]);
-                    other != token && table[3 + count + i][at] <= mostDeficit)
+                    other != token && other != options.endToken &&
+                    table[3 + count + i][at] <= mostDeficit)
                     state.written.alternatives.push_back({place, other, table[3 + count + i][at]});
         };
         std::int64_t first = 0;

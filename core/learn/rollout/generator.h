@@ -30,7 +30,8 @@ struct Generated {
     std::vector<float> logProbabilities, entropy;
     bool likeliest = false; ///< nothing was drawn: each token is the likeliest
     /// Where that is so, others behind its beginning that nearly came, up to
-    /// `alternativesOfAPlace` of a place, in the order of places; without their offsets.
+    /// `alternativesOfAPlace` of a place, in the order of places; without their offsets. A stretch
+    /// can begin with each, so none ends it or leaves no room.
     std::vector<policy::Alternative> alternatives;
     enum class End {
         token,  ///< the end token came
