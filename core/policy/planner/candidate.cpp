@@ -3,9 +3,11 @@
 #include "core/policy/planner/candidate.h"
 
 #include "core/base/reordered.h"
+#include "core/policy/planner/crossing.h"
 #include "core/policy/planner/group_text.h"
 #include "core/policy/planner/products.h"
 #include "core/policy/planner/recurrence.h"
+#include "core/policy/planner/shared_loop.h"
 
 namespace cuda_agent::policy {
 
@@ -75,6 +77,9 @@ std::vector<ScheduledGroup> groupsOf(const Fused &fused, bool transpose) {
             group.nest = makeProductNest(fused.program, *unit.group);
         else
             group.nest = makeNest(fused.program, *unit.group, shortestRun, transpose);
+        if (transpose && unit.group->product < 0)
+            if (auto crossing = crossingNest(fused.program, *unit.group, group.nest, shortestRun))
+                group.nest = *std::move(crossing);
         group.name = fmt::format("{}{}",
                                  unit.group->scores >= 0       ? "attention"
                                  : unit.group->product >= 0    ? "product"
@@ -199,6 +204,10 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
             (group.nest.elements() / group.nest.dims[0].size) % schedule.vector != 0)
             requirements.push_back(
                 fmt::format("({}) % {} == 0", group.nest.dims[0].expression, schedule.vector));
+        if (schedule.form == Schedule::Form::row && schedule.rowsEach > 1 &&
+            group.nest.runtimeOuter && sharedLoopOf(program, *group.group, group.nest).dim == 0)
+            requirements.push_back(
+                fmt::format("({}) % {} == 0", group.nest.dims[0].expression, schedule.rowsEach));
         if (schedule.form == Schedule::Form::column && schedule.vector > 1 &&
             group.nest.runtimeOuter && !group.nest.dims[0].element &&
             group.nest.dims.back().axes == group.nest.dims[0].axes)

@@ -199,7 +199,9 @@ void KernelWriter::rowCoordinates(const std::string &row, const std::string &typ
     if (rowDims_.empty())
         return;
     if (rowDims_.size() == 1) {
-        coordinates_[rowDims_[0]] = row;
+        coordinates_[rowDims_[0]] = tiled < 0 ? row : "k0";
+        if (tiled >= 0)
+            line(fmt::format("const {} k0 = {} * {};", type, row, each));
         return;
     }
     // Division of 32 bits is several times faster; strides then still are 64 bits wide.

@@ -91,37 +91,6 @@ bool RowValues::contains(int id) {
     return known_[id] = result;
 }
 
-int loopOfSharedReads(const Program &program, const Nest &nest) {
-    constexpr std::int64_t nearby = 3, longest = 1 << 26; // positions within a row are ints
-    std::vector<std::pair<int, const Access *>> loads;    // buffer and where it is read
-    for (const auto &[id, access] : nest.accesses) {
-        const Value &value = program.values[id];
-        if (value.kind == Kind::load && value.args.empty())
-            loads.emplace_back(value.buffer, &access);
-    }
-    const std::vector<int> rows = nest.rowDims();
-    for (const int d : rows) {
-        const auto farApart = [&](const auto &access) {
-            return std::abs(access.strides[d]) > longest;
-        };
-        if (rows.size() == 1 || (d == 0 && nest.runtimeOuter) ||
-            std::ranges::any_of(std::views::values(nest.accesses), farApart) ||
-            std::ranges::any_of(nest.stores, farApart))
-            continue;
-        for (const auto &[buffer, access] : loads) {
-            const std::int64_t step = access->strides[d];
-            const auto follows = [&, &one = *access](const auto &other) {
-                const std::int64_t ahead = other.second->base - one.base;
-                return other.first == buffer && other.second->strides == one.strides && ahead > 0 &&
-                       ahead % step == 0 && ahead / step <= nearby;
-            };
-            if (step > 0 && std::ranges::any_of(loads, follows))
-                return d;
-        }
-    }
-    return -1;
-}
-
 std::vector<int> loadsAcross(const Program &program, const Nest &nest) {
     std::vector<int> result;
     for (const auto &[id, access] : nest.accesses) {

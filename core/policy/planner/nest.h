@@ -38,6 +38,9 @@ struct Nest {
     /// outermost first. Empty otherwise.
     std::vector<int> across, along;
     bool tiled() const { return !across.empty(); }
+    /// Vectors of a map go over the ends of its innermost loop: rows are even walks for what is
+    /// written, and where else each element lies is worked out for it alone.
+    bool crossing = false;
     /// Of a group that computes a product: loops of the batch, of rows and of columns.
     std::array<std::vector<int>, 3> sides;
     /// The same of the scores, where the group computes attention; loops of their own.
@@ -77,10 +80,6 @@ class RowValues {
 /// What a tiled nest reads through shared memory, in ascending order: loads that have their
 /// neighbours across and of which each place along has another.
 std::vector<int> loadsAcross(const Program &program, const Nest &nest);
-
-/// The loop of rows, not the only one and its size a number in the text, whose neighbours read the
-/// same elements of a buffer, as differences along it do; -1: none.
-int loopOfSharedReads(const Program &program, const Nest &nest);
 
 /// Atoms of a value that reads a whole product, element by element: of its batch, rows and columns,
 /// each from outermost to innermost. Nothing when it reads it in another way.

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The CUDA Agent Workbench authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/policy/planner/runs.h"
+#include "core/policy/planner/shared_loop.h"
 #include "core/policy/planner/vector_writer.h"
 
 #include <bit>
@@ -62,7 +64,7 @@ class RowWriter : public VectorWriter {
         std::vector<std::pair<std::string, std::int64_t>> terms;
         for (const int d : elementDims_)
             terms.emplace_back(coordinates_[d], access.strides[d]);
-        if (inVector_)
+        if (inVector_ && !n_.crossing)
             terms.emplace_back("e", access.strides[elementDims_.back()]);
         return sumOf(terms);
     }
@@ -79,13 +81,17 @@ class RowWriter : public VectorWriter {
 
     int width() const override { return s_.vector; }
     Run runOf(const Access &access) const override {
+        if (n_.crossing)
+            return !n_.variesByElement(access)          ? Run::one
+                   : widestRun(n_, access) >= s_.vector ? Run::beside
+                                                        : Run::apart;
         const std::int64_t step = lastStride(access);
         return step == 0 ? Run::one : step == 1 && s_.vector > 1 ? Run::beside : Run::apart;
     }
 
   private:
-    /// The loop of rows that a thread of a map takes one below the other; -1: it takes one.
-    const int below_ = s_.rowsEach > 1 ? loopOfSharedReads(p_, n_) : -1;
+    /// The loop of rows of which a thread of a map takes several; -1: it takes one.
+    const int below_ = s_.rowsEach > 1 ? sharedLoopOf(p_, g_, n_).dim : -1;
 
     /// Whether it leaves the rest to a second kernel.
     bool isPartial() const { return g_.hasReductions() && s_.parts > 1 && !s_.together; }
@@ -117,6 +123,8 @@ class RowWriter : public VectorWriter {
             inVector_ = true;
         }
         push();
+        if (n_.crossing)
+            emitCoordinates(placed_.roots, placed_.stores);
         body();
         pop();
         if (s_.vector > 1) {
@@ -138,7 +146,10 @@ class RowWriter : public VectorWriter {
         if (guarded())
             open(fmt::format("if (i < {})", elementsText()));
         push();
-        emitCoordinates(roots, stores);
+        if (n_.crossing)
+            placed_ = {roots, stores};
+        else
+            emitCoordinates(roots, stores);
     }
 
     void closeVector() {
@@ -168,12 +179,19 @@ class RowWriter : public VectorWriter {
             needed = needed || !n_.elementStride(n_.stores[store]);
         if (!needed)
             return;
-        std::string rest = "i";
+        std::string rest = inVector_ ? "(unsigned)(i + e)" : "i";
         for (std::size_t k = elementDims_.size(); k-- > 0;) {
             const int d = elementDims_[k];
             const std::string size = std::to_string(n_.dims[d].size);
             const std::string name = fmt::format("r{}", k);
             coordinates_[d] = name;
+            if (inVector_) {
+                const std::string wide = size + "u";
+                line(fmt::format("const {} {} = {};", indexType_, name,
+                                 k == 0 ? rest : fmt::format("{} % {}", rest, wide)));
+                rest = fmt::format("{} / {}", rest, wide);
+                continue;
+            }
             line(fmt::format("const {} {} = {};", indexType_, name,
                              k == 0 ? rest : fmt::format("({}) % {}", rest, size)));
             rest = fmt::format("{} / {}", rest, size);
@@ -184,7 +202,8 @@ class RowWriter : public VectorWriter {
     void preload(const std::vector<int> &loads) {
         std::vector<int> wanted;
         for (const int load : loads) {
-            if (lastStride(n_.accesses.at(load)) != 0)
+            const Access &access = n_.accesses.at(load);
+            if (n_.crossing ? runOf(access) == Run::beside : lastStride(access) != 0)
                 wanted.push_back(load);
         }
         if (wanted.empty())
@@ -458,6 +477,7 @@ class RowWriter : public VectorWriter {
     }
 
     bool inVector_ = false;
+    Work placed_; ///< whose places are worked out element by element, where vectors cross
 };
 
 } // namespace

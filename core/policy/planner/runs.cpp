@@ -22,7 +22,9 @@ bool variesInRuns(const Program &program, const Nest &nest, int value) {
     const std::vector<int> all = reachableFrom(program, {value});
     return std::ranges::any_of(all, [&](int id) {
         const auto access = nest.accesses.find(id);
-        return access != nest.accesses.end() && access->second.strides.back() != 0;
+        return access != nest.accesses.end() &&
+               (nest.crossing ? nest.variesByElement(access->second)
+                              : access->second.strides.back() != 0);
     });
 }
 
@@ -85,6 +87,16 @@ int widestRun(const Nest &nest, const Access &access) {
     if (nest.dims.empty() || access.strides.back() != 1)
         return 0;
     int width = fitted(widest, access.base);
+    if (nest.crossing) {
+        if (nest.elementStride(access) != 1)
+            return 0;
+        for (const int d : nest.rowDims())
+            width = fitted(width, access.strides[d]);
+        if (!nest.openLength())
+            return fitted(width, nest.elements());
+        const std::int64_t open = nest.dims[0].size; // either it or what lies inside is a multiple
+        return std::max(fitted(width, open), fitted(width, nest.elements() / open));
+    }
     for (std::size_t d = 0; d + 1 < access.strides.size(); ++d)
         width = fitted(width, access.strides[d]);
     return fitted(width, nest.dims.back().size);
@@ -98,7 +110,8 @@ bool asksOnceForARun(const Program &program, const Nest &nest, int load) {
 int widestRun(const Program &program, const Nest &nest, int load) {
     const Value &value = program.values[load];
     const auto access = nest.accesses.find(load);
-    if (value.kind != Kind::load || access == nest.accesses.end())
+    if (value.kind != Kind::load || access == nest.accesses.end() ||
+        (nest.crossing && !value.args.empty()))
         return 0;
     for (std::size_t pick = 0; pick < value.picks(); ++pick)
         if (variesInRuns(program, nest, value.args[pick]))
@@ -120,7 +133,7 @@ int widestRun(const Program &program, const Nest &nest, int load) {
 bool readsAskedInRuns(const Program &program, const Group &group, const Nest &nest,
                       const Schedule &schedule, int load) {
     using Form = Schedule::Form;
-    if (schedule.form == Form::tile || !group.scans.empty())
+    if (schedule.form == Form::tile || !group.scans.empty() || nest.crossing)
         return false;
     const Value &value = program.values[load];
     if (asksOnceForARun(program, nest, load) && !(value.bordered() && group.hasReductions()))

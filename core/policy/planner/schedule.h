@@ -58,7 +58,7 @@ struct Schedule {
     /// Products: rows and columns of the tile that a thread takes, or a warp; order: rows that a
     /// block takes, a power of two; column: rows that a thread owns one below the other, along the
     /// second innermost loop of rows, a multiple of them long; row, of maps: the same along
-    /// loopOfSharedReads().
+    /// sharedLoopOf().
     int rowsEach = 1;
     int columnsEach = 1; ///< where tensor cores multiply
     int stages = 2;      ///< tensor: slices in shared memory

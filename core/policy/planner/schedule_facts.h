@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/policy/planner/schedule_space.h"
+#include "core/policy/planner/shared_loop.h"
 
 // What the parts of the space of schedules share.
 
@@ -25,7 +26,7 @@ struct Facts {
     std::int64_t overlapping = 0;
     int arrays = 1;         ///< loads that differ by element
     bool wideReads = false; ///< neighbouring rows of some read lie next to each other
-    int below = 1;          ///< rows one below the other that share reads and divide their loop
+    SharedLoop shared = {}; ///< of maps
     bool gathers = false;   ///< positions of some read are read themselves
     int stagedBytes = 0;    ///< tiled: of one element of everything that is read across
 };

@@ -66,6 +66,32 @@ void tileOptions(const Facts &f, std::vector<Option> &out) {
     }
 }
 
+/// A thread takes several rows, one after the other, of which something is the same.
+void rowsTogether(const Facts &f, std::vector<Option> &out) {
+    const SharedLoop &loop = f.shared;
+    if (loop.counts.empty() || (loop.overlapping && f.vector == 1))
+        return;
+    const std::vector<int> rows = f.nest.rowDims();
+    const auto name = std::ranges::find(rows, loop.dim) - rows.begin();
+    const auto together = [&](int count, int unroll) {
+        Schedule s = rowSchedule(128, 128, f.vector, unroll, 0);
+        s.rowsEach = count;
+        return option(s, 1, fmt::format("one pass, {} rows along k{} at a time", count, name));
+    };
+    std::vector<Option> offers{together(loop.counts[0], 1)};
+    if (!loop.overlapping && f.vector < 4)
+        offers.push_back(together(loop.counts[0], 4));
+    // Measured on an H200: what little is computed hides behind what is read, and rows that wait
+    // for each other need enough blocks beside them.
+    constexpr double worthwhile = 12;
+    const bool shares = loop.overlapping || loop.work >= worthwhile;
+    const std::int64_t blocks = f.rows * f.elements / loop.counts[0] / (128 * f.vector);
+    const bool first = shares && blocks >= 16ll * f.processors;
+    if (first && !loop.overlapping && loop.counts.size() > 1)
+        offers.push_back(together(loop.counts[1], 1));
+    out.insert(first ? out.begin() : out.end(), offers.begin(), offers.end());
+}
+
 void mapOptions(const Facts &f, std::vector<Option> &out) {
     if (f.nest.tiled())
         return tileOptions(f, out);
@@ -122,15 +148,7 @@ void mapOptions(const Facts &f, std::vector<Option> &out) {
         if (f.vector > 1)
             out.push_back(option(s, 1, "one pass, streaming stores"));
     }
-    if (f.below > 1 && f.vector > 1) {
-        Schedule s = rowSchedule(128, 128, f.vector, 1, 0);
-        s.rowsEach = f.below;
-        const std::int64_t blocks = f.rows * f.elements / f.below / (128 * f.vector);
-        out.insert(blocks >= 16ll * f.processors ? out.begin() : out.end(),
-                   option(s, 1,
-                          fmt::format("one pass, {} rows one below the other share what they read",
-                                      f.below)));
-    }
+    rowsTogether(f, out);
 }
 
 void columnOptions(const Facts &f, std::vector<Option> &out) {
@@ -419,7 +437,7 @@ void loopOptions(const Facts &f, std::vector<Option> &out) {
 } // namespace
 
 int widestVector(const Program &program, const ScheduledGroup &group) {
-    int widest = 8;
+    int widest = group.nest.crossing ? 4 : 8;
     std::size_t smallest = 8;
     bool any = false;
     const auto consider = [&](int vector, DType type) {
@@ -430,10 +448,12 @@ int widestVector(const Program &program, const ScheduledGroup &group) {
         widest = std::min(widest, vector);
     };
     for (const auto &[id, access] : group.nest.accesses) {
-        // What has a border can be read one by one where others are wider.
+        // What has a border can be read one by one where others are wider, and so can all where
+        // vectors cross the ends of loops.
         const Value &value = program.values[id];
-        if (!value.bordered() ||
-            (!group.group->hasReductions() && asksOnceForARun(program, group.nest, id)))
+        if (!group.nest.crossing &&
+            (!value.bordered() ||
+             (!group.group->hasReductions() && asksOnceForARun(program, group.nest, id))))
             consider(widestRun(program, group.nest, id), value.dtype);
     }
     for (std::size_t i = 0; i < group.nest.stores.size(); ++i)
@@ -489,12 +509,7 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
         }
     }
     f.arrays = std::max(1, arrays);
-    if (const int loop = loopOfSharedReads(program, group.nest); loop >= 0) {
-        for (const int below : {5, 4, 6, 7, 3, 8, 2}) {
-            if (f.below == 1 && group.nest.dims[loop].size % below == 0)
-                f.below = below;
-        }
-    }
+    f.shared = sharedLoopOf(program, *group.group, group.nest);
     if (group.nest.tiled())
         for (const int load : loadsAcross(program, group.nest))
             f.stagedBytes += std::max(4, static_cast<int>(sizeOf(program.values[load].dtype)));

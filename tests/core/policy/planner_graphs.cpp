@@ -574,4 +574,11 @@ SearchSpace spaceOf(const task::Description &task, task::Numerics numerics,
     return std::move(*space);
 }
 
+std::string kernelsOf(const SearchSpace &space, const std::string &name) {
+    const auto files = space.write(name, {});
+    EXPECT_TRUE(files) << files.error().message;
+    const std::string &text = files->files.at("kernels/planner.cu");
+    return text.substr(text.find("\n#"));
+}
+
 } // namespace cuda_agent::policy::graphs

@@ -82,5 +82,7 @@ std::string problemOf(const task::Description &task);
 /// none.
 SearchSpace spaceOf(const task::Description &task, task::Numerics numerics,
                     const char *architecture = "sm_90");
+/// The kernels of a candidate, without the comment that names its schedule.
+std::string kernelsOf(const SearchSpace &space, const std::string &name);
 
 } // namespace cuda_agent::policy::graphs

@@ -31,14 +31,6 @@ task::Description softmaxOf(std::int64_t rows, std::int64_t length) {
     return g.returning({g.op("_softmax.default", type, g.input(type), 1, false)});
 }
 
-/// The kernels of a candidate, without the comment that names its schedule.
-std::string kernelsOf(const SearchSpace &space, const std::string &name) {
-    const auto files = space.write(name, {});
-    EXPECT_TRUE(files) << files.error().message;
-    const std::string &text = files->files.at("kernels/planner.cu");
-    return text.substr(text.find("\n#"));
-}
-
 bool contains(const std::vector<std::string> &names, const std::string &part) {
     return std::any_of(names.begin(), names.end(), [&](const std::string &name) {
         return name.find(part) != std::string::npos;
@@ -169,28 +161,6 @@ TEST(ScheduleSpace, MapsOfFloatsHaveTwoVectorsInFlight) {
     EXPECT_EQ(first(f32({640, 8192})), "0|row-t128-v4-u2-p0");
     EXPECT_EQ(first(f32({64, 8192})), "0|row-t128-v4-u1-p0") << "four blocks to a multiprocessor";
     EXPECT_EQ(first(f16({640, 8192})), "0|row-t128-v8-u1-p0");
-}
-
-TEST(ScheduleSpace, RowsThatReadTheSameAreTakenTogether) {
-    const auto differences = [](std::int64_t rows) {
-        GraphWriter g;
-        const TensorType type = f32({64, rows, 2048});
-        const Json x = g.input(f32({64, rows + 1, 2048}));
-        const Json before = g.op("slice.Tensor", type, x, 1, 0, rows);
-        const Json behind = g.op("slice.Tensor", type, x, 1, 1, rows + 1);
-        const Json change = g.op("sub.Tensor", type, behind, before);
-        return spaceOf(g.returning({g.op("mul.Tensor", type, change, g.input(f32({2048})))}),
-                       device::Kind::cuda);
-    };
-    const auto space = differences(255);
-    const std::string first = space.allSingleChanges().at(0);
-    EXPECT_EQ(first, "0|row-t128-h5-v4-u1-p0");
-    const std::string kernels = kernelsOf(space, first);
-    EXPECT_NE(kernels.find("in0_x_row + i + h * 2048"), kernels.npos) << kernels;
-    const auto schedule = Schedule::fromText(first.substr(2));
-    ASSERT_TRUE(schedule) << schedule.error().message;
-    EXPECT_EQ(schedule->text(), first.substr(2));
-    EXPECT_EQ(differences(251).allSingleChanges().at(0), "0|row-t128-v4-u2-p0") << "a prime";
 }
 
 TEST(ScheduleSpace, WhatIsPickedByDataIsFetchedByLargeBlocks) {
