@@ -72,7 +72,7 @@ std::string libraryText(const Json &step, const Json &plan, const SizeSpelling &
 std::string partText(const policy::SearchSpace::Part &part, const SizeSpelling &spelling) {
     std::string text = fmt::format("{}: {}. ", part.name, shortened(spelling.sizes(part.work)));
     if (!part.loops.empty())
-        text += shortened(part.loops) + "; ";
+        text += shortened(spelling.loops(part.loops)) + "; ";
     if (!part.positions.empty())
         text += shortened(spelling.sizes(part.positions)) + "; ";
     if (!part.accesses.empty())

@@ -186,7 +186,7 @@ Result<std::optional<Draft>> DocumentMaker::draftOf(TaskDocuments &made,
     CUDA_AGENT_ASSIGN(fixed, withFixedSizes(std::move(sound.plan), signature));
     sound.plan = std::move(fixed);
     const auto parts = space.parts(name);
-    const SizeSpelling spelling(context.task, prompt.text, name, parts);
+    const SizeSpelling spelling(context.task, prompt.text, name, parts, sound.plan);
     draft.sound = spelling.spelled(std::move(sound));
     if (auto checked = checkPlan(draft.sound.plan, signature, context.device); !checked) {
         made.reason = "no plan for it: " + checked.error().message;

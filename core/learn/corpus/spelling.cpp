@@ -24,9 +24,9 @@ constexpr std::int64_t mostOfASchedule = 16384; ///< powers of two up to it are 
 /// Multiples of sizes that are spelled, and of which sizes: others are chance.
 constexpr std::int64_t mostTimes = 64, leastOfAMultiple = 16;
 constexpr std::int64_t leastMultiple = 100;
-/// By which a number differs from one that the prompt shows: borders, and sizes that are filled up
-/// to multiples of 8.
+/// By which a number differs from one that the prompt shows: borders.
 constexpr std::int64_t mostBeside = 7;
+constexpr std::int64_t vectorBytes = 16; ///< that lines are filled up to
 constexpr std::int64_t leastParts =
     3; ///< that a row is cut into, for multiples of it to be spelled
 
@@ -221,7 +221,7 @@ std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
 } // namespace
 
 SizeSpelling::SizeSpelling(const task::Description &task, std::string_view prompt,
-                           std::string_view schedule, Parts parts) {
+                           std::string_view schedule, Parts parts, const Json &plan) {
     for (auto &part : parts)
         parts_.emplace(std::move(part.name), std::move(part.sizes));
     for (auto number = nextNumber(prompt, 0); number; number = nextNumber(prompt, number->end))
@@ -240,11 +240,43 @@ SizeSpelling::SizeSpelling(const task::Description &task, std::string_view promp
     for (const auto &node : task.graph.nodes)
         for (const auto &type : node.outputs)
             addShape(type.shape);
+    addFilledLines(plan);
     // As thoughts have them, which are spelled as a whole.
-    for (auto &[name, part] : parts_)
+    for (auto &[name, part] : parts_) {
         for (auto &[buffer, texts] : part.strides)
             for (auto &[number, text] : texts)
                 text = sizes(text);
+        for (auto *texts : {&part.loops, &part.totals})
+            for (auto &[number, text] : *texts)
+                text = loops(text);
+    }
+}
+
+void SizeSpelling::addFilledLines(const Json &plan) {
+    if (!plan.contains("buffers"))
+        return;
+    for (const Json &buffer : plan["buffers"]) {
+        const auto type = dtypeFromName(buffer.value("dtype", ""));
+        if (buffer.value("role", "") != "scratch" || !type || !buffer.contains("shape"))
+            continue;
+        const auto whole = vectorBytes / static_cast<std::int64_t>(sizeOf(*type));
+        for (const Json &side : buffer["shape"]) {
+            const auto size = side.is_number_integer() ? side.get<std::int64_t>() : 0;
+            if (size <= 0 || size % whole != 0 || prompt_.contains(size))
+                continue;
+            for (std::int64_t more = 1; more < whole; ++more)
+                if (prompt_.contains(size - more))
+                    filled_.try_emplace(size, Filled{size - more, whole});
+        }
+    }
+}
+
+std::string SizeSpelling::filled(std::int64_t number, std::string_view suffix) const {
+    const auto found = filled_.find(number);
+    if (found == filled_.end())
+        return {};
+    const auto &[size, whole] = found->second;
+    return fmt::format("(({}{} + {}) / {} * {})", size, suffix, whole - 1, whole, whole);
 }
 
 void SizeSpelling::addShape(const std::vector<std::int64_t> &shape) {
@@ -281,6 +313,8 @@ bool SizeSpelling::stays(std::int64_t number, bool size) const {
 std::string SizeSpelling::spelling(std::int64_t number, std::string_view suffix, bool size) const {
     if (stays(number, size))
         return {};
+    if (auto text = filled(number, suffix); !text.empty())
+        return text;
     const auto factors = [&](const Product &of) {
         std::string text;
         for (std::size_t i = 0; i < of.factors.size(); ++i)
@@ -444,6 +478,12 @@ std::string SizeSpelling::expression(const std::string &text,
 std::string SizeSpelling::sizes(const std::string &text) const {
     return replaced(text, [&](const Number &number) {
         return number.suffix.empty() ? spelling(number.value, "", true) : std::string();
+    });
+}
+
+std::string SizeSpelling::loops(const std::string &text) const {
+    return replaced(text, [&](const Number &number) {
+        return number.suffix.empty() ? filled(number.value, "") : std::string();
     });
 }
 

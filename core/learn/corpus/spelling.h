@@ -30,19 +30,22 @@ namespace cuda_agent::learn {
 /// cdiv(154936, 2048)", the length is spelled and the rest is the schedule's. Powers of
 /// two up to 16384 and the numbers of the schedule's name are the schedule's own choice and stay,
 /// where they are no strides or divisors of loops, "k0 * 4096", "row % 4096u", or factors in the
-/// plan. A number that could be several things is spelled as the first, in the order of the graph's
-/// nodes. Pure; any thread.
+/// plan. Lines of scratch memory that are filled up to whole vectors of a product are told as what
+/// that comes of, "((787 + 7) / 8 * 8)", which nobody has to work out. A number that could be
+/// several things is spelled as the first, in the order of the graph's nodes. Pure; any thread.
 class SizeSpelling {
   public:
     using Parts = std::vector<policy::SearchSpace::Part>;
     /// `prompt`: what the model sees of the task. `schedule`: the planner's name of the candidate,
-    /// and `parts` what it consists of.
+    /// `parts` what it consists of, and `plan` its plan, for the task's own sizes.
     SizeSpelling(const task::Description &task, std::string_view prompt, std::string_view schedule,
-                 Parts parts = {});
+                 Parts parts = {}, const Json &plan = {});
 
     CandidateText spelled(CandidateText candidate) const;
     /// A text in which all numbers are sizes of tensors.
     std::string sizes(const std::string &text) const;
+    /// A text of loops, which tells products: only what lines are filled up to is spelled.
+    std::string loops(const std::string &text) const;
 
   private:
     /// "856 * 181"; with `lessOne` the first factor is written as "(514 - 1)".
@@ -51,7 +54,14 @@ class SizeSpelling {
         bool lessOne = false;
     };
 
+    /// A size filled up to a multiple of `whole`.
+    struct Filled {
+        std::int64_t size = 0, whole = 0;
+    };
+
     void addShape(const std::vector<std::int64_t> &shape);
+    void addFilledLines(const Json &plan);
+    std::string filled(std::int64_t number, std::string_view suffix) const;
     /// `size`: it is one of a tensor, never one of the schedule's.
     bool stays(std::int64_t number, bool size) const;
     /// Empty: as it is. `suffix` of each factor: "", "u", "LL".
@@ -73,6 +83,7 @@ class SizeSpelling {
     std::set<std::int64_t> prompt_;                ///< numbers that it shows
     std::set<std::int64_t> shown_;                 ///< there, or of the schedule
     std::set<std::int64_t> blocks_;                ///< parts that the schedule cuts rows into
+    std::map<std::int64_t, Filled> filled_;        ///< by what they are filled up to
     std::map<std::int64_t, Product> products_;     ///< of two factors at least
     std::set<std::int64_t, std::greater<>> sizes_; ///< products and single dimensions
 };

@@ -34,6 +34,32 @@ TEST(CorpusSpelling, WritesWhatASizeIsFilledUpTo) {
     EXPECT_EQ(spelled("tmp0 + 864"), "tmp0 + 864");
 }
 
+/// A product of halves over lines of 787 and to columns of 852, both filled up in scratch memory,
+/// and a padded tensor, which the prompt shows.
+TEST(CorpusSpelling, TellsWhatFilledUpLinesComeOf) {
+    const auto scratch = [](const char *name, const char *dtype, Json shape) {
+        return Json{{"name", name}, {"role", "scratch"}, {"dtype", dtype}, {"shape", shape}};
+    };
+    const Json plan{
+        {"buffers",
+         {scratch("tmp0", "float16", {512, 792}), scratch("tmp1", "float16", {856, 792}),
+          scratch("tmp2", "float16", {512, 40}), scratch("tmp3", "float32", {9, 300})}}};
+    const SizeSpelling spelling(taskOf({{512, 787}, {852, 787}}),
+                                "in0: f16[512, 787], in1: f16[852, 787]; pad f16[512, 40]; 37, 298",
+                                "0|row-t512-v1-u24", {}, plan);
+    EXPECT_EQ(spelling.sizes("tmp0 [512, 792]"), "tmp0 [512, ((787 + 7) / 8 * 8)]");
+    EXPECT_EQ(spelling.sizes("tmp1 [856, 792]"), "tmp1 [((852 + 7) / 8 * 8), ((787 + 7) / 8 * 8)]");
+    EXPECT_EQ(spelling.sizes("tmp2 [512, 40]"), "tmp2 [512, 40]") << "as the prompt has it";
+    EXPECT_EQ(spelling.sizes("tmp3 [9, 300]"), "tmp3 [9, ((298 + 3) / 4 * 4)]") << "floats";
+    EXPECT_EQ(spelling.loops("rows (224 * 2048) * 792"), "rows (224 * 2048) * ((787 + 7) / 8 * 8)");
+    const auto kernel = spelling.spelled({"tmp0 + row * 792; i % 792u", plan});
+    EXPECT_EQ(kernel.kernels, "tmp0 + row * ((787 + 7) / 8 * 8); i % ((787u + 7) / 8 * 8)");
+    const auto parsed =
+        plan::Expression::parse(kernel.plan["buffers"][0]["shape"][1].get<std::string>());
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(parsed->evaluate({}).value(), 792);
+}
+
 TEST(CorpusSpelling, ComputesAsManyBitsAsTheNumberHas) {
     const SizeSpelling spelling(taskOf({{70000, 65521}}), "", "");
     EXPECT_EQ(spelling.spelled({"x / 4586470000", {}}).kernels, "x / (70000LL * 65521LL)");
