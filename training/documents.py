@@ -66,7 +66,7 @@ class Documents:
         """Its progress goes to standard error."""
         subprocess.run([self.program, *map(str, arguments)], check=True, stdout=sys.stderr)
 
-    def tasks(self, one: dict) -> list[dict]:
+    def tasks(self, one: dict, scored: set[str]) -> list[dict]:
         """All of a set that may be drawn."""
         if "propose" in one:
             proposals = self.out / one["name"] / "proposals"
@@ -80,14 +80,14 @@ class Documents:
         else:
             raise ValueError(f"set {one['name']} has neither tasks nor propose")
         kept = [json.loads(line) for line in lines_of(path)]
-        scored = self.recipe.get("scored")
-        without = {json.loads(line)["task"] for line in lines_of(self.folder / scored)} if scored else set()
         return [task for task in kept
-                if task["name"] not in without and ("splits" not in one or task["split"] in one["splits"])]
+                if task["name"] not in scored and ("splits" not in one or task["split"] in one["splits"])]
 
     def chosen(self) -> dict[str, list[dict]]:
         """By the name of the set."""
-        sets = {one["name"]: self.tasks(one) for one in self.recipe["set"]}
+        lines = lines_of(self.folder / self.recipe["scored"]) if "scored" in self.recipe else []
+        scored = {json.loads(line)["task"] for line in lines}
+        sets = {one["name"]: self.tasks(one, scored) for one in self.recipe["set"]}
         common = collections.Counter(kind for tasks in sets.values() for task in tasks for kind in set(task["kinds"]))
         for one in self.recipe["set"]:
             tasks = sets[one["name"]]
@@ -118,11 +118,12 @@ class Documents:
     def make(self) -> dict[str, int]:
         """Documents of each draw."""
         counts, documents = {}, []
-        for name, tasks in self.chosen().items():
-            one = next(one for one in self.recipe["set"] if one["name"] == name)
+        chosen = self.chosen()
+        for one in self.recipe["set"]:
+            name = one["name"]
             file = self.out / name / "set.jsonl.gz"
             file.parent.mkdir(parents=True, exist_ok=True)
-            written(file, [json.dumps(task) + "\n" for task in tasks])
+            written(file, [json.dumps(task) + "\n" for task in chosen[name]])
             for seed, best_of in one["draws"]:
                 drawn = lines_of(self.draw(one, file, seed, best_of) / "corpus.jsonl.gz")
                 counts[f"{name}/{seed}-{best_of}"] = len(drawn)

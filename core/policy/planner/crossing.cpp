@@ -37,9 +37,11 @@ std::optional<Nest> crossingNest(const Program &program, const Group &group, con
                                  std::int64_t shortestRun) {
     constexpr int wanted = 4;
     constexpr std::int64_t longest = 1 << 27;
-    int most = widestVector(program, {&group, plain, {}});
     if (group.hasReductions() || !group.scans.empty() || !group.orders.empty() || plain.tiled() ||
-        plain.transposing || most > 1)
+        plain.transposing)
+        return {};
+    int most = widestVector(program, {&group, plain, {}});
+    if (most > 1)
         return {};
     std::optional<Nest> best;
     for (std::int64_t run = shortestRun; most < wanted;) {

@@ -179,22 +179,17 @@ class RowWriter : public VectorWriter {
             needed = needed || !n_.elementStride(n_.stores[store]);
         if (!needed)
             return;
-        const bool narrow = indexType_ == "int"; // which divides faster without a sign
+        const bool narrow = inVector_ && indexType_ == "int"; // divides faster without a sign
         std::string rest = !inVector_ ? "i" : narrow ? "(unsigned)(i + e)" : "(i + e)";
         for (std::size_t k = elementDims_.size(); k-- > 0;) {
             const int d = elementDims_[k];
-            const std::string size = std::to_string(n_.dims[d].size);
+            const std::string size = fmt::format("{}{}", n_.dims[d].size, narrow ? "u" : "");
             const std::string name = fmt::format("r{}", k);
             coordinates_[d] = name;
-            if (inVector_) {
-                const std::string divisor = size + (narrow ? "u" : "");
-                line(fmt::format("const {} {} = {};", indexType_, name,
-                                 k == 0 ? rest : fmt::format("{} % {}", rest, divisor)));
-                rest = fmt::format("{} / {}", rest, divisor);
-                continue;
-            }
             line(fmt::format("const {} {} = {};", indexType_, name,
-                             k == 0 ? rest : fmt::format("({}) % {}", rest, size)));
+                             k == 0      ? rest
+                             : inVector_ ? fmt::format("{} % {}", rest, size)
+                                         : fmt::format("({}) % {}", rest, size)));
             rest = fmt::format("{} / {}", rest, size);
         }
     }

@@ -509,7 +509,8 @@ std::vector<Option> scheduleOptions(const Program &program, const ScheduledGroup
         }
     }
     f.arrays = std::max(1, arrays);
-    f.shared = sharedLoopOf(program, *group.group, group.nest);
+    if (device.kind == device::Kind::cuda && !group.group->hasReductions())
+        f.shared = sharedLoopOf(program, *group.group, group.nest);
     if (group.nest.tiled())
         for (const int load : loadsAcross(program, group.nest))
             f.stagedBytes += std::max(4, static_cast<int>(sizeOf(program.values[load].dtype)));

@@ -58,7 +58,7 @@ TEST(MapSchedules, RowsOfWhichMuchIsComputedOnceAreTakenTogether) {
 }
 
 TEST(MapSchedules, VectorsGoOverTheEndsOfOddLoops) {
-    // Rows of 45 elements after padding, of which twelve are 540.
+    // Lines of 45 elements after padding, in a tensor that is one even walk.
     const auto padded = [](const auto &type, std::int64_t width) {
         GraphWriter g;
         const Json x = g.input(type({512, 8, 40, 40}));

@@ -29,7 +29,7 @@ before = known.read_text() if known.exists() else ""
 tasks = [json.loads(line)["name"] for line in gzip.open(sys.argv[2], "rt")]
 if "bad" in tasks:
     sys.exit(3)
-known.write_text("".join(sorted(set(before.split()) | set(tasks)))  if not before else before)
+known.write_text(before or " ".join(tasks))
 with gzip.open(out / "corpus.jsonl.gz", "wt") as file:
     for task in tasks:
         file.write(json.dumps({{"task": task, "seed": option["--seed"], "known": bool(before)}}) + "\\n")
