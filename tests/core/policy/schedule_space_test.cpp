@@ -462,6 +462,15 @@ TEST(ScheduleSpace, ShortRowsLeaveFewLanesIdle) {
     EXPECT_EQ(names(16).at(0), "0|row-t256-m32-v8-u7") << "200 vectors, of 100 rows together";
 }
 
+TEST(ScheduleSpace, RowsOfAThousandElementsHaveAWarpEachWhereThereAreMany) {
+    const auto first = [](std::int64_t rows, std::int64_t length) {
+        return spaceOf(softmaxOf(rows, length), device::Kind::cuda).allSingleChanges().at(0);
+    };
+    EXPECT_EQ(first(38784, 1024), "0|row-t128-m32-v4-u8-staged");
+    EXPECT_EQ(first(4096, 1024), "0|row-t128-v4-u2-staged") << "most warps would have none";
+    EXPECT_EQ(first(38784, 1028), "0|row-t128-v4-u3-staged") << "too much for a thread";
+}
+
 TEST(ScheduleSpace, AWalkOfFewBlocksLeavesMultiprocessorsIdle) {
     const auto walks = [](std::int64_t rows) {
         const auto space = spaceOf(softmaxOf(rows, 8 << 20), device::Kind::cuda);
