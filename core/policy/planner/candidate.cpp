@@ -9,6 +9,8 @@
 #include "core/policy/planner/recurrence.h"
 #include "core/policy/planner/shared_loop.h"
 
+#include <tuple>
+
 namespace cuda_agent::policy {
 
 namespace {
@@ -44,6 +46,23 @@ Json bufferJson(const BufferInfo &buffer) {
     json["dtype"] = nameOf(buffer.dtype);
     json["shape"] = reordered(buffer.expressions, inverseOrder(buffer.order)); // the task's
     return json;
+}
+
+/// Buffers in the order of a plan: what is given, outputs, scratch memory as it is numbered.
+std::vector<const BufferInfo *> listed(const std::vector<BufferInfo> &buffers) {
+    std::vector<const BufferInfo *> result;
+    for (const BufferInfo &buffer : buffers)
+        result.push_back(&buffer);
+    std::ranges::stable_sort(result, {}, [](const BufferInfo *buffer) {
+        const bool output = buffer->role == BufferRole::output;
+        const bool scratch = buffer->role == BufferRole::scratch;
+        return std::tuple(scratch  ? 2
+                          : output ? 1
+                                   : 0,
+                          output ? buffer->index : 0, scratch ? buffer->name.size() : 0,
+                          scratch ? buffer->name : std::string());
+    });
+    return result;
 }
 
 /// Sizes of a product that kernels hold as numbers and that no loop of theirs says.
@@ -231,11 +250,11 @@ CandidateFiles makeCandidate(const Fused &fused, const std::vector<ScheduledGrou
     }
 
     Json buffers = Json::array();
-    for (const BufferInfo &buffer : program.buffers) {
-        if (!used.contains(buffer.name))
+    for (const BufferInfo *buffer : listed(program.buffers)) {
+        if (!used.contains(buffer->name))
             continue;
-        types.insert(buffer.dtype);
-        buffers.push_back(bufferJson(buffer));
+        types.insert(buffer->dtype);
+        buffers.push_back(bufferJson(*buffer));
     }
     for (const BufferInfo &buffer : extra)
         buffers.push_back(bufferJson(buffer));

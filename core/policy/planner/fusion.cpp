@@ -442,6 +442,15 @@ class Fusion {
             }
         }
         auto units = ordered(); // reads program_, so it comes before the move
+        std::vector<int> written;
+        for (const Unit &unit : units) {
+            if (unit.library >= 0)
+                written.push_back(program_.library[unit.library].writes);
+            else
+                std::ranges::transform(unit.group->stores, std::back_inserter(written),
+                                       &Store::buffer);
+        }
+        program_.numberScratch(written);
         return {std::move(program_), std::move(units)};
     }
 

@@ -5,9 +5,39 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace cuda_agent::policy {
+
+namespace {
+
+/// A text in which each word that `names` has is another.
+std::string withNames(const std::string &text, const std::map<std::string, std::string> &names) {
+    const auto inWord = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
+    std::string result;
+    for (auto at = text.begin(); at != text.end();) {
+        const auto end = std::find_if_not(at, text.end(), inWord);
+        const std::string word(at, end);
+        const auto found = names.find(word);
+        result += found == names.end() ? word : found->second;
+        at = end == text.end() ? end : end + 1;
+        result.append(end, at);
+    }
+    return result;
+}
+
+/// Buffers of a step of a plan get other names.
+void renameFields(Json &step, const std::map<std::string, std::string> &names) {
+    for (Json &field : step)
+        if (field.is_string())
+            if (const auto found = names.find(field.get<std::string>()); found != names.end())
+                field = found->second;
+}
+
+} // namespace
 
 std::size_t Value::picks() const {
     return static_cast<std::size_t>(std::count_if(
@@ -88,14 +118,36 @@ int Program::addScratch(DType dtype, const std::vector<Axes> &dims) {
 
 void Program::makeOutput(int buffer, int index, std::vector<int> order) {
     BufferInfo &made = buffers[buffer];
-    const std::string before = std::exchange(made.name, fmt::format("out{}", index));
     made.role = BufferRole::output;
     made.index = index;
     made.order = std::move(order);
+    rename({{buffer, fmt::format("out{}", index)}});
+}
+
+void Program::numberScratch(const std::vector<int> &written) {
+    std::vector<int> scratch;
+    for (const int buffer : written)
+        if (buffers[buffer].role == BufferRole::scratch &&
+            std::ranges::find(scratch, buffer) == scratch.end())
+            scratch.push_back(buffer);
+    std::vector<std::string> names;
+    for (const int buffer : scratch)
+        names.push_back(buffers[buffer].name);
+    std::ranges::sort(names, {}, [](const auto &name) { return std::pair(name.size(), name); });
+    std::map<int, std::string> named;
+    for (std::size_t i = 0; i < scratch.size(); ++i)
+        named[scratch[i]] = names[i];
+    rename(named);
+}
+
+void Program::rename(const std::map<int, std::string> &names) {
+    std::map<std::string, std::string> after;
+    for (const auto &[buffer, name] : names)
+        after[std::exchange(buffers[buffer].name, name)] = name;
     for (LibraryStep &step : library)
-        for (Json &field : step.step)
-            if (field == before)
-                field = made.name;
+        renameFields(step.step, after);
+    for (std::string &note : notes)
+        note = withNames(note, after);
 }
 
 int Program::load(int buffer, const std::vector<Axes> &dims) {
@@ -270,6 +322,54 @@ void Program::simplify() {
     }
     for (Store &store : stores)
         store.value = first(store.value);
+}
+
+bool Program::storeOnce() {
+    std::map<int, int> writers; // of each buffer
+    for (const Store &store : stores)
+        ++writers[store.buffer];
+    for (const LibraryStep &step : library)
+        ++writers[step.writes];
+    std::map<std::string, int> known; // by what is stored
+    std::map<int, int> same;
+    std::erase_if(stores, [&](const Store &store) {
+        const BufferInfo &buffer = buffers[store.buffer];
+        if (buffer.role != BufferRole::scratch || writers[store.buffer] > 1 || store.adds())
+            return false;
+        auto key = fmt::format("{} {} {}", store.value, nameOf(buffer.dtype), buffer.shape);
+        for (const Axes &dimension : store.dims)
+            key += fmt::format("{}", axes.atoms(dimension));
+        const auto [first, isNew] = known.try_emplace(key, store.buffer);
+        if (!isNew)
+            same[store.buffer] = first->second;
+        return !isNew;
+    });
+    std::map<std::string, std::string> names;
+    for (const auto &[buffer, first] : same)
+        names[buffers[buffer].name] = buffers[first].name;
+    const auto replace = [&](int &buffer) {
+        if (const auto first = same.find(buffer); first != same.end())
+            buffer = first->second;
+    };
+    for (Value &value : values)
+        if (value.kind == Kind::load)
+            replace(value.buffer);
+    for (LibraryStep &step : library) {
+        std::ranges::for_each(step.reads, replace);
+        if (step.product) {
+            replace(step.product->a.buffer);
+            replace(step.product->b.buffer);
+        }
+        if (step.recurrence) {
+            for (auto *read : {&step.recurrence->gates, &step.recurrence->weights,
+                               &step.recurrence->inputBiases, &step.recurrence->hiddenBiases})
+                std::ranges::for_each(*read, replace);
+            replace(step.recurrence->first);
+            replace(step.recurrence->firstCell);
+        }
+        renameFields(step.step, names);
+    }
+    return !same.empty();
 }
 
 void Program::dropUnread() {

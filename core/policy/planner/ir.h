@@ -213,6 +213,9 @@ struct Program {
     /// What scratch memory holds is output number `index`, its dimensions in that order: it is
     /// named so, in library steps, too.
     void makeOutput(int buffer, int index, std::vector<int> order = {});
+    /// Scratch memory is called tmp0, tmp1, ... in the order in which `written` first has each;
+    /// what is not in there keeps its name.
+    void numberScratch(const std::vector<int> &written);
     /// A value that reads a buffer whose dimensions are `dims`.
     int load(int buffer, const std::vector<Axes> &dims);
 
@@ -225,12 +228,18 @@ struct Program {
     std::vector<std::int64_t> stridesOf(const Value &load) const;
     std::int64_t bytesOf(int buffer) const;
 
+    /// Gives buffers other names, in library steps and notes, too.
+    void rename(const std::map<int, std::string> &names);
     /// True when two axes may not become one because a value or a store is indexed by both.
     /// `more` are further lists of axes that must stay distinct (views being made).
     bool mustStayApart(Axis a, Axis b, const std::vector<std::vector<Axes>> &more = {}) const;
     /// Joins the loops of loads that read the same elements. Of equal values the one of the least
     /// rank stands for all, under the first name that one of them has.
     void simplify();
+    /// Stores once what is stored to several scratch buffers as one, as what two products read;
+    /// all that read one of them read the first. Of a simplified program, which may have more to
+    /// simplify then: whether it did anything.
+    bool storeOnce();
     /// Drops library steps and stores to scratch memory whose results nothing reads.
     void dropUnread();
     /// One line per value, for tests and for reading.

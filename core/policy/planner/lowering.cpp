@@ -384,7 +384,9 @@ Result<Program> Lowering::run() {
     if (options_.algebra)
         applyAlgebra(*this);
     Folding(program).foldAll();
-    program.simplify();
+    do
+        program.simplify();
+    while (program.storeOnce());
     // Joined axes may have gained an expression that an input supplies.
     for (const Store &store : program.stores) {
         auto &expressions = program.buffers[store.buffer].expressions;

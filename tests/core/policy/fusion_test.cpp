@@ -275,6 +275,30 @@ TEST(FusionLibrary, ChainedProductsAlternateWithTheirEpilogues) {
               (Units{"gemm -> tmp0", "-> tmp1", "gemm -> tmp2", "-> out0"}));
 }
 
+TEST(FusionLibrary, ScratchMemoryIsNumberedAsItIsWritten) {
+    // What the second product reads is there before fusion, what crosses between units is not.
+    GraphWriter g;
+    const Json x = g.input(square), w = g.parameter("w", square);
+    const Json rows = g.op("_softmax.default", square, g.op("mm.default", square, x, w), 1, false);
+    const Fused fused = fusedOf(g.returning({g.op("mm.default", square, rows, w)}), shortRows);
+    EXPECT_EQ(unitsOf(fused),
+              (Units{"gemm -> tmp0", "max sum -> tmp1 tmp2", "-> tmp3", "gemm -> out0"}));
+    EXPECT_EQ(fused.program.library[0].step.at("c"), "tmp0");
+    EXPECT_EQ(fused.program.library[1].step.at("a"), "tmp3");
+}
+
+TEST(FusionLibrary, WhatTwoProductsReadIsStoredOnce) {
+    GraphWriter g;
+    const Json x = g.input(square), w = g.parameter("w", square);
+    // Two operators that are the same: of equal values one stands for both.
+    const Json one = g.op("mm.default", square, g.op("neg.default", square, x), w);
+    const Json other = g.op("mm.default", square, w, g.op("neg.default", square, x));
+    const Fused fused = fusedOf(g.returning({one, other}));
+    EXPECT_EQ(unitsOf(fused), (Units{"-> tmp0", "gemm -> out0", "gemm -> out1"}));
+    EXPECT_EQ(fused.program.library[0].step.at("a"), "tmp0");
+    EXPECT_EQ(fused.program.library[1].step.at("b"), "tmp0");
+}
+
 TEST(FusionLibrary, WhatNeedsAProductDoesNotJoinTheUnitThatFeedsIt) {
     // -x + (-x) @ w over the same elements: joining both would make a circle.
     GraphWriter g;

@@ -277,6 +277,7 @@ class Evaluation {
             makeReads({store.value});
             write(store);
         }
+        ++unit_;
         for (const LibraryStep &step : program_.library)
             make(step.writes);
         return memory_;
