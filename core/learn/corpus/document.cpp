@@ -46,7 +46,7 @@ std::string bufferText(const std::string &name, const Json &plan, const SizeSpel
     return fmt::format("{} [{}]", name, spelling.sizes(fmt::format("{}", fmt::join(sizes, ", "))));
 }
 
-/// "gemm: writes tmp0 [32, 64]; 32 by 64 over 128; reads in0 [32, 128], p_fc_weight transposed."
+/// "gemm: writes tmp0 [32, 64]; reads in0 [32, 128], p_fc_weight transposed; 32 by 64 over 128."
 std::string libraryText(const Json &step, const Json &plan, const SizeSpelling &spelling) {
     std::vector<std::string> reads;
     for (const char *key : {"a", "b", "input", "weight", "bias"})
@@ -55,7 +55,8 @@ std::string libraryText(const Json &step, const Json &plan, const SizeSpelling &
                 bufferText(step.value(key, ""), plan, spelling) +
                 (step.value(fmt::format("transpose_{}", key), false) ? " transposed" : ""));
     const auto written = step.value(step.contains("c") ? "c" : "output", "");
-    std::vector<std::string> parts{"writes " + bufferText(written, plan, spelling)};
+    std::vector<std::string> parts{"writes " + bufferText(written, plan, spelling),
+                                   fmt::format("reads {}", fmt::join(reads, ", "))};
     if (step.value("kind", "") == "gemm") {
         auto product = fmt::format("{} by {} over {}", sizeText(step["m"]), sizeText(step["n"]),
                                    sizeText(step["k"]));
@@ -65,7 +66,6 @@ std::string libraryText(const Json &step, const Json &plan, const SizeSpelling &
             product += fmt::format(", scaled by {}", sizeText(step["alpha"]));
         parts.push_back(spelling.sizes(product));
     }
-    parts.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
     return fmt::format("{}: {}.\n", step.value("kind", ""), fmt::join(parts, "; "));
 }
 
@@ -75,6 +75,8 @@ std::string partText(const policy::SearchSpace::Part &part, const SizeSpelling &
         text += shortened(spelling.loops(part.loops)) + "; ";
     if (!part.positions.empty())
         text += shortened(spelling.sizes(part.positions)) + "; ";
+    if (!part.perRow.empty())
+        text += "per row: " + shortened(part.perRow) + "; ";
     if (!part.accesses.empty())
         text += shortened(spelling.sizes(part.accesses)) + "; ";
     if (!part.counts.empty())

@@ -31,14 +31,18 @@ std::map<int, std::string> rowNamesIn(const Program &program, const ScheduledGro
 
 /// What a group's kernel computes, from what it writes back to what it reads, each way along its
 /// rows for itself, the last one first: "writes out0 [64, 4096] = div; div(in0, sum); reads in0
-/// [64, 4096]; sum of mul over the row, mul(in0, exp_1), exp_1(in1) per row; reads in0, in1
-/// [64, 1] per row". Whoever tells it so has named what is asked for before he tells what that is
-/// made of. Operators are named with what they are computed from, behind all that is computed from
-/// them, on the first way that computes them, the parts of those that have many left out, and
-/// buffers wherever they are needed, with their shape the first time; of several values that are
-/// written each is told before what it is computed by, "out0 = div", those of rows last; "per row"
-/// is what RowValues has, except in tiles of a product. Kernels have it all in the opposite order.
+/// [64, 4096]; sum of mul over the row, mul(in0, exp_1), exp_1(in1); reads in0, in1 [64, 1]", of a
+/// product behind what it is of: "writes tmp0 [64, 32]; reads in0 [64, 128], in1 [32, 128]; product
+/// of in0 and in1 [64, 32] over 128 of k". Whoever tells it so has named what is asked for before
+/// he tells what that is made of. Operators are named with what they are computed from, behind all
+/// that is computed from them, on the first way that computes them, the parts of those that have
+/// many left out, and buffers wherever they are needed, with their shape the first time; of several
+/// values that are written each is told before what it is computed by, "out0 = div", those of rows
+/// last. Kernels have it all in the opposite order.
 std::string describeGroup(const Program &program, const ScheduledGroup &group);
+/// "in1, exp_1": what RowValues has, what is read first, in the order of the kernel; empty where
+/// rows are of one element, and of products.
+std::string describeRowValues(const Program &program, const ScheduledGroup &group);
 /// "rows 963 * 16, each of 8 * 32": the loops of its nest from outermost to innermost, one that
 /// walks several of a tensor's dimensions in parentheses. Of a product "columns (13 * 13) * 13",
 /// what its sides are where they are several.

@@ -343,6 +343,7 @@ std::vector<SearchSpace::Part> SearchSpace::parts(const std::string &name) const
                           describeLoops(variant.fused.program, group),
                           describeAccesses(variant.fused.program, group),
                           describePositions(variant.fused.program, group),
+                          describeRowValues(variant.fused.program, group),
                           sizeTextsOf(variant.fused.program, group),
                           describeCounts(variant.fused.program, group, option.schedule),
                           option.schedule.textBesideHeld(group.nest.openLength()),

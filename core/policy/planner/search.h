@@ -63,6 +63,7 @@ class SearchSpace {
         std::string loops;     ///< as describeLoops() says them
         std::string accesses;  ///< as describeAccesses() says them
         std::string positions; ///< as describePositions() says them
+        std::string perRow;    ///< as describeRowValues() says it
         SizeTexts sizes;       ///< see sizeTextsOf()
         std::string counts;    ///< as describeCounts() says them
         std::string schedule;  ///< "row-t256-v4-u2-p0"; see Schedule::textBesideHeld()

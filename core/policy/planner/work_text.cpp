@@ -152,13 +152,15 @@ class WorkText {
 
     std::string text() {
         std::vector<std::string> writes;
-        for (const Store &store : group_.stores)
-            writes.push_back(fmt::format("{} = {}", shapeText(program_.buffers[store.buffer]),
-                                         stored(store.value)));
+        for (const Store &store : group_.stores) {
+            const BufferInfo &buffer = program_.buffers[store.buffer];
+            const auto what = stored(store.value);
+            writes.push_back(shapeText(buffer) + (what == buffer.name ? "" : " = " + what));
+        }
         std::vector<std::string> parts{fmt::format("writes {}", fmt::join(writes, ", "))};
         std::vector<std::vector<std::string>> ops;
         for (const Sweep &sweep : sweeps_) // an operator is told of the first that computes it
-            ops.push_back(operatorsOf(sweep, ops.empty()));
+            ops.push_back(operatorsOf(sweep));
         for (std::size_t i = sweeps_.size(); i-- > 0;) {
             std::ranges::reverse(ops[i]);
             if (!ops[i].empty())
@@ -166,12 +168,31 @@ class WorkText {
             if (const auto reads = readsOf(sweeps_[i], i == 0); !reads.empty())
                 parts.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
         }
+        if (auto product = ownProduct(); !product.empty())
+            parts.push_back(std::move(product));
         return fmt::format("{}", fmt::join(parts, "; "));
     }
 
-  private:
-    const char *perRow(int value) { return rows_ && rowValues_.contains(value) ? " per row" : ""; }
+    /// What is the same for a whole row: what is read, then what is computed, in the kernel's
+    /// order.
+    std::string rowValues() {
+        std::vector<std::string> names;
+        std::set<int> known;
+        if (group_.product >= 0 || !rows_)
+            return {};
+        for (const int id : told_)
+            if (program_.values[id].kind == Kind::load && rowValues_.contains(id))
+                names.push_back(names_.at(id));
+        for (const Sweep &sweep : sweeps_)
+            for (const Step &step : sweep)
+                for (const int id : step.values)
+                    if (const auto text = operatorText(id);
+                        !text.empty() && known.insert(id).second && rowValues_.contains(id))
+                        names.push_back(text);
+        return fmt::format("{}", fmt::join(names, ", "));
+    }
 
+  private:
     /// What the kernel knows a value by: an operator of the task, a result of a row, what is read,
     /// a number. Empty of parts of an operator.
     std::string knownAs(int id) const {
@@ -251,10 +272,13 @@ class WorkText {
         if (productValue(program_, group_, group_.product) < 0)
             return {};
         const Product &p = *program_.library[group_.product].product;
+        std::vector<std::string> factors;
+        for (const int buffer : operandsOf(program_, group_))
+            factors.push_back(program_.buffers[buffer].name);
         return fmt::format("{} [{}{}, {}] over {} of k",
                            productValue(program_, group_, group_.scores) >= 0
                                ? "softmax of a product, times a third,"
-                               : "their product",
+                               : fmt::format("product of {}", fmt::join(factors, " and ")),
                            p.batch > 1 ? fmt::format("{}, ", p.batch) : "", p.m, p.n, p.k);
     }
 
@@ -271,14 +295,11 @@ class WorkText {
         return fmt::format("{} = {}", program_.buffers[store.buffer].name, stored(store.value));
     }
 
-    /// What a sweep computes, in its order; the first one of a group also its product.
-    std::vector<std::string> operatorsOf(const Sweep &sweep, bool first) {
+    /// What a sweep computes, in its order.
+    std::vector<std::string> operatorsOf(const Sweep &sweep) {
         std::vector<std::string> ops;
-        if (auto product = first ? ownProduct() : ""; !product.empty())
-            ops.push_back(std::move(product));
-        const auto before = ops.size();
         std::size_t stores = 0;
-        std::size_t end = before; // of the last one that is no part of another
+        std::size_t end = 0; // of the last one that is no part of another
         for (const Step &step : sweep) {
             for (const int id : step.values) {
                 const auto text = operatorText(id);
@@ -287,7 +308,7 @@ class WorkText {
                 const bool part = program_.values[id].name.empty();
                 if (!part && ops.size() - end > mostParts)
                     ops.resize(end);
-                ops.push_back(text + sourcesText(program_.values[id]) + perRow(id));
+                ops.push_back(text + sourcesText(program_.values[id]));
                 end = part ? end : ops.size();
             }
             if (step.result >= 0)
@@ -298,8 +319,8 @@ class WorkText {
             }
             end = ops.size();
         }
-        if (ops.size() == before + stores) // nothing is computed between them
-            ops.resize(before);
+        if (ops.size() == stores) // nothing is computed between them
+            ops.clear();
         return ops;
     }
 
@@ -310,19 +331,14 @@ class WorkText {
         if (first)
             for (const int buffer : operandsOf(program_, group_))
                 reads.push_back(read(buffer));
-        std::map<int, const char *> often; // by buffer
+        std::set<int> buffers;
         for (const Step &step : sweep)
             for (const int id : step.values)
-                if (const Value &value = program_.values[id]; value.kind == Kind::load) {
-                    const auto known = often.try_emplace(value.buffer, perRow(id)).first;
-                    if (!rowValues_.contains(id))
-                        known->second = "";
-                }
+                if (const Value &value = program_.values[id]; value.kind == Kind::load)
+                    buffers.insert(value.buffer);
         for (const int id : told_)
-            if (const auto found = often.find(program_.values[id].buffer); found != often.end()) {
-                reads.push_back(read(found->first) + found->second);
-                often.erase(found);
-            }
+            if (const int buffer = program_.values[id].buffer; buffers.erase(buffer) > 0)
+                reads.push_back(read(buffer));
         return reads;
     }
 
@@ -372,6 +388,10 @@ std::map<int, std::string> namesIn(const Program &program, const ScheduledGroup 
 
 std::string describeGroup(const Program &program, const ScheduledGroup &scheduled) {
     return WorkText(program, scheduled).text();
+}
+
+std::string describeRowValues(const Program &program, const ScheduledGroup &scheduled) {
+    return WorkText(program, scheduled).rowValues();
 }
 
 } // namespace cuda_agent::policy

@@ -529,10 +529,10 @@ TEST(Group, TellsWhatIsTheSameForAllElementsOfARow) {
     const int scaled = named("mul", {x, named("exp2", {u.program.load(by, {{i}, {}})})});
     const int length = named("sqrt", {u.sum(scaled, {j})});
     u.store(named("div", {scaled, length}), {{i}, {j}}, out);
-    EXPECT_EQ(u.description(),
-              "writes out0 [4, 8] = div_1; div_1(mul_1, sqrt_1), sqrt_1(sum) per row; "
-              "reads in0 [4, 8], in1 [4, 1] per row; sum of mul_1 over the row, "
-              "mul_1(in0, exp2_1), exp2_1(in1) per row; reads in0, in1 per row");
+    EXPECT_EQ(u.description(), "writes out0 [4, 8] = div_1; div_1(mul_1, sqrt_1), sqrt_1(sum); "
+                               "reads in0 [4, 8], in1 [4, 1]; sum of mul_1 over the row, "
+                               "mul_1(in0, exp2_1), exp2_1(in1); reads in0, in1");
+    EXPECT_EQ(describeRowValues(u.program, {&u.group, u.nest(), "group0"}), "in1, exp2_1, sqrt_1");
 }
 
 TEST(Group, TellsOnceOfABufferThatIsReadInTwoPlaces) {

@@ -12,8 +12,17 @@ namespace {
 using Parts = std::vector<policy::SearchSpace::Part>;
 
 policy::SearchSpace::Part part(const std::string &name) {
-    return {name, "writes out0", "rows 4",   "out0: 1",          "",
-            {},   "3 * 4 = 12",  "row-t128", "in0_x one by one", "one pass"};
+    policy::SearchSpace::Part part;
+    part.name = name;
+    part.work = "writes out0";
+    part.loops = "rows 4";
+    part.accesses = "out0: 1";
+    part.perRow = "in1, exp2";
+    part.counts = "3 * 4 = 12";
+    part.schedule = "row-t128";
+    part.apart = "in0_x one by one";
+    part.reason = "one pass";
+    return part;
 }
 
 Json kernel(const std::string &entry) {
@@ -41,18 +50,21 @@ TEST(Thought, GoesThroughThePlanStepByStep) {
                                                                   {"bias", "in2"},
                                                                   {"output", "out0"}},
                                                                  kernel("map10")}),
-        "map0: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.\n"
-        "gemm: writes tmp0 [(856 * 181), 8 * 3]; (856 * 181) by 8 * 3 over 7; reads in0, "
-        "p_weight transposed.\n"
-        "reduce1: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.\n"
+        "map0: writes out0. rows 4; per row: in1, exp2; out0: 1; 3 * 4 = 12; row-t128; in0_x one "
+        "by one; one pass.\n"
+        "gemm: writes tmp0 [(856 * 181), 8 * 3]; reads in0, p_weight transposed; (856 * 181) by "
+        "8 * 3 over 7.\n"
+        "reduce1: writes out0. rows 4; per row: in1, exp2; out0: 1; 3 * 4 = 12; row-t128; in0_x "
+        "one by one; one pass.\n"
         "convolution: writes out0; reads tmp0 [(856 * 181), 8 * 3], in1, in2.\n"
-        "map10: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.");
+        "map10: writes out0. rows 4; per row: in1, exp2; out0: 1; 3 * 4 = 12; row-t128; in0_x one "
+        "by one; one pass.");
 }
 
 TEST(Thought, TellsOfPartsWhoseKernelsHaveOtherNamesAndOfManyInAWord) {
-    EXPECT_EQ(
-        thought({part("map1")}, Json::array({kernel("map10")})),
-        "map1: writes out0. rows 4; out0: 1; 3 * 4 = 12; row-t128; in0_x one by one; one pass.");
+    EXPECT_EQ(thought({part("map1")}, Json::array({kernel("map10")})),
+              "map1: writes out0. rows 4; per row: in1, exp2; out0: 1; 3 * 4 = 12; row-t128; in0_x "
+              "one by one; one pass.");
     Parts many;
     Json steps = Json::array();
     for (int i = 0; i < 27; ++i) {
