@@ -37,7 +37,7 @@ class ModelConversation : public policy::Conversation {
     static Result<std::unique_ptr<ModelConversation>>
     open(Generator &generator, Tokenizer tokenizer, Options options, const std::stop_token &stop);
 
-    /// Of a turn's alternatives the `mostAlternatives` of policy::cheapestOf().
+    /// Of a turn's alternatives those of policy::cheapestOf() with `mostAlternatives`.
     Result<policy::Written> write(const std::vector<chat::Segment> &segments,
                                   const policy::TurnRequest &turn, std::stop_token stop) override;
     static constexpr std::size_t mostAlternatives = 64;

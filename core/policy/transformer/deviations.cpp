@@ -31,11 +31,17 @@ std::vector<Alternative> cheapestOf(std::vector<Alternative> alternatives, std::
         if (i > 0 && one.place != alternatives[i - 1].place)
             before += std::exchange(here, 0);
         here += std::exp(-one.cost);
-        one.cost += earlierShare * before;
+        one.earlier = earlierShare * before;
+        one.cost += one.earlier;
     }
     std::ranges::stable_sort(alternatives, {}, &Alternative::cost);
-    if (alternatives.size() > most)
-        alternatives.resize(most);
+    if (alternatives.size() > most) {
+        const auto others = alternatives.begin() + static_cast<std::ptrdiff_t>(most);
+        std::ranges::stable_sort(others, alternatives.end(), {},
+                                 [](const Alternative &one) { return one.cost - one.earlier; });
+        alternatives.resize(std::min(alternatives.size(), 2 * most));
+        std::ranges::stable_sort(others, alternatives.end(), {}, &Alternative::cost);
+    }
     return alternatives;
 }
 
@@ -58,12 +64,20 @@ void Deviations::drop(std::int64_t begin, std::int64_t end) {
         });
 }
 
-void Deviations::suspect(std::int64_t offset) {
+void Deviations::suspect(std::int64_t offset, std::int64_t begin) {
     if (turns_.empty())
         return;
-    for (auto &one : turns_.back().alternatives)
+    auto &alternatives = turns_.back().alternatives;
+    double innocent = std::numeric_limits<double>::infinity(); // what was uncertain before `begin`
+    for (const auto &one : alternatives)
+        if (one.offset >= begin)
+            innocent = std::min(innocent, one.earlier);
+    for (auto &one : alternatives) {
         one.cost +=
             std::min(distanceCosts, byteCosts * std::abs(static_cast<double>(offset - one.offset)));
+        if (begin > 0)
+            one.cost += one.offset >= begin ? -innocent : eachCosts;
+    }
 }
 
 std::optional<Deviations::Departure> Deviations::next() {

@@ -15,12 +15,14 @@ struct Alternative {
     std::int32_t token = 0;  ///< in place of the one there
     double cost = 0;         ///< of departing here, in nats: at first, how much less likely it was
     std::int64_t offset = 0; ///< bytes of the turn's text before it
+    double earlier = 0;      ///< of the cost: for what was uncertain before
     bool operator==(const Alternative &) const = default;
 };
 
 /// The `most` cheapest of a turn's alternatives, in the order of their costs, to which it adds what
 /// was uncertain before them: half of the sum of exp(-cost) over all alternatives at earlier
-/// places. A mistake stands where the model is unsure first; behind it anything may come.
+/// places. A mistake stands where the model is unsure first; behind it anything may come. Behind
+/// these as many others that are the cheapest without what was added, for suspect().
 std::vector<Alternative> cheapestOf(std::vector<Alternative> alternatives, std::size_t most);
 
 /// Which turn to try next where the likeliest one has been tried: one that departs from a turn at
@@ -42,8 +44,9 @@ class Deviations {
     void prefer();
     /// What departs from it at bytes `begin` to `end` of its text would not mend it.
     void drop(std::int64_t begin, std::int64_t end);
-    /// Its mistake shows at byte `offset`: shortly before that it may stand, too.
-    void suspect(std::int64_t offset);
+    /// Its mistake shows at byte `offset`: shortly before that it may stand, too. What stands
+    /// before byte `begin` has little to do with it, however uncertain it was.
+    void suspect(std::int64_t offset, std::int64_t begin = 0);
 
     /// A turn to try.
     struct Departure {

@@ -54,11 +54,15 @@ std::optional<std::vector<Alternative>> alternativesOf(const Json &value) {
     if (!value.is_array())
         return std::nullopt;
     for (const auto &each : value) {
-        if (!each.is_array() || each.size() != 4 || !isToken(each[0]) || !isToken(each[1]) ||
-            !each[2].is_number() || !(each[2].get<double>() >= 0) || !isToken(each[3]))
+        const auto isCost = [](const Json &number) {
+            return number.is_number() && number.get<double>() >= 0;
+        };
+        if (!each.is_array() || each.size() != 5 || !isToken(each[0]) || !isToken(each[1]) ||
+            !isCost(each[2]) || !isToken(each[3]) || !isCost(each[4]))
             return std::nullopt;
         alternatives.push_back({each[0].get<std::int64_t>(), each[1].get<std::int32_t>(),
-                                each[2].get<double>(), each[3].get<std::int64_t>()});
+                                each[2].get<double>(), each[3].get<std::int64_t>(),
+                                each[4].get<double>()});
     }
     return alternatives;
 }
@@ -186,7 +190,7 @@ Json toJson(const Written &written) {
     json["tokens"] = written.tokens;
     auto &alternatives = json["alternatives"] = Json::array();
     for (const auto &each : written.alternatives)
-        alternatives.push_back({each.place, each.token, each.cost, each.offset});
+        alternatives.push_back({each.place, each.token, each.cost, each.offset, each.earlier});
     return json;
 }
 

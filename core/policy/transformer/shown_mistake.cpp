@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/transformer/shown_mistake.h"
 
+#include "core/base/json_place.h"
 #include "core/base/names.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace cuda_agent::policy {
 
@@ -75,14 +77,50 @@ std::optional<ShownMistake> kernelOf(const std::string &problem,
     return std::nullopt;
 }
 
+/// Of a refusal as "plan.json: buffers[4].name: ..." or "plan.json is not JSON: line 1, column 9:
+/// ...": those of parseJson() and plan::Plan.
+std::optional<ShownMistake> planPlaceOf(std::string_view refusal,
+                                        const std::vector<WrittenFile> &files, std::int64_t all) {
+    constexpr std::string_view name = "plan.json", noJson = " is not JSON: ";
+    const auto file = std::ranges::find(files, name, &WrittenFile::path);
+    if (file == files.end())
+        return std::nullopt;
+    if (refusal.starts_with(name))
+        refusal.remove_prefix(name.size());
+    std::size_t line = 0, column = 0;
+    std::optional<std::size_t> end;
+    if (refusal.starts_with(noJson)) {
+        const std::string place(refusal.substr(noJson.size(), 64));
+        if (std::sscanf(place.c_str(), "line %zu, column %zu", &line, &column) == 2)
+            end = byteAt(file->content, line, column);
+    } else {
+        if (refusal.starts_with(": "))
+            refusal.remove_prefix(2);
+        const auto path = refusal.substr(0, refusal.find(": "));
+        if (path.starts_with("buffers[") || path.starts_with("steps["))
+            if (const auto place = placeInJson(file->content, path))
+                end = place->end;
+    }
+    if (!end)
+        return std::nullopt;
+    return ShownMistake{textPlace(*file, *end), all, true, textPlace(*file, 0)};
+}
+
 } // namespace
 
 std::optional<ShownMistake> mistakeOf(const session::Turn &turn, const std::string &text) {
-    if (!turn.verdict || !turn.verdict->is_object())
-        return std::nullopt;
     const auto files = filesOf(turn, text);
-    if (auto line = lineOf(turn.verdict->value("diagnostics", Json()), files,
-                           static_cast<std::int64_t>(text.size())))
+    const auto all = static_cast<std::int64_t>(text.size());
+    if (!turn.verdict) {
+        for (const auto &observation : turn.observations)
+            if (!observation.ok)
+                if (auto place = planPlaceOf(observation.text, files, all))
+                    return place;
+        return std::nullopt;
+    }
+    if (!turn.verdict->is_object())
+        return std::nullopt;
+    if (auto line = lineOf(turn.verdict->value("diagnostics", Json()), files, all))
         return line;
     const auto problem = turn.verdict->value("problem", Json());
     return problem.is_string() ? kernelOf(problem.get<std::string>(), files) : std::nullopt;

@@ -13,11 +13,15 @@ struct ShownMistake {
     std::int64_t end = 0;  ///< of the line, or the kernel
     std::int64_t over = 0; ///< up to here nothing of the text can be the reason, either
     bool near = false;     ///< it may well be in the lines before `end`
+    /// What stands before has little to do with it. 0: nothing is told of that.
+    std::int64_t begin = 0;
 };
 
 /// What the turn's verdict says of a source that its text `text` holds: the first line that does
 /// not compile, behind which all that the turn wrote is out of the question; or the kernel that a
-/// launch failed in, behind which the rest of the source is. Nothing where it names no such place.
+/// launch failed in, behind which the rest of the source is. Or, where the plan that it wrote was
+/// refused, what of that the refusal names: kernels and thoughts were not looked at yet. Nothing
+/// where no such place is named.
 std::optional<ShownMistake> mistakeOf(const session::Turn &turn, const std::string &text);
 
 } // namespace cuda_agent::policy

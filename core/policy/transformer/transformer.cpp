@@ -136,7 +136,7 @@ class TransformerPolicy : public Policy {
         else if (const auto shown = mistakeOf(turn, added_.back().text)) {
             deviations_.drop(shown->end, shown->over);
             if (shown->near)
-                deviations_.suspect(shown->end);
+                deviations_.suspect(shown->end, shown->begin);
         }
     }
 

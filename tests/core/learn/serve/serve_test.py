@@ -143,7 +143,7 @@ class ServeTest(unittest.TestCase):
         costs = [alternative[2] for alternative in first["alternatives"]]
         self.assertEqual(costs, sorted(costs))
         end = first["tokens"][-1]
-        place, token, _, offset = next(one for one in first["alternatives"] if one[1] != end)
+        place, token, _, offset, _ = next(one for one in first["alternatives"] if one[1] != end)
         begin = first["tokens"][:place] + [token]
         conversation = server.open(temperature=0, longest_turn=60)
         other = server.answer(server.write(conversation, PROMPT, begin=begin))

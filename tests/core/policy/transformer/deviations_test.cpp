@@ -94,6 +94,19 @@ TEST(Deviations, ShortlyBeforeWhereTheMistakeShowsIsLikelier) {
     EXPECT_EQ(beginOf(with), (Tokens{1, 2, 3, 40}));
 }
 
+TEST(Deviations, WhatStandsBeforeTheFileThatWasRefusedIsNotTheReason) {
+    // A long uncertain thought, of which 5 nats stand in each cost of the file behind it.
+    const std::vector<Alternative> alternatives{
+        {1, 20, 1, 100, 0.5}, {3, 40, 6, 900, 5}, {4, 50, 5.5, 950, 5.2}, {5, 60, 7, 990, 5.2}};
+    Deviations deviations;
+    deviations.add({1, 2, 3, 4, 5, 6}, alternatives);
+    deviations.suspect(980, 800);
+    EXPECT_EQ(beginOf(deviations), (Tokens{1, 2, 3, 4, 50}));
+    EXPECT_EQ(beginOf(deviations), (Tokens{1, 2, 3, 40}));
+    EXPECT_EQ(beginOf(deviations), (Tokens{1, 2, 3, 4, 5, 60}));
+    EXPECT_EQ(beginOf(deviations), (Tokens{1, 20}));
+}
+
 TEST(Deviations, PlacesThatATurnDoesNotHaveAreIgnored) {
     Deviations deviations;
     deviations.add({1, 2}, {{-1, 5, 0, 0}, {2, 6, 0, 0}});
@@ -102,15 +115,30 @@ TEST(Deviations, PlacesThatATurnDoesNotHaveAreIgnored) {
 
 TEST(CheapestOf, CountsWhatWasUncertainBefore) {
     const auto alternatives =
-        cheapestOf({{9, 3, 0.6, 0}, {2, 1, 0.5, 0}, {2, 2, 1.5, 0}, {5, 4, 3, 0}}, 3);
-    ASSERT_EQ(alternatives.size(), 3u);
+        cheapestOf({{9, 3, 0.6, 0}, {2, 1, 0.5, 0}, {2, 2, 1.5, 0}, {5, 4, 3, 0}}, 4);
+    ASSERT_EQ(alternatives.size(), 4u);
     const double first = std::exp(-0.5) + std::exp(-1.5);
     EXPECT_EQ(alternatives[0].token, 1);
     EXPECT_DOUBLE_EQ(alternatives[0].cost, 0.5) << "nothing of its own place";
     EXPECT_EQ(alternatives[1].token, 3);
     EXPECT_NEAR(alternatives[1].cost, 0.6 + 0.5 * (first + std::exp(-3)), 1e-12);
+    EXPECT_NEAR(alternatives[1].earlier, 0.5 * (first + std::exp(-3)), 1e-12);
     EXPECT_EQ(alternatives[2].token, 2);
     EXPECT_DOUBLE_EQ(alternatives[2].cost, 1.5);
+    EXPECT_DOUBLE_EQ(alternatives[2].earlier, 0);
+}
+
+TEST(CheapestOf, HasAsManyThatCameNearBehindWhatWasUncertain) {
+    std::vector<Alternative> alternatives;
+    for (std::int64_t place = 0; place < 50; ++place)
+        alternatives.push_back({place, 1, 1, 0});
+    alternatives.push_back({60, 7, 0.1, 0});
+    alternatives.push_back({70, 8, 9, 0});
+    const auto found = cheapestOf(alternatives, 3);
+    ASSERT_EQ(found.size(), 6u);
+    EXPECT_EQ(found[2].place, 2);
+    EXPECT_EQ(found[5].token, 7) << "behind 50 places, of which each may be the one";
+    EXPECT_TRUE(std::ranges::is_sorted(found, {}, &Alternative::cost));
 }
 
 TEST(CheapestOf, WhereAnythingMayComeIsNotWhereTheMistakeIs) {

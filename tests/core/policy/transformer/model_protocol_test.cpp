@@ -21,7 +21,7 @@ TEST(ModelProtocol, WhatIsSaidIsWhatIsHeard) {
         EXPECT_EQ(heard.writtenTokens, 0);
     }
     Written likeliest{"text", Written::End::turn, 3,
-                      2,      {7, 8, 9},          {{1, 5, 0.25, 12}, {2, 6, 3, 20}}};
+                      2,      {7, 8, 9},          {{1, 5, 0.25, 12}, {2, 6, 3, 20, 0.5}}};
     const auto told = writtenFrom(toJson(likeliest)).value();
     EXPECT_EQ(told.tokens, likeliest.tokens);
     EXPECT_EQ(told.alternatives, likeliest.alternatives);
@@ -70,8 +70,8 @@ TEST(ModelProtocol, NonsenseIsRefused) {
         EXPECT_FALSE(turnRequestFrom(Json::parse(text))) << text;
     for (const char *more :
          {R"("tokens": 1)", R"("tokens": ["a"])", R"("alternatives": [[1, 2, 3]])",
-          R"("alternatives": [[1, 2, -1, 0]])", R"("alternatives": [[1, 2, "x", 0]])",
-          R"("alternatives": [[-1, 2, 1, 0]])", R"("alternatives": {})"})
+          R"("alternatives": [[1, 2, -1, 0, 0]])", R"("alternatives": [[1, 2, 1, 0, "x"]])",
+          R"("alternatives": [[-1, 2, 1, 0, 0]])", R"("alternatives": {})"})
         EXPECT_FALSE(writtenFrom(Json::parse(
             fmt::format(R"({{"text": "", "end": "turn", "read": 1, "written": 1, {}}})", more))))
             << more;

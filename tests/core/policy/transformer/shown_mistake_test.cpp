@@ -61,6 +61,39 @@ TEST(ShownMistake, AKernelThatALaunchFailedIn) {
               placeOf("x[0] = y;"));
 }
 
+session::Turn refusedPlan(const std::string &content, const std::string &why) {
+    session::Turn turn;
+    turn.calls = {{"1-1", "Write", {{"file_path", "kernels/fused.cu"}, {"content", source}}},
+                  {"1-2", "Write", {{"file_path", "plan.json"}, {"content", content}}},
+                  {"1-3", "Verify", Json::object()}};
+    turn.observations = {{"1-1", true, "wrote kernels/fused.cu", {}, 0},
+                         {"1-2", true, "wrote plan.json", {}, 0},
+                         {"1-3", false, why, {}, 0}};
+    return turn;
+}
+
+TEST(ShownMistake, AValueOfThePlanThatWasRefused) {
+    const std::string content = R"({"buffers": [{"name": "in0"}, {"name": "in0"}], "steps": []})";
+    const std::string whole = thought + source + content;
+    const auto begin = static_cast<std::int64_t>(thought.size() + source.size());
+    for (const std::string why : {"plan.json: buffers[1].name: 'in0' is already buffers[0]",
+                                  "buffers[1].name: something that the task asks for"}) {
+        const auto shown = mistakeOf(refusedPlan(content, why), whole);
+        ASSERT_TRUE(shown) << why;
+        EXPECT_EQ(shown->end, begin + static_cast<std::int64_t>(content.find("}], ")));
+        EXPECT_EQ(shown->over, static_cast<std::int64_t>(whole.size()));
+        EXPECT_TRUE(shown->near);
+        EXPECT_EQ(shown->begin, begin);
+    }
+    const auto shown = mistakeOf(
+        refusedPlan(content, "plan.json is not JSON: line 1, column 10: syntax error"), whole);
+    ASSERT_TRUE(shown);
+    EXPECT_EQ(shown->end, begin + 9);
+    for (const char *why : {"there is no file", "plan.json is not taken: too deep", "buffers: none",
+                            "plan.json is not JSON: somewhere", "buffers[]: none"})
+        EXPECT_FALSE(mistakeOf(refusedPlan(content, why), whole)) << why;
+}
+
 TEST(ShownMistake, WhatNamesNoPlaceOfTheTurnIsNone) {
     for (const auto &verdict :
          {Json(), Json::array(), Json::object(), Json{{"diagnostics", "none"}},
