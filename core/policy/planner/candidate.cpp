@@ -53,14 +53,12 @@ std::vector<const BufferInfo *> listed(const std::vector<BufferInfo> &buffers) {
     std::vector<const BufferInfo *> result;
     for (const BufferInfo &buffer : buffers)
         result.push_back(&buffer);
-    std::ranges::stable_sort(result, {}, [](const BufferInfo *buffer) {
-        const bool output = buffer->role == BufferRole::output;
+    using Place = std::tuple<int, std::size_t, std::string>;
+    std::ranges::stable_sort(result, {}, [](const BufferInfo *buffer) -> Place {
         const bool scratch = buffer->role == BufferRole::scratch;
-        return std::tuple(scratch  ? 2
-                          : output ? 1
-                                   : 0,
-                          output ? buffer->index : 0, scratch ? buffer->name.size() : 0,
-                          scratch ? buffer->name : std::string());
+        if (!scratch && buffer->role != BufferRole::output)
+            return {}; // as they are
+        return {scratch ? 2 : 1, buffer->name.size(), buffer->name};
     });
     return result;
 }

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/policy/planner/ir.h"
 
+#include "core/base/names.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace cuda_agent::policy {
@@ -14,12 +15,9 @@ namespace {
 
 /// A text in which each word that `names` has is another.
 std::string withNames(const std::string &text, const std::map<std::string, std::string> &names) {
-    const auto inWord = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-    };
     std::string result;
     for (auto at = text.begin(); at != text.end();) {
-        const auto end = std::find_if_not(at, text.end(), inWord);
+        const auto end = std::find_if_not(at, text.end(), isNamePart);
         const std::string word(at, end);
         const auto found = names.find(word);
         result += found == names.end() ? word : found->second;

@@ -46,7 +46,11 @@ std::optional<std::vector<std::int32_t>> tokensOf(const Json &json, const char *
     return value.get<std::vector<std::int32_t>>();
 }
 
-/// Likewise, of [place, token, cost, offset].
+bool isCost(const Json &value) {
+    return value.is_number() && value.get<double>() >= 0;
+}
+
+/// Likewise, of [place, token, cost, offset, earlier].
 std::optional<std::vector<Alternative>> alternativesOf(const Json &value) {
     std::vector<Alternative> alternatives;
     if (value.is_null())
@@ -54,9 +58,6 @@ std::optional<std::vector<Alternative>> alternativesOf(const Json &value) {
     if (!value.is_array())
         return std::nullopt;
     for (const auto &each : value) {
-        const auto isCost = [](const Json &number) {
-            return number.is_number() && number.get<double>() >= 0;
-        };
         if (!each.is_array() || each.size() != 5 || !isToken(each[0]) || !isToken(each[1]) ||
             !isCost(each[2]) || !isToken(each[3]) || !isCost(each[4]))
             return std::nullopt;

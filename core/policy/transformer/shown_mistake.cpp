@@ -48,10 +48,8 @@ std::optional<ShownMistake> lineOf(const Json &diagnostics, const std::vector<Wr
         files, [&](const WrittenFile &each) { return error->value("file", Json()) == each.path; });
     if (file == files.end())
         return std::nullopt;
-    std::size_t behind = 0; // the lines so far
-    for (auto line = error->at("line").get<std::int64_t>();
-         line > 0 && behind < file->content.size(); --line)
-        behind = std::min(file->content.find('\n', behind), file->content.size() - 1) + 1;
+    const auto line = std::max<std::int64_t>(error->at("line").get<std::int64_t>(), 0);
+    const auto behind = byteAt(file->content, static_cast<std::size_t>(line) + 1, 1);
     return ShownMistake{textPlace(*file, behind), all, true};
 }
 
@@ -87,9 +85,9 @@ std::optional<ShownMistake> planPlaceOf(std::string_view refusal,
         return std::nullopt;
     if (refusal.starts_with(name))
         refusal.remove_prefix(name.size());
-    std::size_t line = 0, column = 0;
     std::optional<std::size_t> end;
     if (refusal.starts_with(noJson)) {
+        std::size_t line = 0, column = 0;
         const std::string place(refusal.substr(noJson.size(), 64));
         if (std::sscanf(place.c_str(), "line %zu, column %zu", &line, &column) == 2)
             end = byteAt(file->content, line, column);
