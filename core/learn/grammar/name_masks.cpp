@@ -134,6 +134,9 @@ TokenMask NameMasks::narrowed(const TokenMask &mask, const Writing &writing) con
         }
         for (std::size_t i = 0; i < count; ++i)
             narrow[i] &= goesOn[i];
+    } else if (names.declaresAgain()) {
+        for (std::size_t i = 0; i < count; ++i)
+            narrow[i] &= static_cast<std::uint8_t>(1 - notAlone_[i]);
     } else if (!names.inWord() && place.mustBeKnown()) {
         for (std::size_t i = 0; i < count; ++i)
             narrow[i] &= (*writing.begins)[i] | notAlone_[i];

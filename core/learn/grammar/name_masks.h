@@ -34,8 +34,9 @@ class NameMasks {
     /// Takes a token's bytes.
     void take(Writing &writing, std::string_view bytes) const;
     /// `mask` without the tokens that begin, go on with or end an unknown name where one must be
-    /// known, and those that close a bracket which is not open, or end a statement within one. The
-    /// same where nothing is refused, or nothing would be left.
+    /// known, those that end a name which the same braces have declared where it is declared, and
+    /// those that close a bracket which is not open, or end a statement within one. The same where
+    /// nothing is refused, or nothing would be left.
     TokenMask narrowed(const TokenMask &mask, const Writing &writing) const;
 
   private:

@@ -124,6 +124,11 @@ bool SourceNames::Place::mustBeKnown() const {
     }
 }
 
+/// Behind `>`, `*` and commas it need not be one.
+bool SourceNames::Place::declares() const {
+    return inBody && !inType && !enumerates && parens == 0 && seen[0] == Seen::type;
+}
+
 const DeclaredName *SourceNames::find(std::string_view name) const {
     for (const auto *one = names_.get(); one != nullptr; one = one->before.get())
         if (one->text == name)
@@ -142,6 +147,16 @@ bool SourceNames::isToBeCalled(std::string_view name) const {
 std::string_view SourceNames::begun() const {
     const bool asked = inCode() && mustBeKnown_ && !isFree(word_);
     return asked ? std::string_view(word_) : std::string_view();
+}
+
+bool SourceNames::declaresAgain() const {
+    if (!inCode() || !declares_ || word_.empty() || scopes_.empty())
+        return false;
+    const auto *outer = scopes_.back().outer.get();
+    for (const auto *one = names_.get(); one != nullptr && one != outer; one = one->before.get())
+        if (one->text == word_)
+            return true;
+    return false;
 }
 
 SourceNames::Seen SourceNames::seenOf(std::string_view word) const {
@@ -263,8 +278,10 @@ void SourceNames::takeCode(char byte) {
     }
     const bool number = !word_.empty() && isDigit(word_.front());
     if (isOfWord(byte) || (number && (byte == '.' || byte == '\''))) {
-        if (word_.empty())
+        if (word_.empty()) {
             mustBeKnown_ = place_.mustBeKnown();
+            declares_ = place_.declares();
+        }
         word_ += byte;
         return;
     }
@@ -333,7 +350,7 @@ void SourceNames::openBrace() {
     auto statement = statement_;
     if (place_.seen[0] == Seen::text) // extern "C" {
         statement = Statement::space;
-    scopes_.push_back({place_.parens == 0 && head_ ? *head_ : names_,
+    scopes_.push_back({place_.parens == 0 && head_ ? *head_ : names_, names_,
                        place_.parens > 0 ? head_ : std::nullopt, place_.parens, statement});
     head_.reset();
     statement_ = Statement::plain;

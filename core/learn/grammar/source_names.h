@@ -63,6 +63,8 @@ class SourceNames {
         bool mustBeKnown() const;
         /// Likewise behind `lead`, which has no letters, digits or `_`.
         bool mustBeKnown(std::string_view lead) const;
+        /// Whether one that begins here is a variable of a body, behind its type.
+        bool declares() const;
     };
 
     void take(std::string_view bytes);
@@ -82,6 +84,9 @@ class SourceNames {
     bool isKnown(std::string_view name) const;
     /// Whether it is known as a function of CUDA's alone, so that "(" must stand behind it.
     bool isToBeCalled(std::string_view name) const;
+    /// Whether the text stands at the end of a name that is declared here as a variable of a body,
+    /// and was declared in the same braces before: it must be longer.
+    bool declaresAgain() const;
     /// Whether bytes that are of no word and no blanks may come here one behind the other, as far
     /// as brackets and ends of statements are concerned.
     bool allows(std::string_view bytes) const {
@@ -112,6 +117,7 @@ class SourceNames {
     /// What stands around the text, one brace further out.
     struct Scope {
         Names names; ///< that are there again behind it
+        Names outer; ///< that were there before it
         std::optional<Names> head;
         int parens = 0;
         Statement statement = Statement::plain;
@@ -132,6 +138,7 @@ class SourceNames {
     bool open_ = false; ///< any name may come
     bool escaped_ = false;
     bool mustBeKnown_ = false; ///< the name that `word_` is
+    bool declares_ = false;    ///< likewise: it is a variable of a body, behind its type
     std::string word_;         ///< name or number that has not ended
     std::string line_;         ///< what stands of the line; of a source no more than tells its end
     std::string before_;       ///< the line before, outside

@@ -120,6 +120,17 @@ TEST(NameMasks, OfferWhatIsDeclared) {
     EXPECT_TRUE(mayCome(fresh, " out")) << "any name may be declared";
 }
 
+TEST(NameMasks, ANameThatWasDeclaredMustBeLonger) {
+    const auto again =
+        within("__global__ void k(float *in0) {\n    float add = in0[0];\n    float add");
+    EXPECT_TRUE(mayCome(again, "_"));
+    EXPECT_FALSE(mayCome(again, " ="));
+    EXPECT_FALSE(mayCome(again, ";\n"));
+    const auto inner =
+        within("__global__ void k(float *in0) {\n    float add = in0[0];\n    {\n    float add");
+    EXPECT_TRUE(mayCome(inner, " =")) << "it hides the other";
+}
+
 TEST(NameMasks, AFunctionOfCudasIsCalled) {
     const std::string head = "__global__ void k(float *in0, int i) {\n";
     const auto named = within(head + "    float a = isnan");

@@ -61,6 +61,25 @@ TEST(SourceNames, WhatAScopeDeclaresEndsWithIt) {
     // A type may be unknown where a function begins: that is no place at which a name is used.
 }
 
+TEST(SourceNames, ABodyDeclaresANameOnce) {
+    const std::string head = "__device__ float one(float a) { return a; }\n"
+                             "__global__ void k(float *in0, int rows) {\n"
+                             "    const float mul = in0[0];\n";
+    for (const char *again : {"    const float mul", "    int mul", "    __nv_bfloat16 mul",
+                              "    for (int i = 0; i < 4; ++i) {}\n    float mul",
+                              "    if (rows > 1) {\n        float sub = 1;\n        float sub",
+                              "    { float mul = 2; }\n    float mul"})
+        EXPECT_TRUE(behind(head + again).declaresAgain()) << again;
+    for (const char *fresh :
+         {"    const float mu", "    const float mul_2", "    float in", "    {\n        float mul",
+          "    for (int mul", "    x = mul", "    x = (float)mul",
+          "    for (int i = 0;;) {}\n    int i",
+          "    for (float mul = 1;;)\n        ++mul;\n    int i", "    f(float mul",
+          "    // float mul", "}\n__global__ void l(float *in0) {\n    float mul",
+          "    struct S {\n        float mul", "    rows = 2;\n    mul", "    a < mul"})
+        EXPECT_FALSE(behind(head + fresh).declaresAgain()) << fresh;
+}
+
 TEST(SourceNames, TypesAndTheirMembers) {
     EXPECT_EQ(unknownOf("struct Largest {\n"
                         "    template <class T> static __device__ T of(T a, T b) {\n"
