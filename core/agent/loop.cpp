@@ -34,12 +34,12 @@ Result<void> runTurn(tools::Workspace &workspace, TurnWriter &writer, const poli
                      const Approve &approve, const std::stop_token &stop) {
     CUDA_AGENT_ASSIGN(number, writer.begin(workspace.author));
     workspace.turn = number;
-    if (step.fresh)
-        CUDA_AGENT_TRY(
-            writer.say(EventType::note,
-                       {{"text", "a new conversation: the model is not shown the turns before" +
-                                     (step.departure.empty() ? "" : "; " + step.departure)},
-                        {"fresh", true}}));
+    std::string note =
+        step.fresh ? "a new conversation: the model is not shown the turns before" : "";
+    if (!step.departure.empty())
+        note += (note.empty() ? "" : "; ") + step.departure;
+    if (!note.empty())
+        CUDA_AGENT_TRY(writer.say(EventType::note, {{"text", note}, {"fresh", step.fresh}}));
     if (!step.thought.empty())
         CUDA_AGENT_TRY(writer.say(EventType::thought, {{"text", step.thought}}));
     for (const auto &call : step.calls) {

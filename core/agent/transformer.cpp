@@ -15,6 +15,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t mostStreamed = 64u << 10; ///< bytes of a turn
 
+/// Behind what was given up.
+constexpr std::string_view begunAnew = "\n\n(given up; the turn is begun anew)\n\n";
+
 /// Tells the log what is written, and what each turn took.
 class ToldConversation : public policy::Conversation {
   public:
@@ -36,6 +39,8 @@ class ToldConversation : public policy::Conversation {
         const auto begin = Clock::now();
         turn_ = {};
         streamed_ = 0;
+        if (turn.again && voice_.streamed)
+            CUDA_AGENT_TRY(voice_.streamed(std::string(begunAnew)));
         CUDA_AGENT_ASSIGN(written, inner_->write(segments, turn, std::move(stop)));
         const auto given = static_cast<std::int64_t>(turn.begin.size());
         if (voice_.answered && written.writtenTokens > 0) {
@@ -72,6 +77,8 @@ class ToldConversation : public policy::Conversation {
             return "length";
         case policy::Written::End::full:
             return "context full";
+        case policy::Written::End::refused:
+            return "refused by the grammar";
         }
         return "";
     }

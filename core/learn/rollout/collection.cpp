@@ -85,6 +85,10 @@ Result<Collected> collect(Generator &generator, const Tokenizer &tokenizer, Judg
         auto parts = std::exchange(one.episode.conversations, {});
         if (parts.empty())
             parts.push_back(one.episode);
+        for (std::size_t part = records.size();
+             part-- > 1;) // those that were given up are no parts
+            if (records[part]->again)
+                records.erase(records.begin() + static_cast<std::ptrdiff_t>(part) - 1);
         // The last conversation may have ended before its first turn.
         parts.resize(std::max(parts.size(), records.size()));
         records.resize(parts.size(), std::make_shared<TokenRecord>());

@@ -31,6 +31,9 @@ std::int64_t cheapTokens(const at::Device &device) {
     return device.is_cuda() ? 1024 : 64;
 }
 
+/// Room of a stretch, in tokens, in which the grammar may leave little for it has to end.
+constexpr std::int64_t roomToEnd = 64;
+
 /// Tokens of ended stretches, some hundred; then they are forgotten.
 constexpr std::size_t mostRemembered = std::size_t{1} << 20;
 
@@ -50,6 +53,7 @@ struct Generator::Conversation::State {
     // Of the present request:
     std::int64_t most = 0;
     std::size_t given = 0; ///< tokens that the stretch was begun with
+    double leastAllowed = 0;
     Generated written;
     bool waiting = false, stopped = false;
     std::optional<Error> failure;
@@ -115,6 +119,8 @@ struct Generator::Engine {
 
     bool hasEnded(State &state) const {
         auto &written = state.written;
+        if (written.end == Generated::End::refused)
+            return true;
         if (written.tokens.size() == state.given)
             return false; // it has joined just now
         if (written.tokens.back() == options.endToken)
@@ -223,6 +229,18 @@ struct Generator::Engine {
         return MaskRows(masks, logits.size(-1), logits.device()).all();
     }
 
+    /// [logits] of double: how much of the probability the masks leave, where that is asked for.
+    static at::Tensor shareOf(const at::Tensor &mask, const at::Tensor &mayCome,
+                              const at::Tensor &logits, const std::vector<Lane> &lanes) {
+        const bool asked = std::ranges::any_of(
+            lanes, [](const Lane &lane) { return lane.state->leastAllowed > 0; });
+        if (!asked || !mask.defined())
+            return at::ones({logits.size(0)}, logits.options().dtype(at::kDouble));
+        return (at::logsumexp(mayCome, -1) - at::logsumexp(logits.to(at::kFloat), -1))
+            .exp()
+            .to(at::kDouble);
+    }
+
     void write(const at::Tensor &logits, const std::vector<Lane> &lanes) {
         std::vector<double> uniform;
         for (const auto &lane : lanes) {
@@ -233,13 +251,14 @@ struct Generator::Engine {
                                       : static_cast<double>(random() >> 11) * // 53 bits: below 1
                                             0x1p-53);
         }
-        const auto mayCome = masked(logits, allowed(logits, lanes));
+        const auto mask = allowed(logits, lanes);
+        const auto mayCome = masked(logits, mask);
         const auto sampled =
             sample(mayCome, options.sampling, {}, at::tensor(uniform, at::kDouble));
         // One transfer for all.
         auto numbers =
             at::stack({sampled.tokens.to(at::kDouble), sampled.logProbabilities.to(at::kDouble),
-                       sampled.entropy.to(at::kDouble)});
+                       sampled.entropy.to(at::kDouble), shareOf(mask, mayCome, logits, lanes)});
         if (std::ranges::any_of(lanes,
                                 [](const Lane &lane) { return lane.state->written.likeliest; })) {
             const auto count = std::min(1 + alternativesOfAPlace, logits.size(-1));
@@ -248,24 +267,32 @@ struct Generator::Engine {
         }
         numbers = numbers.to(at::kCPU);
         const auto table = numbers.accessor<double, 2>();
+        const auto room = [&](const State &state) {
+            return roomOf(state.most, options.context, state.tokens.size(),
+                          state.written.tokens.size());
+        };
         const auto noteAlternatives = [&](State &state, std::int64_t at, std::int32_t token) {
-            const auto count = (table.size(0) - 3) / 2;
+            const auto count = (table.size(0) - 4) / 2;
             const auto place = static_cast<std::int64_t>(state.written.tokens.size());
-            if (roomOf(state.most, options.context, state.tokens.size(),
-                       state.written.tokens.size()) < 2) // for it and what would follow
+            if (room(state) < 2) // for it and what would follow
                 return;
             for (std::int64_t i = 0; i < count; ++i)
-                if (const auto other = static_cast<std::int32_t>(table[3 + i][at]);
+                if (const auto other = static_cast<std::int32_t>(table[4 + i][at]);
                     other != token && other != options.endToken &&
-                    table[3 + count + i][at] <= mostDeficit)
-                    state.written.alternatives.push_back({place, other, table[3 + count + i][at]});
+                    table[4 + count + i][at] <= mostDeficit)
+                    state.written.alternatives.push_back({place, other, table[4 + count + i][at]});
         };
         std::int64_t first = 0;
         for (const auto &lane : lanes) {
             auto &state = *lane.state;
-            std::size_t drawn = 0;
+            std::size_t drawn = 0, asGuessed = 0;
             for (bool stands = true; stands; ++drawn) {
                 const auto at = first + static_cast<std::int64_t>(drawn);
+                if (state.written.likeliest && table[3][at] < state.leastAllowed &&
+                    room(state) > roomToEnd) {
+                    state.written.end = Generated::End::refused;
+                    break;
+                }
                 const auto token = static_cast<std::int32_t>(table[0][at]);
                 state.random.discard(1);
                 if (state.written.likeliest)
@@ -277,14 +304,15 @@ struct Generator::Engine {
                 if (options.masks)
                     options.masks->take(state.turn, token);
                 stands = drawn < lane.guess.size() && lane.guess[drawn] == token;
+                asGuessed += stands ? 1 : 0;
             }
             first += 1 + static_cast<std::int64_t>(lane.guess.size());
             state.kept = state.tokens.size() - 1;
             decoder.cut(state.row, static_cast<std::int64_t>(state.kept));
-            state.guesses.learn(lane.guess.size(), drawn - 1);
+            state.guesses.learn(lane.guess.size(), asGuessed);
             writes += static_cast<std::int64_t>(drawn);
             guessed += static_cast<std::int64_t>(lane.guess.size());
-            right += static_cast<std::int64_t>(drawn - 1);
+            right += static_cast<std::int64_t>(asGuessed);
         }
         ++steps;
     }
@@ -374,6 +402,7 @@ Result<Generated> Generator::generate(Conversation &conversation, std::vector<st
     state.written.entropy.resize(begin.size());
     state.given = begin.size();
     state.most = stretch.most;
+    state.leastAllowed = stretch.leastAllowed;
     state.turn = std::move(turn);
     state.random.seed(stretch.seed);
     state.waiting = true;

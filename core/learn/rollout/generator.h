@@ -20,6 +20,10 @@ struct StretchRequest {
     std::uint64_t seed = 1; ///< of what is drawn
     /// Tokens that it begins with, fewer than `most`, as if the model had written them.
     std::vector<std::int32_t> begin = {};
+    /// Where nothing is drawn: the stretch ends where the grammar leaves less than this share of
+    /// the model's probability, for there the model would write what cannot be. Not where that is
+    /// for want of room.
+    double leastAllowed = 0;
 };
 
 /// A stretch that the model wrote.
@@ -36,7 +40,8 @@ struct Generated {
     enum class End {
         token,  ///< the end token came
         length, ///< as much as was asked for
-        full    ///< the conversation is as long as the context
+        full,   ///< the conversation is as long as the context
+        refused ///< the grammar leaves too little (StretchRequest::leastAllowed)
     } end = End::token;
 };
 

@@ -35,6 +35,8 @@ Result<policy::Written> ModelConversation::write(const std::vector<chat::Segment
                                                  std::stop_token stop) {
     const auto read = encoded(segments);
     policy::Written written;
+    if (options_.record && turn.again)
+        options_.record->again = true;
     const auto context = static_cast<std::size_t>(generator_.options().context);
     if (conversation_.tokens().size() + read.size() + turn.begin.size() + 1 > context) {
         if (options_.record)
@@ -43,8 +45,9 @@ Result<policy::Written> ModelConversation::write(const std::vector<chat::Segment
         return written;
     }
     CUDA_AGENT_ASSIGN(generated,
-                      generator_.generate(conversation_, read,
-                                          {options_.longestTurn, turn.seed, turn.begin}, stop));
+                      generator_.generate(
+                          conversation_, read,
+                          {options_.longestTurn, turn.seed, turn.begin, turn.leastAllowed}, stop));
     note(read, generated);
     written.text = tokenizer_.decode(generated.tokens);
     written.readTokens = static_cast<std::int64_t>(read.size());
@@ -64,6 +67,9 @@ Result<policy::Written> ModelConversation::write(const std::vector<chat::Segment
         break;
     case Generated::End::full:
         written.end = policy::Written::End::full;
+        break;
+    case Generated::End::refused:
+        written.end = policy::Written::End::refused;
         break;
     }
     return written;

@@ -18,6 +18,7 @@ struct TokenRecord {
     std::vector<float> entropy;          ///< in nats, likewise
     std::int64_t turns = 0;              ///< that the model wrote
     bool cut = false;                    ///< one of them was as long as may be, or the context full
+    bool again = false;                  ///< in place of the conversation before, given up
     /// How many are of turns of the model's.
     std::int64_t ownTokens() const { return std::ranges::count(byPolicy, 1); }
 };

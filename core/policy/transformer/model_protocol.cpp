@@ -11,7 +11,7 @@ namespace cuda_agent::policy {
 
 namespace {
 
-constexpr std::array endNames{"turn", "length", "full"}; // in the order of Written::End
+constexpr std::array endNames{"turn", "length", "full", "refused"}; // in the order of Written::End
 constexpr std::array kindNames{"request", "machine", "stopped", "failed"}; // of ErrorKind
 
 const Json &member(const Json &json, const char *name) {
@@ -165,6 +165,8 @@ Json toJson(const TurnRequest &turn) {
     Json json{{"seed", turn.seed}};
     if (!turn.begin.empty())
         json["begin"] = turn.begin;
+    if (turn.leastAllowed > 0)
+        json["least_allowed"] = turn.leastAllowed;
     return json;
 }
 
@@ -178,6 +180,12 @@ Result<TurnRequest> turnRequestFrom(const Json &json) {
     if (!begin)
         return requestError("begin must be a list of tokens");
     turn.begin = std::move(*begin);
+    if (const auto &least = member(json, "least_allowed"); !least.is_null()) {
+        const double share = least.is_number() ? least.get<double>() : NAN;
+        if (!(share >= 0 && share <= 1))
+            return requestError("least_allowed must be a number from 0 to 1");
+        turn.leastAllowed = share;
+    }
     return turn;
 }
 

@@ -12,6 +12,8 @@ namespace cuda_agent::policy {
 
 namespace {
 
+constexpr std::string_view functionEnd = "\n}\n";
+
 /// A file that the turn wrote, and where its content begins in the turn's text.
 struct WrittenFile {
     std::string path, content;
@@ -42,15 +44,23 @@ std::optional<ShownMistake> lineOf(const Json &diagnostics, const std::vector<Wr
     const auto error = std::ranges::find_if(diagnostics, [](const Json &each) {
         return each.is_object() && each.value("severity", Json()) == "error";
     });
-    if (error == diagnostics.end() || !error->value("line", Json()).is_number_integer())
+    if (error == diagnostics.end())
+        return std::nullopt;
+    const auto given = error->value("line", Json());
+    const auto line = given.is_number_integer() ? given.get<std::int64_t>() : 0;
+    if (line < 1) // of no line, such as that a kernel is missing
         return std::nullopt;
     const auto file = std::ranges::find_if(
         files, [&](const WrittenFile &each) { return error->value("file", Json()) == each.path; });
     if (file == files.end())
         return std::nullopt;
-    const auto line = std::max<std::int64_t>(error->at("line").get<std::int64_t>(), 0);
     const auto behind = byteAt(file->content, static_cast<std::size_t>(line) + 1, 1);
-    return ShownMistake{textPlace(*file, behind), all, true};
+    ShownMistake shown{textPlace(*file, behind), all, true};
+    const auto at = byteAt(file->content, static_cast<std::size_t>(line), 1);
+    const auto before = file->content.rfind(functionEnd, at);
+    shown.function =
+        textPlace(*file, before == file->content.npos ? 0 : before + functionEnd.size());
+    return shown;
 }
 
 /// Of a message that has "kernels/fused.cu:NAME (step": its labels are those of

@@ -15,6 +15,9 @@ struct ShownMistake {
     bool near = false;     ///< it may well be in the lines before `end`
     /// What stands before has little to do with it. 0: nothing is told of that.
     std::int64_t begin = 0;
+    /// Of a line that does not compile: where its function begins. What stands from there to `end`
+    /// does not compile in another turn, either, or hardly ever.
+    std::optional<std::int64_t> function = {};
 };
 
 /// What the turn's verdict says of a source that its text `text` holds: the first line that does

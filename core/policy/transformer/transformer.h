@@ -17,7 +17,8 @@ struct Written {
     enum class End {
         turn,   ///< the model ended it
         length, ///< as long as a turn may be
-        full    ///< nothing more fits into the model's context
+        full,   ///< nothing more fits into the model's context
+        refused ///< the grammar leaves too little (TurnRequest::leastAllowed)
     } end = End::turn;
     std::int64_t readTokens = 0, writtenTokens = 0; ///< neither with what the turn began with
     /// Of a turn of the likeliest tokens all of them, and what nearly came behind its beginning;
@@ -31,6 +32,11 @@ struct TurnRequest {
     std::uint64_t seed = 1; ///< of what is drawn
     /// Tokens that it begins with, as if the model had written them; those of the same model.
     std::vector<std::int32_t> begin = {};
+    /// Of a turn of the likeliest tokens by a grammar: it ends where the grammar leaves less than
+    /// this share of the model's probability. What the model would write there cannot be, most
+    /// often for a mistake that it has made before.
+    double leastAllowed = 0;
+    bool again = false; ///< one that was written in its place is given up; for who shows them
 };
 
 /// One conversation that a language model goes on writing, in this process or another. What it has
@@ -77,7 +83,9 @@ struct TransformerOptions {
     std::vector<chat::Exemplar> exemplars; ///< that the prompt shows
     /// Where turns are of the likeliest tokens, one that begins anew departs from an earlier one
     /// where another token nearly came (Deviations); else it is drawn, as it is where no such place
-    /// is left, and in a session that was resumed before its first turn.
+    /// is left, and in a session that was resumed before its first turn. So does, up to seven
+    /// times, a turn that would go on as the grammar refuses (TurnRequest::leastAllowed), or that
+    /// has a function up to a line that did not compile in an earlier one: nobody has to judge it.
     bool deviates = true;
 };
 

@@ -127,6 +127,64 @@ TEST(Masked, LogProbabilitiesOfTheUpdateAreThoseOfSampling) {
     }
 }
 
+TEST(Masked, ATurnEndsWhereTheGrammarLeavesTooLittle) {
+    const at::NoGradGuard noGradients;
+    const auto actor = drawnActor();
+    auto masks = turnMasks(actor);
+    masks.longestTurn = 150;
+    Generator::Options options;
+    options.rows = 1;
+    options.context = context;
+    options.endToken = tokenizer().id(chat::imEnd).value();
+    options.sampling.temperature = 0;
+    options.masks = masks.tokens;
+    Generator generator(actor, options);
+    const auto turn = [&](double leastAllowed, TokenRecord &record, bool again = false) {
+        ModelConversation::Options how;
+        how.longestTurn = masks.longestTurn;
+        how.record = std::make_shared<TokenRecord>();
+        auto conversation = ModelConversation::open(generator, tokenizer(), how, {});
+        auto written = (*conversation)
+                           ->write({{chat::Author::context, "Task\n<|im_start|>assistant\n"}},
+                                   {1, {}, leastAllowed, again}, {});
+        EXPECT_TRUE(written) << written.error().message;
+        record = *how.record;
+        return *written;
+    };
+    TokenRecord record, other;
+    const auto whole = turn(0, record);
+    EXPECT_EQ(whole.end, policy::Written::End::turn);
+    EXPECT_FALSE(record.again);
+    const auto read = record.tokens.size() - whole.tokens.size();
+    const auto logits =
+        actor.logits(actor.hidden(at::tensor(record.tokens).to(at::kLong).unsqueeze(0)))[0];
+    const auto probabilities = at::softmax(logits, -1);
+    const auto allowed = MaskRows(masksOf(record, masks), logits.size(-1), at::kCPU).all();
+    std::vector<double> shares; // of places with room
+    for (std::size_t i = 0; i < whole.tokens.size(); ++i)
+        if (roomOf(masks.longestTurn, context, read + i, i) > 64)
+            shares.push_back((probabilities[static_cast<std::int64_t>(read + i) - 1] *
+                              allowed[static_cast<std::int64_t>(i)])
+                                 .sum()
+                                 .item<double>());
+    ASSERT_GT(shares.size(), 20u);
+    auto sorted = shares;
+    std::ranges::sort(sorted);
+    const auto least = (sorted[4] + sorted[5]) / 2;
+    const auto first = static_cast<std::size_t>(
+        std::ranges::find_if(shares, [&](double share) { return share < least; }) - shares.begin());
+    const auto refused = turn(least, other, true);
+    EXPECT_EQ(refused.end, policy::Written::End::refused);
+    EXPECT_TRUE(other.again);
+    EXPECT_EQ(refused.tokens, (std::vector<std::int32_t>(whole.tokens.begin(),
+                                                         whole.tokens.begin() +
+                                                             static_cast<std::ptrdiff_t>(first))));
+    for (const auto &one : refused.alternatives)
+        EXPECT_LT(one.place, static_cast<std::int64_t>(first));
+    EXPECT_EQ(turn(sorted[0] / 2, other).tokens, whole.tokens)
+        << "at its end it has little room, and little is allowed";
+}
+
 TEST(Masked, TheMasksFollowFromTheTokens) {
     const auto actor = drawnActor();
     const auto masks = turnMasks(actor);

@@ -15,6 +15,8 @@ struct Script {
     std::vector<std::uint64_t> seeds;
     std::vector<bool> opened = {};                      ///< whether it was to be drawn
     std::vector<std::vector<std::int32_t>> begins = {}; ///< of turns
+    std::vector<double> leastAllowed = {};              ///< likewise
+    std::vector<bool> again = {};                       ///< likewise
     int open = 0;
 };
 
@@ -29,6 +31,8 @@ class ScriptedConversation : public Conversation {
         script_.told.push_back(segments);
         script_.seeds.push_back(turn.seed);
         script_.begins.push_back(turn.begin);
+        script_.leastAllowed.push_back(turn.leastAllowed);
+        script_.again.push_back(turn.again);
         return script_.answers.at(script_.told.size() - 1);
     }
 
@@ -232,6 +236,79 @@ TEST_F(FreshStart, DepartsBeforeTheLineThatDoesNotCompile) {
     EXPECT_TRUE(script_.begins[3].empty()) << "the third stands behind that line";
 }
 
+TEST_F(FreshStart, BeginsATurnAnewWhereTheGrammarRefusesWhatWouldFollow) {
+    script_.answers[0] = {"<think>ab", Written::End::refused, 9, 3};
+    script_.answers[0].tokens = {1, 2, 3};
+    script_.answers[0].alternatives = {{1, 20, 1, 8}, {2, 30, 3, 9}};
+    script_.answers[1] = {"<think>ac", Written::End::refused, 9, 3};
+    script_.answers[1].tokens = {1, 20, 3};
+    script_.answers[2].tokens = {1, 2, 30, 4};
+    script_.answers[2].text = "<think>abc</think>" + verifyCall;
+    const auto policy = transformerOf(script_, FreshStarts::always);
+    turn(*policy, false);
+    using Tokens = std::vector<std::int32_t>;
+    EXPECT_EQ(script_.begins, (std::vector<Tokens>{{}, {1, 20}, {1, 2, 30}}));
+    EXPECT_EQ(script_.opened, (std::vector{false, false, false}));
+    EXPECT_EQ(turns_[0].thought, "abc");
+    EXPECT_EQ(fresh(), std::vector{false});
+    EXPECT_EQ(said_[0], "as what was given up of turn 1 up to \"<think>ab\", then "
+                        "\"c</think><tool_call>\" in place of \"\"");
+    for (std::size_t each = 0; each < 3; ++each) {
+        EXPECT_GT(script_.leastAllowed[each], 0);
+        EXPECT_EQ(script_.told[each].size(), 1u) << "the prompt alone";
+        EXPECT_EQ(script_.told[each][0].text, script_.told[0][0].text);
+    }
+}
+
+TEST_F(FreshStart, WritesNoLineAgainThatDoesNotCompile) {
+    const auto turnWith = [](const std::string &source) {
+        return "<tool_call>\n<function=Write>\n<parameter=file_path>\nkernels/k.cu\n"
+               "</parameter>\n<parameter=content>\n" +
+               source + "\n</parameter>\n</function>\n</tool_call>" + verifyCall;
+    };
+    const std::string first = "int f() {\nreturn 1;\n}\n", bad = "int g() {\nreturn x;\n}\n";
+    const std::vector<std::string> sources{first + bad, "// another\n" + first + bad,
+                                           first + "int g() {\nconst int x = 1;\nreturn x;\n}\n"};
+    for (std::size_t each = 0; each < sources.size(); ++each) {
+        script_.answers[each].text = turnWith(sources[each]);
+        script_.answers[each].tokens = {1, 2, 3, 4};
+        script_.answers[each].alternatives = {{1, 20 + static_cast<std::int32_t>(each), 2, 1}};
+    }
+    const auto policy = transformerOf(script_, FreshStarts::always);
+    turn(*policy, false);
+    (*turns_[0].verdict)["diagnostics"] = {
+        {{"severity", "error"}, {"file", "kernels/k.cu"}, {"line", 5}}};
+    turn(*policy, false);
+    EXPECT_EQ(turns_[1].calls.at(0).arguments.value("content", ""), sources[2])
+        << "the second has that function up to that line; the third has another one";
+    EXPECT_EQ(script_.again, (std::vector{false, false, true}));
+}
+
+TEST_F(FreshStart, TakesTheLastBeginningAsItComes) {
+    for (std::size_t each = 0; each + 1 < script_.answers.size(); ++each) {
+        script_.answers[each] = {"<think>a", Written::End::refused, 9, 1};
+        script_.answers[each].tokens = {1, 2};
+        script_.answers[each].alternatives = {{1, 20 + static_cast<std::int32_t>(each), 1, 8}};
+    }
+    script_.answers[7] = script_.answers.back();
+    const auto policy = transformerOf(script_, FreshStarts::always);
+    turn(*policy, false);
+    ASSERT_EQ(script_.leastAllowed.size(), 8u);
+    EXPECT_GT(script_.leastAllowed[6], 0);
+    EXPECT_EQ(script_.leastAllowed[7], 0);
+    EXPECT_EQ(turns_[0].calls.size(), 1u);
+}
+
+TEST_F(FreshStart, TakesABeginningAsItComesWhereNoOtherIsLeft) {
+    script_.answers[0] = {"<think>a", Written::End::refused, 9, 1};
+    script_.answers[0].tokens = {1, 2};
+    const auto policy = transformerOf(script_, FreshStarts::always);
+    turn(*policy, false);
+    EXPECT_EQ(script_.leastAllowed.size(), 2u);
+    EXPECT_EQ(script_.leastAllowed.back(), 0);
+    EXPECT_EQ(said_[0], "");
+}
+
 TEST_F(FreshStart, DrawsWhereItIsNotToDepart) {
     script_.answers[0].tokens = {1, 2};
     script_.answers[0].alternatives = {{1, 20, 1, 0}};
@@ -240,6 +317,7 @@ TEST_F(FreshStart, DrawsWhereItIsNotToDepart) {
     turn(*policy, false);
     EXPECT_TRUE(script_.begins[1].empty());
     EXPECT_EQ(script_.opened, (std::vector{false, true}));
+    EXPECT_EQ(script_.leastAllowed, (std::vector{0.0, 0.0}));
 }
 
 TEST_F(FreshStart, MayFollowEveryVerdict) {

@@ -29,6 +29,8 @@ TEST(ModelProtocol, WhatIsSaidIsWhatIsHeard) {
     EXPECT_EQ(turn.seed, 1ull << 63);
     EXPECT_EQ(turn.begin, (std::vector{4, 5}));
     EXPECT_TRUE(turnRequestFrom(toJson(TurnRequest{3, {}}))->begin.empty());
+    EXPECT_EQ(turnRequestFrom(toJson(TurnRequest{3, {}, 0.25}))->leastAllowed, 0.25);
+    EXPECT_EQ(turnRequestFrom(toJson(TurnRequest{3, {}}))->leastAllowed, 0);
     for (const auto kind :
          {ErrorKind::request, ErrorKind::machine, ErrorKind::stopped, ErrorKind::failed}) {
         const auto heard = errorFrom(toJson(Error{kind, "why"}));
@@ -66,7 +68,8 @@ TEST(ModelProtocol, NonsenseIsRefused) {
         EXPECT_FALSE(writtenFrom(Json::parse(text))) << text;
     for (const char *text :
          {"{}", R"({"seed": "1"})", R"({"seed": 1, "begin": 3})", R"({"seed": 1, "begin": [-1]})",
-          R"({"seed": 1, "begin": [1.5]})", R"({"seed": 1, "begin": [2147483648]})"})
+          R"({"seed": 1, "begin": [1.5]})", R"({"seed": 1, "begin": [2147483648]})",
+          R"({"seed": 1, "least_allowed": 2})", R"({"seed": 1, "least_allowed": "0.1"})"})
         EXPECT_FALSE(turnRequestFrom(Json::parse(text))) << text;
     for (const char *more :
          {R"("tokens": 1)", R"("tokens": ["a"])", R"("alternatives": [[1, 2, 3]])",

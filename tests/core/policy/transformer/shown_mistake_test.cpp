@@ -44,6 +44,10 @@ TEST(ShownMistake, ALineThatDoesNotCompile) {
     EXPECT_EQ(shown->end, placeOf("x[0] = y;\n"));
     EXPECT_EQ(shown->over, static_cast<std::int64_t>(text.size()));
     EXPECT_TRUE(shown->near);
+    EXPECT_EQ(shown->function, static_cast<std::int64_t>(thought.size()))
+        << "the first of the file";
+    EXPECT_EQ(mistakeOf(turnWith(refusal("kernels/fused.cu", 6)), text)->function,
+              placeOf("x[0] = y;\n}\n"));
     EXPECT_EQ(mistakeOf(turnWith(refusal("kernels/fused.cu", 99)), text)->end,
               static_cast<std::int64_t>(thought.size() + source.size()));
 }
@@ -98,8 +102,8 @@ TEST(ShownMistake, WhatNamesNoPlaceOfTheTurnIsNone) {
     for (const auto &verdict :
          {Json(), Json::array(), Json::object(), Json{{"diagnostics", "none"}},
           Json{{"diagnostics", {1, "x"}}}, refusal("kernels/other.cu", 3),
-          refusal("kernels/fused.cu", "three"), Json{{"problem", 3}},
-          Json{{"problem", "output 0, index [1,2]: expected 1, got 2"}},
+          refusal("kernels/fused.cu", "three"), refusal("kernels/fused.cu", 0),
+          Json{{"problem", 3}}, Json{{"problem", "output 0, index [1,2]: expected 1, got 2"}},
           Json{{"problem", "kernels/fused.cu:3:7: error"}},
           Json{{"problem", "in kernels/fused.cu:map7 (step 0)"}}})
         EXPECT_FALSE(mistakeOf(turnWith(verdict), text)) << verdict.dump();
