@@ -28,10 +28,17 @@ std::string bracketsOf(const std::string &text) {
     return !any || text[0] == '/' || text[0] == '*' ? std::string() : signs;
 }
 
+/// The tokens of `narrow`, or where that are none, those of `mask`.
+TokenMask anyOf(std::vector<std::uint8_t> narrow, const TokenMask &mask) {
+    if (narrow == *mask || std::ranges::find(narrow, 1) == narrow.end())
+        return mask;
+    return std::make_shared<const std::vector<std::uint8_t>>(std::move(narrow));
+}
+
 } // namespace
 
 NameMasks::NameMasks(const std::vector<std::string> &bytes)
-    : notAlone_(bytes.size(), 1), opens_(bytes.size()), frees_(bytes.size()) {
+    : bytes_(bytes), notAlone_(bytes.size(), 1), opens_(bytes.size()), frees_(bytes.size()) {
     std::map<std::string, Word> words;
     std::map<std::string, Tokens> led, bracketed;
     auto begins = std::vector<std::uint8_t>(bytes.size());
@@ -91,6 +98,7 @@ void NameMasks::addRest(std::string_view begun, std::string_view name,
 
 void NameMasks::take(Writing &writing, std::string_view bytes) const {
     writing.names.take(bytes);
+    writing.plan.take(bytes);
     const auto &declared = writing.names.declared();
     if (writing.begins && writing.told == declared)
         return;
@@ -107,7 +115,17 @@ void NameMasks::take(Writing &writing, std::string_view bytes) const {
     writing.begins = std::make_shared<const std::vector<std::uint8_t>>(std::move(begins));
 }
 
+TokenMask NameMasks::narrowedByPlan(const TokenMask &mask, const PlanNames &plan) const {
+    auto narrow = *mask;
+    for (std::size_t i = 0; i < std::min(bytes_.size(), narrow.size()); ++i)
+        if (narrow[i] != 0 && !plan.allows(bytes_[i]))
+            narrow[i] = 0;
+    return anyOf(std::move(narrow), mask);
+}
+
 TokenMask NameMasks::narrowed(const TokenMask &mask, const Writing &writing) const {
+    if (writing.plan.inName())
+        return narrowedByPlan(mask, writing.plan);
     const auto &names = writing.names;
     if (!names.inCode() || mask->size() < notAlone_.size())
         return mask;
@@ -150,9 +168,7 @@ TokenMask NameMasks::narrowed(const TokenMask &mask, const Writing &writing) con
         if (!names.allows(brackets))
             for (const auto token : tokens)
                 narrow[static_cast<std::size_t>(token)] = 0;
-    if (narrow == *mask || std::ranges::find(narrow, 1) == narrow.end())
-        return mask;
-    return std::make_shared<const std::vector<std::uint8_t>>(std::move(narrow));
+    return anyOf(std::move(narrow), mask);
 }
 
 } // namespace cuda_agent::learn

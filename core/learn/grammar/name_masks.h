@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/learn/grammar/plan_names.h"
 #include "core/learn/grammar/source_names.h"
 #include "core/learn/grammar/turn_grammar.h"
 
@@ -13,10 +14,12 @@ namespace cuda_agent::learn {
 /// A byte a token: 1 where it may come. Never changes.
 using TokenMask = std::shared_ptr<const std::vector<std::uint8_t>>;
 
-/// A turn as it is being written: where it stands in its grammar, and the names of its source.
+/// A turn as it is being written: where it stands in its grammar, and the names of its source and
+/// its plan.
 struct Writing {
     TurnState turn;
     SourceNames names;
+    PlanNames plan;
     /// Of tokens with letters: which of them a known name begins with, and of how many of the
     /// declared ones that is.
     std::shared_ptr<const DeclaredName> told;
@@ -35,7 +38,8 @@ class NameMasks {
     void take(Writing &writing, std::string_view bytes) const;
     /// `mask` without the tokens that begin, go on with or end an unknown name where one must be
     /// known, those that end a name which the same braces have declared where it is declared, and
-    /// those that close a bracket which is not open, or end a statement within one. The same where
+    /// those that close a bracket which is not open, or end a statement within one; in a plan,
+    /// without those by which a buffer has another one's name, or none is meant. The same where
     /// nothing is refused, or nothing would be left.
     TokenMask narrowed(const TokenMask &mask, const Writing &writing) const;
 
@@ -45,6 +49,7 @@ class NameMasks {
         Tokens alone, led; ///< that are it, and that have it behind something else
     };
 
+    TokenMask narrowedByPlan(const TokenMask &mask, const PlanNames &plan) const;
     void addBeginsOf(std::string_view name, std::vector<std::uint8_t> &begins) const;
     /// Marks the tokens by which `begun` may go on to be `name`.
     void addRest(std::string_view begun, std::string_view name,
@@ -56,6 +61,7 @@ class NameMasks {
         Tokens tokens;
     };
 
+    std::vector<std::string> bytes_;                   ///< by token
     std::unordered_map<std::string_view, Word> words_; ///< by the token's letters
     std::vector<std::string> texts_;                   ///< of them
     std::vector<Led> led_;

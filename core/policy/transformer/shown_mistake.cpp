@@ -12,7 +12,8 @@ namespace cuda_agent::policy {
 
 namespace {
 
-constexpr std::string_view functionEnd = "\n}\n";
+constexpr std::string_view functionEnd = "\n}\n", planPath = "plan.json",
+                           contentBegin = "\n</parameter>\n<parameter=content>\n";
 
 /// A file that the turn wrote, and where its content begins in the turn's text.
 struct WrittenFile {
@@ -89,12 +90,12 @@ std::optional<ShownMistake> kernelOf(const std::string &problem,
 /// ...": those of parseJson() and plan::Plan.
 std::optional<ShownMistake> planPlaceOf(std::string_view refusal,
                                         const std::vector<WrittenFile> &files, std::int64_t all) {
-    constexpr std::string_view name = "plan.json", noJson = " is not JSON: ";
-    const auto file = std::ranges::find(files, name, &WrittenFile::path);
+    constexpr std::string_view noJson = " is not JSON: ";
+    const auto file = std::ranges::find(files, planPath, &WrittenFile::path);
     if (file == files.end())
         return std::nullopt;
-    if (refusal.starts_with(name))
-        refusal.remove_prefix(name.size());
+    if (refusal.starts_with(planPath))
+        refusal.remove_prefix(planPath.size());
     std::optional<std::size_t> end;
     if (refusal.starts_with(noJson)) {
         std::size_t line = 0, column = 0;
@@ -132,6 +133,16 @@ std::optional<ShownMistake> mistakeOf(const session::Turn &turn, const std::stri
         return line;
     const auto problem = turn.verdict->value("problem", Json());
     return problem.is_string() ? kernelOf(problem.get<std::string>(), files) : std::nullopt;
+}
+
+ShownMistake refusedBehind(std::string_view text) {
+    const auto end = static_cast<std::int64_t>(text.size());
+    ShownMistake shown{end, end, true};
+    const auto content = text.rfind(contentBegin);
+    if (content != text.npos && text.substr(0, content).ends_with(planPath) &&
+        text.find("\n</parameter>", content + contentBegin.size()) == text.npos)
+        shown.begin = static_cast<std::int64_t>(content + contentBegin.size());
+    return shown;
 }
 
 } // namespace cuda_agent::policy

@@ -27,4 +27,8 @@ struct ShownMistake {
 /// where no such place is named.
 std::optional<ShownMistake> mistakeOf(const session::Turn &turn, const std::string &text);
 
+/// Of a turn's text behind which the grammar refuses what the model would write: that place. Where
+/// it is in a plan, only names of buffers are refused, and kernels are seldom the reason.
+ShownMistake refusedBehind(std::string_view text);
+
 } // namespace cuda_agent::policy

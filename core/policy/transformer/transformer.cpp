@@ -141,21 +141,27 @@ class TransformerPolicy : public Policy {
             added_.push_back({number, written.text, wrong.has_value()});
             if (!wrong)
                 return std::move(written);
-            deviations_.drop(*wrong, static_cast<std::int64_t>(written.text.size()));
-            deviations_.suspect(*wrong);
+            tell(*wrong);
             departure_ = deviations_.next();
             CUDA_AGENT_TRY(openConversation(stop));
         }
     }
 
-    /// The place behind a mistake, in bytes of the text, where one can be told.
-    std::optional<std::int64_t> mistakeIn(const Written &written) const {
+    /// What can be told of a turn that is wrong before anybody judges it.
+    std::optional<ShownMistake> mistakeIn(const Written &written) const {
         if (written.end == Written::End::refused)
-            return static_cast<std::int64_t>(written.text.size());
+            return refusedBehind(written.text);
         for (const auto &source : uncompilable_)
             if (const auto at = written.text.find(source); at != written.text.npos)
-                return static_cast<std::int64_t>(at + source.size());
+                return ShownMistake{static_cast<std::int64_t>(at + source.size()),
+                                    static_cast<std::int64_t>(written.text.size()), true};
         return std::nullopt;
+    }
+
+    void tell(const ShownMistake &shown) {
+        deviations_.drop(shown.end, shown.over);
+        if (shown.near)
+            deviations_.suspect(shown.end, shown.begin);
     }
 
     /// Tells the deviations what came of the turn that was added last.
@@ -163,9 +169,7 @@ class TransformerPolicy : public Policy {
         if (turn.correct())
             deviations_.prefer();
         else if (const auto shown = mistakeOf(turn, added_.back().text)) {
-            deviations_.drop(shown->end, shown->over);
-            if (shown->near)
-                deviations_.suspect(shown->end, shown->begin);
+            tell(*shown);
             if (const auto from = shown->function)
                 uncompilable_.push_back(added_.back().text.substr(
                     static_cast<std::size_t>(*from), static_cast<std::size_t>(shown->end - *from)));

@@ -131,6 +131,23 @@ TEST(NameMasks, ANameThatWasDeclaredMustBeLonger) {
     EXPECT_TRUE(mayCome(inner, " =")) << "it hides the other";
 }
 
+TEST(NameMasks, APlansBuffersHaveNamesOfTheirOwn) {
+    const auto withPlan = [](const std::string &plan) {
+        const auto all = callText("Write", parameterText("file_path", "plan.json") +
+                                               parameterText("content", plan));
+        return behind(all.substr(0, all.find(plan) + plan.size()));
+    };
+    const std::string buffers = R"({"buffers":[{"name":"in0"},{"name":"out0"})";
+    EXPECT_FALSE(mayCome(withPlan(buffers + R"(,{"name":"in0)"), "\"},{\""));
+    EXPECT_TRUE(mayCome(withPlan(buffers + R"(,{"name":"in1)"), "\"},{\""));
+    const std::string used = buffers + R"(],"steps":[{"args":[{"buffer":")";
+    EXPECT_TRUE(mayCome(withPlan(used), "in"));
+    EXPECT_FALSE(mayCome(withPlan(used), "tmp"));
+    EXPECT_FALSE(mayCome(withPlan(used + "in"), "1"));
+    EXPECT_FALSE(mayCome(withPlan(used + "in"), "\"},{\""));
+    EXPECT_TRUE(mayCome(withPlan(used + "in0"), "\"},{\""));
+}
+
 TEST(NameMasks, AFunctionOfCudasIsCalled) {
     const std::string head = "__global__ void k(float *in0, int i) {\n";
     const auto named = within(head + "    float a = isnan");

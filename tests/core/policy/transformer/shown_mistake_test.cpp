@@ -98,6 +98,23 @@ TEST(ShownMistake, AValueOfThePlanThatWasRefused) {
         EXPECT_FALSE(mistakeOf(refusedPlan(content, why), whole)) << why;
 }
 
+TEST(ShownMistake, WhatTheGrammarRefusesStandsAtTheEnd) {
+    const std::string kernels = thought + "<parameter=file_path>\nkernels/fused.cu\n</parameter>\n"
+                                          "<parameter=content>\nint f() {",
+                      begun = kernels + "}\n</parameter>\n<parameter=file_path>\nplan.json\n"
+                                        "</parameter>\n<parameter=content>\n",
+                      within = begun + "{\"buffers\":[";
+    for (const auto &[all, begin] : {std::pair{kernels, std::size_t{0}},
+                                     {within, begun.size()},
+                                     {within + "\n</parameter>", 0}}) {
+        const auto shown = refusedBehind(all);
+        EXPECT_EQ(shown.end, static_cast<std::int64_t>(all.size()));
+        EXPECT_EQ(shown.over, shown.end);
+        EXPECT_TRUE(shown.near);
+        EXPECT_EQ(shown.begin, static_cast<std::int64_t>(begin));
+    }
+}
+
 TEST(ShownMistake, WhatNamesNoPlaceOfTheTurnIsNone) {
     for (const auto &verdict :
          {Json(), Json::array(), Json::object(), Json{{"diagnostics", "none"}},

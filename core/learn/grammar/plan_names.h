@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The CUDA Agent Workbench authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/learn/grammar/source_names.h"
+
+namespace cuda_agent::learn {
+
+/// Reads a turn as it is written, byte after byte, and knows a plan's buffers where the text stands
+/// in one: in what a `Write` to `plan.json` has as its content. Each object of the list "buffers"
+/// has a "name" that no other one has; what stands for "buffer" in the steps behind that list is
+/// one of these names. It is no parser: text that is no JSON is the tools' to refuse.
+///
+/// A value: a copy shares the names. One thread at a time.
+class PlanNames {
+  public:
+    void take(std::string_view bytes);
+
+    /// Whether the text stands in the name of a buffer, and which it may be matters.
+    bool inName() const { return role_ == Role::declared || role_ == Role::used; }
+    /// Whether the name that the text stands in may go on with these bytes, up to the `"` that ends
+    /// it, if they have one.
+    bool allows(std::string_view bytes) const;
+
+    static constexpr std::string_view path = "plan.json";
+
+  private:
+    enum class Role : std::uint8_t {
+        none, ///< outside of strings
+        any,  ///< a string of no interest
+        declared,
+        used
+    };
+    void takeOutside(char byte);
+    void takePlan(char byte);
+    void takeSign(char byte);
+    Role roleOfString() const;
+    bool isOne(std::string_view rest, bool whole) const;
+
+    bool inPlan_ = false;
+    bool toPlan_ = false; ///< the last path is that of a plan
+    std::string line_;    ///< what stands of it; of a plan no more than tells its end
+    std::string before_;  ///< the line before, outside
+    std::string open_;    ///< lists and objects, the innermost last
+    std::string section_; ///< key of the whole's member that the text stands in
+    std::string key_;     ///< of the value that the text stands in or before
+    std::string string_;  ///< the last one, or what stands of it
+    Role role_ = Role::none;
+    char sign_ = 0; ///< the last one outside of strings, but blanks
+    bool escaped_ = false;
+    bool listed_ = false; ///< all buffers are
+    std::shared_ptr<const DeclaredName> names_;
+};
+
+} // namespace cuda_agent::learn
