@@ -44,6 +44,9 @@ NameMasks::NameMasks(const std::vector<std::string> &bytes)
     auto begins = std::vector<std::uint8_t>(bytes.size());
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const std::string &text = bytes[i];
+        all_.push_back(static_cast<std::int32_t>(i));
+        if (text.find('"') != text.npos)
+            quoted_.push_back(static_cast<std::int32_t>(i));
         if (auto brackets = bracketsOf(text); !brackets.empty())
             bracketed[std::move(brackets)].push_back(static_cast<std::int32_t>(i));
         const auto sign = text.find_first_not_of(" \n\t");
@@ -117,9 +120,9 @@ void NameMasks::take(Writing &writing, std::string_view bytes) const {
 
 TokenMask NameMasks::narrowedByPlan(const TokenMask &mask, const PlanNames &plan) const {
     auto narrow = *mask;
-    for (std::size_t i = 0; i < std::min(bytes_.size(), narrow.size()); ++i)
-        if (narrow[i] != 0 && !plan.allows(bytes_[i]))
-            narrow[i] = 0;
+    for (const auto token : plan.declares() ? quoted_ : all_)
+        if (const auto i = static_cast<std::size_t>(token); i < narrow.size())
+            narrow[i] &= plan.allows(bytes_[i]) ? 1 : 0;
     return anyOf(std::move(narrow), mask);
 }
 

@@ -62,6 +62,7 @@ class NameMasks {
     };
 
     std::vector<std::string> bytes_;                   ///< by token
+    Tokens all_, quoted_;                              ///< tokens, and those with `"`
     std::unordered_map<std::string_view, Word> words_; ///< by the token's letters
     std::vector<std::string> texts_;                   ///< of them
     std::vector<Led> led_;

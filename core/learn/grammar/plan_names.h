@@ -18,6 +18,8 @@ class PlanNames {
 
     /// Whether the text stands in the name of a buffer, and which it may be matters.
     bool inName() const { return role_ == Role::declared || role_ == Role::used; }
+    /// Whether that name is a new one, so that bytes without `"` may always come.
+    bool declares() const { return role_ == Role::declared; }
     /// Whether the name that the text stands in may go on with these bytes, up to the `"` that ends
     /// it, if they have one.
     bool allows(std::string_view bytes) const;
