@@ -38,15 +38,14 @@ TokenMask anyOf(std::vector<std::uint8_t> narrow, const TokenMask &mask) {
 } // namespace
 
 NameMasks::NameMasks(const std::vector<std::string> &bytes)
-    : bytes_(bytes), notAlone_(bytes.size(), 1), opens_(bytes.size()), frees_(bytes.size()) {
+    : bytes_(bytes), notAlone_(bytes.size(), 1), quoted_(bytes.size()), opens_(bytes.size()),
+      frees_(bytes.size()) {
     std::map<std::string, Word> words;
     std::map<std::string, Tokens> led, bracketed;
     auto begins = std::vector<std::uint8_t>(bytes.size());
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const std::string &text = bytes[i];
-        all_.push_back(static_cast<std::int32_t>(i));
-        if (text.find('"') != text.npos)
-            quoted_.push_back(static_cast<std::int32_t>(i));
+        quoted_[i] = text.find('"') != text.npos ? 1 : 0;
         if (auto brackets = bracketsOf(text); !brackets.empty())
             bracketed[std::move(brackets)].push_back(static_cast<std::int32_t>(i));
         const auto sign = text.find_first_not_of(" \n\t");
@@ -120,9 +119,9 @@ void NameMasks::take(Writing &writing, std::string_view bytes) const {
 
 TokenMask NameMasks::narrowedByPlan(const TokenMask &mask, const PlanNames &plan) const {
     auto narrow = *mask;
-    for (const auto token : plan.declares() ? quoted_ : all_)
-        if (const auto i = static_cast<std::size_t>(token); i < narrow.size())
-            narrow[i] &= plan.allows(bytes_[i]) ? 1 : 0;
+    for (std::size_t i = 0; i < std::min(bytes_.size(), narrow.size()); ++i)
+        if ((quoted_[i] != 0 || !plan.declares()) && !plan.allows(bytes_[i]))
+            narrow[i] = 0;
     return anyOf(std::move(narrow), mask);
 }
 

@@ -62,12 +62,12 @@ class NameMasks {
     };
 
     std::vector<std::string> bytes_;                   ///< by token
-    Tokens all_, quoted_;                              ///< tokens, and those with `"`
     std::unordered_map<std::string_view, Word> words_; ///< by the token's letters
     std::vector<std::string> texts_;                   ///< of them
     std::vector<Led> led_;
     std::vector<Led> bracketed_;         ///< tokens with brackets by their signs
     std::vector<std::uint8_t> notAlone_; ///< by token: whether it is anything but letters alone
+    std::vector<std::uint8_t> quoted_;   ///< likewise: whether it has `"`
     std::vector<std::uint8_t> opens_;    ///< likewise: whether "(" is its first sign
     /// Likewise: whether "_" goes on by it as a name of the compiler's own.
     std::vector<std::uint8_t> frees_;

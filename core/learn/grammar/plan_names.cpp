@@ -4,46 +4,22 @@
 
 namespace cuda_agent::learn {
 
-namespace {
-
-constexpr std::string_view contentEnd = "</parameter>";
-
-} // namespace
-
 void PlanNames::take(std::string_view bytes) {
     for (const char byte : bytes)
-        if (inPlan_)
+        switch (lines_.take(byte, isPlan)) {
+        case ContentLines::At::outside:
+        case ContentLines::At::begins:
+            break;
+        case ContentLines::At::inside:
             takePlan(byte);
-        else
-            takeOutside(byte);
-}
-
-/// Lines of the chat's template, of which a call's path and content are those that count.
-void PlanNames::takeOutside(char byte) {
-    if (byte != '\n') {
-        line_ += byte;
-        return;
-    }
-    if (before_ == "<parameter=file_path>")
-        toPlan_ = line_ == path;
-    if (line_ == "<parameter=content>" && toPlan_) {
-        *this = PlanNames();
-        inPlan_ = true;
-        return;
-    }
-    before_ = std::move(line_);
-    line_.clear();
+            break;
+        case ContentLines::At::ends:
+            *this = PlanNames();
+            break;
+        }
 }
 
 void PlanNames::takePlan(char byte) {
-    if (byte == '\n' && line_ == contentEnd) {
-        *this = PlanNames();
-        return;
-    }
-    if (byte == '\n')
-        line_.clear();
-    else if (line_.size() <= contentEnd.size())
-        line_ += byte;
     if (role_ == Role::none) {
         takeSign(byte);
         return;

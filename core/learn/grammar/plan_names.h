@@ -24,7 +24,8 @@ class PlanNames {
     /// it, if they have one.
     bool allows(std::string_view bytes) const;
 
-    static constexpr std::string_view path = "plan.json";
+    /// Whether a file of that path is one that is read.
+    static bool isPlan(std::string_view path) { return path == "plan.json"; }
 
   private:
     enum class Role : std::uint8_t {
@@ -33,16 +34,12 @@ class PlanNames {
         declared,
         used
     };
-    void takeOutside(char byte);
     void takePlan(char byte);
     void takeSign(char byte);
     Role roleOfString() const;
     bool isOne(std::string_view rest, bool whole) const;
 
-    bool inPlan_ = false;
-    bool toPlan_ = false; ///< the last path is that of a plan
-    std::string line_;    ///< what stands of it; of a plan no more than tells its end
-    std::string before_;  ///< the line before, outside
+    ContentLines lines_;
     std::string open_;    ///< lists and objects, the innermost last
     std::string section_; ///< key of the whole's member that the text stands in
     std::string key_;     ///< of the value that the text stands in or before

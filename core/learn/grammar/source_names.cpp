@@ -129,8 +129,8 @@ bool SourceNames::Place::declares() const {
     return inBody && !inType && !enumerates && parens == 0 && seen[0] == Seen::type;
 }
 
-const DeclaredName *SourceNames::find(std::string_view name) const {
-    for (const auto *one = names_.get(); one != nullptr; one = one->before.get())
+const DeclaredName *SourceNames::find(std::string_view name, const DeclaredName *until) const {
+    for (const auto *one = names_.get(); one != until && one != nullptr; one = one->before.get())
         if (one->text == name)
             return one;
     return nullptr;
@@ -150,13 +150,8 @@ std::string_view SourceNames::begun() const {
 }
 
 bool SourceNames::declaresAgain() const {
-    if (!inCode() || !declares_ || word_.empty() || scopes_.empty())
-        return false;
-    const auto *outer = scopes_.back().outer.get();
-    for (const auto *one = names_.get(); one != nullptr && one != outer; one = one->before.get())
-        if (one->text == word_)
-            return true;
-    return false;
+    return inCode() && declares_ && !word_.empty() && !scopes_.empty() &&
+           find(word_, scopes_.back().outer.get()) != nullptr;
 }
 
 SourceNames::Seen SourceNames::seenOf(std::string_view word) const {
@@ -193,7 +188,7 @@ SourceNames::Place SourceNames::place() const {
     Place place = place_;
     if (!word_.empty())
         place.see(seenOf(word_));
-    place.lineBegins = line_.empty();
+    place.lineBegins = lines_.line().empty();
     return place;
 }
 
@@ -216,39 +211,22 @@ bool SourceNames::Place::mustBeKnown(std::string_view lead) const {
 
 void SourceNames::take(std::string_view bytes) {
     for (const char byte : bytes)
-        if (mode_ == Mode::outside)
-            takeOutside(byte);
-        else
+        switch (lines_.take(byte, isSource)) {
+        case ContentLines::At::outside:
+            break;
+        case ContentLines::At::begins:
+            mode_ = Mode::code;
+            break;
+        case ContentLines::At::inside:
             takeCode(byte);
-}
-
-/// Lines of the chat's template, of which a call's path and content are those that count.
-void SourceNames::takeOutside(char byte) {
-    if (byte != '\n') {
-        line_ += byte;
-        return;
-    }
-    if (before_ == "<parameter=file_path>")
-        source_ = isSource(line_);
-    if (line_ == "<parameter=content>" && source_) {
-        *this = SourceNames();
-        mode_ = Mode::code;
-        return;
-    }
-    before_ = std::move(line_);
-    line_.clear();
+            break;
+        case ContentLines::At::ends:
+            *this = SourceNames();
+            break;
+        }
 }
 
 void SourceNames::takeCode(char byte) {
-    // The content ends with a line of its own, wherever it is.
-    if (byte == '\n' && line_ == "</parameter>") {
-        *this = SourceNames();
-        return;
-    }
-    if (byte == '\n')
-        line_.clear();
-    else if (line_.size() < sizeof "</parameter>")
-        line_ += byte;
     switch (mode_) {
     case Mode::lineComment:
         if (byte == '\n')

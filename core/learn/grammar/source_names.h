@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/learn/grammar/brackets.h"
+#include "core/learn/grammar/content_lines.h"
 
 #include <array>
 #include <cstdint>
@@ -72,7 +73,8 @@ class SourceNames {
     /// Whether the text stands in a source's code, rather than in a comment, a string, a line of
     /// the preprocessor or outside; false where any name may come.
     bool inCode() const {
-        return mode_ == Mode::code && !open_ && !line_.starts_with('<'); // the content's end
+        return mode_ == Mode::code && !open_ &&
+               !lines_.line().starts_with('<'); // the content's end
     }
     /// The name, or its beginning, at whose end the text stands and which must be a known one;
     /// empty where there is none, or where it may be any.
@@ -122,7 +124,6 @@ class SourceNames {
         int parens = 0;
         Statement statement = Statement::plain;
     };
-    void takeOutside(char byte);
     void takeCode(char byte);
     void takeSign(char byte);
     void openBrace();
@@ -132,18 +133,17 @@ class SourceNames {
     void endDirective();
     Seen seenOf(std::string_view word) const;
     void declare(const std::string &name, bool type);
-    const DeclaredName *find(std::string_view name) const;
+    /// Of those that were declared behind `until`, or of all.
+    const DeclaredName *find(std::string_view name, const DeclaredName *until = nullptr) const;
 
+    ContentLines lines_;
     Mode mode_ = Mode::outside;
     bool open_ = false; ///< any name may come
     bool escaped_ = false;
     bool mustBeKnown_ = false; ///< the name that `word_` is
     bool declares_ = false;    ///< likewise: it is a variable of a body, behind its type
     std::string word_;         ///< name or number that has not ended
-    std::string line_;         ///< what stands of the line; of a source no more than tells its end
-    std::string before_;       ///< the line before, outside
     std::string directive_;    ///< what stands of one, behind "#"
-    bool source_ = false;      ///< the last path is one of a source
     Place place_;              ///< before `word_`
     Brackets brackets_;
     bool header_ = false; ///< of a template, between its "<" and ">"

@@ -131,7 +131,7 @@ class TransformerPolicy : public Policy {
             const bool last =
                 !departs || beginnings == mostBeginnings || (beginnings > 1 && !departure_);
             request.leastAllowed = last ? 0 : leastAllowed;
-            request.begin = departs && departure_ ? departure_->begin : std::vector<std::int32_t>();
+            request.begin = departure_ ? departure_->begin : std::vector<std::int32_t>();
             request.again = beginnings > 1;
             CUDA_AGENT_ASSIGN(written, conversation_->write(untold(turns), request, stop));
             if (!departs || written.tokens.empty())
