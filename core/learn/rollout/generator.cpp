@@ -66,9 +66,9 @@ struct Generator::Engine {
 
     Engine(const Transformer &actor, Options given)
         : options(given), vocabulary(actor.config().vocabulary), cheap(cheapTokens(actor.device())),
-          decoder(actor, given.rows, given.context) {
+          decoder(actor, given.rows, given.context), left(static_cast<std::size_t>(given.rows)) {
         others.add(given.history);
-        for (std::int64_t row = given.rows; row-- > 0;)
+        for (std::int64_t row = 0; row < given.rows; ++row)
             free.push_back(row);
         giveBackMemory(actor.device()); // what training kept; judges want it meanwhile
         worker = std::jthread([this, device = actor.device()](const std::stop_token &ended) {
@@ -145,6 +145,46 @@ struct Generator::Engine {
         state.done.notify_all();
     }
 
+    /// What a row holds that nobody has: keys of `tokens`, made by weights of that age.
+    struct Left {
+        std::vector<std::int32_t> tokens;
+        std::int64_t age = 0;
+    };
+
+    /// How many of the conversation's tokens, but for the last, a row holds from its beginning on.
+    std::size_t held(std::int64_t row, const std::vector<std::int32_t> &tokens) const {
+        const auto &rest = left[static_cast<std::size_t>(row)];
+        if (rest.age != age)
+            return 0;
+        const auto differs = std::ranges::mismatch(rest.tokens, tokens).in2 - tokens.begin();
+        return std::min(static_cast<std::size_t>(differs), tokens.size() - 1);
+    }
+
+    /// A conversation that was only opened gets the free row, or keeps its own, that holds the most
+    /// of its beginning, and reads what is behind that. Called with the lock.
+    void settle(State &state) {
+        free.push_front(state.row); // the first of equals, and again the first to be taken
+        const auto best = std::ranges::max_element(
+            free, {}, [&](std::int64_t row) { return held(row, state.tokens); });
+        state.row = *best;
+        free.erase(best);
+        state.kept = held(state.row, state.tokens);
+        state.age = age;
+        decoder.cut(state.row, static_cast<std::int64_t>(state.kept));
+        counted.held += static_cast<std::int64_t>(state.kept);
+        left[static_cast<std::size_t>(state.row)] = {};
+    }
+
+    /// Called with the lock, when the conversation goes.
+    void giveBack(State &state) {
+        if (!state.tokens.empty()) {
+            state.tokens.resize(state.kept);
+            left[static_cast<std::size_t>(state.row)] = {std::move(state.tokens), state.age};
+        }
+        free.push_back(state.row);
+        freed.notify_one();
+    }
+
     /// What a pass does for one conversation: it draws a token behind its text, and one behind each
     /// guess of what comes next.
     struct Lane {
@@ -189,6 +229,8 @@ struct Generator::Engine {
                 }
                 if (state->kept + 1 == state->tokens.size() && state->kept > 0) {
                     step.push_back(state);
+                    if (state->written.tokens.size() == state->given) // its row held the others
+                        ++reads;
                     continue;
                 }
                 const std::vector<std::int32_t> fresh(state->tokens.begin() +
@@ -328,12 +370,13 @@ struct Generator::Engine {
     std::condition_variable_any wakes; ///< of the worker
     std::condition_variable_any freed; ///< a row
     std::condition_variable_any idle;  ///< nothing is computed now
-    std::vector<std::int64_t> free;
+    std::deque<std::int64_t> free;     ///< rows, those that were given back last behind the others
+    std::vector<Left> left;            ///< by row
     std::vector<State *> writing;
     std::int64_t age = 0;
     int changing = 0; ///< threads that want, or have, the pause between tokens
     bool busy = false;
-    Counts counted; ///< its seconds
+    Counts counted; ///< what `held` and seconds are
     std::jthread worker;
 };
 
@@ -345,10 +388,8 @@ Generator::Conversation::~Conversation() {
     if (!state_)
         return;
     auto &engine = *state_->engine;
-    std::unique_lock lock(engine.mutex);
-    engine.decoder.clear(state_->row);
-    engine.free.push_back(state_->row);
-    engine.freed.notify_one();
+    const std::lock_guard lock(engine.mutex);
+    engine.giveBack(*state_);
 }
 
 const std::vector<std::int32_t> &Generator::Conversation::tokens() const {
@@ -370,8 +411,8 @@ Result<Generator::Conversation> Generator::open(const std::stop_token &stop, boo
     std::unique_lock lock(engine_->mutex);
     if (!engine_->freed.wait(lock, stop, [&] { return !engine_->free.empty(); }))
         return stoppedError();
-    state->row = engine_->free.back();
-    engine_->free.pop_back();
+    state->row = engine_->free.front();
+    engine_->free.pop_front();
     state->age = engine_->age;
     state->likeliest = likeliest;
     return Conversation(std::move(state));
@@ -393,8 +434,11 @@ Result<Generated> Generator::generate(Conversation &conversation, std::vector<st
             (options.masks && !options.masks->take(turn, token)))
             return requestError("a turn cannot begin with these {} tokens", begin.size());
     std::unique_lock lock(engine_->mutex);
+    const bool first = state.tokens.empty();
     state.tokens.insert(state.tokens.end(), tokens.begin(), tokens.end());
     state.tokens.insert(state.tokens.end(), begin.begin(), begin.end());
+    if (first)
+        engine_->settle(state);
     state.written = {};
     state.written.likeliest = state.likeliest || options.sampling.temperature <= 0;
     state.written.tokens = begin;

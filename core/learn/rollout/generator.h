@@ -48,8 +48,9 @@ struct Generated {
 /// Writes many conversations at once with one model: whoever asks joins the batch between two
 /// tokens and leaves it when its stretch has ended, so that nobody waits for the slowest
 /// (continuous batching). Tokens go in and tokens come out: a conversation's earlier turns are
-/// never encoded anew. What is drawn depends on the stretch's seed and the logits alone, not on who
-/// else is writing.
+/// never encoded anew, and one that begins as one before it did, as a turn that begins anew does,
+/// reads only what is behind that, if its row is still as it was left. What is drawn depends on the
+/// stretch's seed and the logits alone, not on who else is writing.
 ///
 /// A pass reads guesses of what comes next, too (TokenGuesses), and draws behind each as if it were
 /// the only one; what it drew stands as far as it is what was guessed. So guesses save passes and
@@ -121,6 +122,7 @@ class Generator {
 
     struct Counts {
         std::int64_t read = 0, written = 0;  ///< tokens
+        std::int64_t held = 0;               ///< tokens that a row had from a conversation before
         std::int64_t steps = 0;              ///< passes that wrote for each row in them
         std::int64_t guessed = 0, right = 0; ///< tokens that were guessed, and drawn then
         double seconds = 0;                  ///< of computing

@@ -211,7 +211,7 @@ TEST(Generator, InACrowdEachWritesWhatItWouldAlone) {
     EXPECT_EQ(crowd, alone);
     EXPECT_NE(crowd[0], crowd[5]) << "another seed";
     const auto counts = generator.counts();
-    EXPECT_EQ(counts.read + counts.written,
+    EXPECT_EQ(counts.read + counts.held + counts.written,
               // The last token of a turn is read with the next one's; that of the last never.
               [&] {
                   std::int64_t all = 0;
@@ -292,6 +292,52 @@ TEST(TokenGuesses, AreOfTheConversationOrOfOthersAndMoreWhileTheyAreRight) {
     EXPECT_EQ(guesses.behind(text, others, 9), (Tokens{10, 11}));
     guesses.learn(0, 0);
     EXPECT_EQ(guesses.behind(text, others, 9), (Tokens{10, 11})) << "there was no guess";
+}
+
+TEST(Generator, WhatBeginsAsAConversationBeforeItReadsTheRestAlone) {
+    const auto actor = model();
+    Generator generator(actor, options(2, 0));
+    const auto written = [](Generator &by, std::vector<std::int32_t> read,
+                            const std::vector<std::int32_t> &begin = {}) {
+        auto conversation = by.open({});
+        const auto stretch = by.generate(*conversation, std::move(read), {12, 1, begin}, {});
+        EXPECT_TRUE(stretch);
+        return stretch ? *stretch : Generated();
+    };
+    const auto alone = [&](const std::vector<std::int32_t> &read,
+                           const std::vector<std::int32_t> &begin = {}) {
+        Generator fresh(actor, options(1, 0));
+        return written(fresh, read, begin);
+    };
+    const auto reads = [&] { return generator.counts().read; };
+    const auto first = written(generator, {1, 2, 3, 4});
+    EXPECT_EQ(reads(), 4);
+    ASSERT_GE(first.tokens.size(), 4u);
+    EXPECT_EQ(written(generator, {1, 2, 3, 4}).tokens, first.tokens);
+    EXPECT_EQ(reads(), 5) << "the last token, whose logits nobody has kept";
+
+    const std::vector<std::int32_t> begin{first.tokens[0], first.tokens[1], 9, 8};
+    const auto departed = written(generator, {1, 2, 3, 4}, begin);
+    EXPECT_EQ(reads(), 7) << "behind what both begin with, 9 and 8";
+    const auto expected = alone({1, 2, 3, 4}, begin);
+    EXPECT_EQ(departed.tokens, expected.tokens);
+    for (std::size_t i = 0; i < departed.tokens.size(); ++i)
+        EXPECT_NEAR(departed.logProbabilities[i], expected.logProbabilities[i], 1e-4);
+
+    EXPECT_EQ(written(generator, {5, 6, 7}).tokens, alone({5, 6, 7}).tokens);
+    EXPECT_EQ(reads(), 10) << "the other row";
+    EXPECT_EQ(written(generator, {1, 2, 9, 9, 9}).tokens, alone({1, 2, 9, 9, 9}).tokens);
+    EXPECT_EQ(reads(), 13) << "9, 9 and 9, for the first row is still as it was left";
+    {
+        auto held = generator.open({});
+        ASSERT_TRUE(generator.generate(*held, {5, 6, 7}, {4, 1}, {}));
+        EXPECT_EQ(reads(), 14);
+        EXPECT_EQ(written(generator, {5, 6, 7}).tokens, alone({5, 6, 7}).tokens);
+        EXPECT_EQ(reads(), 17) << "what somebody has is not taken";
+    }
+    generator.betweenTokens([] {}, true);
+    EXPECT_EQ(written(generator, {5, 6, 7}).tokens, alone({5, 6, 7}).tokens);
+    EXPECT_EQ(reads(), 20) << "other weights made those keys";
 }
 
 TEST(Generator, AFullContextEndsAConversation) {
