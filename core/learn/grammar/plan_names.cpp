@@ -2,7 +2,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/learn/grammar/plan_names.h"
 
+#include <algorithm>
+
 namespace cuda_agent::learn {
+
+ToldParameters toldParameters(std::string_view conversation) {
+    constexpr std::string_view heading = "\nBuffers:\n", kind = ": parameter ";
+    std::vector<ToldParameter> told;
+    auto rest = conversation.substr(std::min(conversation.find(heading), conversation.size()));
+    rest.remove_prefix(std::min(heading.size(), rest.size()));
+    for (std::size_t end = 0; end != rest.npos && !rest.empty() && rest.front() != '\n';
+         rest.remove_prefix(std::min(end, rest.size() - 1) + 1)) {
+        end = rest.find('\n');
+        const auto line = rest.substr(0, end);
+        const auto at = line.find(kind), last = line.rfind(' '); // a type's sizes have blanks
+        if (at == line.npos || last <= at + kind.size())
+            continue;
+        const auto of = line.substr(at + kind.size());
+        told.push_back({std::string(of.substr(0, of.find(' '))), std::string(line.substr(0, at))});
+    }
+    return told.empty() ? nullptr : std::make_shared<const std::vector<ToldParameter>>(told);
+}
 
 void PlanNames::take(std::string_view bytes) {
     for (const char byte : bytes)
@@ -14,7 +34,7 @@ void PlanNames::take(std::string_view bytes) {
             takePlan(byte);
             break;
         case ContentLines::At::ends:
-            *this = PlanNames();
+            *this = PlanNames(std::move(told_));
             break;
         }
 }
@@ -29,7 +49,11 @@ void PlanNames::takePlan(char byte) {
         escaped_ = byte == '\\' && !escaped_;
         return;
     }
-    if (role_ == Role::declared)
+    if (role_ == Role::key) {
+        const auto at = std::ranges::find(*told_, string_, &ToldParameter::key);
+        parameter_ = at == told_->end() ? nullptr : &*at;
+    }
+    if (role_ == Role::declared || role_ == Role::told)
         names_ = std::make_shared<const DeclaredName>(string_, false, std::move(names_));
     role_ = Role::none;
 }
@@ -54,6 +78,8 @@ void PlanNames::takeSign(char byte) {
     case '{':
     case '[':
         open_ += byte;
+        if (open_ == "{[{")
+            parameter_ = nullptr;
         break;
     case '}':
     case ']':
@@ -70,21 +96,39 @@ void PlanNames::takeSign(char byte) {
 PlanNames::Role PlanNames::roleOfString() const {
     if (sign_ != ':')
         return Role::any;
-    if (section_ == "buffers" && open_ == "{[{" && key_ == "name")
-        return Role::declared;
+    if (section_ == "buffers" && open_ == "{[{") {
+        if (key_ == "name")
+            return parameter_ != nullptr && !isListed(parameter_->name) ? Role::told
+                                                                        : Role::declared;
+        return key_ == "key" && told_ ? Role::key : Role::any;
+    }
     return section_ == "steps" && listed_ && key_ == "buffer" ? Role::used : Role::any;
 }
 
-/// Whether a buffer's name is `string_` and `rest`, or begins so.
-bool PlanNames::isOne(std::string_view rest, bool whole) const {
-    for (const auto *one = names_.get(); one != nullptr; one = one->before.get()) {
-        std::string_view name = one->text;
-        if (!name.starts_with(string_))
-            continue;
-        name.remove_prefix(string_.size());
-        if (whole ? name == rest : name.starts_with(rest))
+bool PlanNames::isListed(std::string_view name) const {
+    for (const auto *one = names_.get(); one != nullptr; one = one->before.get())
+        if (one->text == name)
             return true;
-    }
+    return false;
+}
+
+/// Whether what may stand here, or of new names what may not, is `string_` and `rest`, or begins
+/// so.
+bool PlanNames::isOne(std::string_view rest, bool whole) const {
+    const auto fits = [&](std::string_view name) {
+        if (!name.starts_with(string_))
+            return false;
+        name.remove_prefix(string_.size());
+        return whole ? name == rest : name.starts_with(rest);
+    };
+    if (role_ == Role::told)
+        return fits(parameter_->name);
+    if (role_ == Role::key)
+        return std::ranges::any_of(
+            *told_, [&](const ToldParameter &one) { return fits(one.key) && !isListed(one.name); });
+    for (const auto *one = names_.get(); one != nullptr; one = one->before.get())
+        if (fits(one->text))
+            return true;
     return false;
 }
 
@@ -94,7 +138,7 @@ bool PlanNames::allows(std::string_view bytes) const {
         return true; // spelled in another way
     if (end == bytes.npos)
         return role_ == Role::declared || isOne(bytes, false);
-    return isOne(bytes.substr(0, end), true) == (role_ == Role::used);
+    return isOne(bytes.substr(0, end), true) == (role_ != Role::declared);
 }
 
 } // namespace cuda_agent::learn

@@ -6,22 +6,39 @@
 
 namespace cuda_agent::learn {
 
+/// A parameter of a task, as its prompt tells it.
+struct ToldParameter {
+    std::string key;  ///< in the module's state: "block.weight"
+    std::string name; ///< of its buffer: "p_block_weight"
+};
+/// Those of one prompt. Never changes.
+using ToldParameters = std::shared_ptr<const std::vector<ToldParameter>>;
+
+/// What stands as "NAME: parameter KEY TYPE" in the list of buffers that `conversation` has first
+/// (chat::promptOf); null where that has no parameter.
+ToldParameters toldParameters(std::string_view conversation);
+
 /// Reads a turn as it is written, byte after byte, and knows a plan's buffers where the text stands
 /// in one: in what a `Write` to `plan.json` has as its content. Each object of the list "buffers"
-/// has a "name" that no other one has; what stands for "buffer" in the steps behind that list is
-/// one of these names. It is no parser: text that is no JSON is the tools' to refuse.
+/// has a "name" that no other one has, and one with a "key" has that of a told parameter that no
+/// other one has, and its name; what stands for "buffer" in the steps behind that list is one of
+/// these names. It is no parser: text that is no JSON is the tools' to refuse.
 ///
 /// A value: a copy shares the names. One thread at a time.
 class PlanNames {
   public:
+    PlanNames() = default;
+    /// With null any key may come, and any name with it.
+    explicit PlanNames(ToldParameters told) : told_(std::move(told)) {}
+
     void take(std::string_view bytes);
 
-    /// Whether the text stands in the name of a buffer, and which it may be matters.
-    bool inName() const { return role_ == Role::declared || role_ == Role::used; }
-    /// Whether that name is a new one, so that bytes without `"` may always come.
+    /// Whether the text stands in the name of a buffer, or its key, and which it may be matters.
+    bool inName() const { return role_ != Role::none && role_ != Role::any; }
+    /// Whether that is a name of the policy's own, so that bytes without `"` may always come.
     bool declares() const { return role_ == Role::declared; }
-    /// Whether the name that the text stands in may go on with these bytes, up to the `"` that ends
-    /// it, if they have one.
+    /// Whether the name or key that the text stands in may go on with these bytes, up to the `"`
+    /// that ends it, if they have one.
     bool allows(std::string_view bytes) const;
 
     /// Whether a file of that path is one that is read.
@@ -31,12 +48,15 @@ class PlanNames {
     enum class Role : std::uint8_t {
         none, ///< outside of strings
         any,  ///< a string of no interest
+        key,  ///< of a told parameter
+        told, ///< the name that goes with that
         declared,
         used
     };
     void takePlan(char byte);
     void takeSign(char byte);
     Role roleOfString() const;
+    bool isListed(std::string_view name) const;
     bool isOne(std::string_view rest, bool whole) const;
 
     ContentLines lines_;
@@ -47,8 +67,10 @@ class PlanNames {
     Role role_ = Role::none;
     char sign_ = 0; ///< the last one outside of strings, but blanks
     bool escaped_ = false;
-    bool listed_ = false; ///< all buffers are
-    std::shared_ptr<const DeclaredName> names_;
+    bool listed_ = false;                       ///< all buffers are
+    std::shared_ptr<const DeclaredName> names_; ///< of the buffers
+    ToldParameters told_;
+    const ToldParameter *parameter_ = nullptr; ///< what the object is that the text stands in
 };
 
 } // namespace cuda_agent::learn

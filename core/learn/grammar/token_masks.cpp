@@ -139,6 +139,16 @@ TokenMasks::Mask TokenMasks::allowed(const Writing &writing, std::int64_t room) 
     return names_->narrowed(formed(writing.turn, room), writing);
 }
 
+Writing TokenMasks::behind(std::span<const std::int32_t> conversation) const {
+    std::string text;
+    for (const auto token : conversation)
+        if (const auto id = static_cast<std::size_t>(token); token >= 0 && id < bytes_.size())
+            text += bytes_[id];
+    Writing writing;
+    writing.plan = PlanNames(toldParameters(text));
+    return writing;
+}
+
 bool TokenMasks::take(Writing &writing, std::int32_t token) const {
     const auto turn = next(writing.turn, token);
     if (!turn)

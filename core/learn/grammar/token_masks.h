@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -47,6 +48,8 @@ class TokenMasks {
     /// The same of a turn whose names are known, too: without the tokens by which its source would
     /// use a name that it has not declared, where others are left. These masks are not kept.
     Mask allowed(const Writing &writing, std::int64_t room = anyRoom) const;
+    /// A turn that begins behind these tokens: of the names in their prompt it knows the plan's.
+    Writing behind(std::span<const std::int32_t> conversation) const;
     /// Takes a token; false, and nothing has changed, where it may not come by the turn's grammar.
     bool take(Writing &writing, std::int32_t token) const;
     /// Tokens that end the turn, at most: what TurnGrammar::closing() says in the longest tokens

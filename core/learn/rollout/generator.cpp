@@ -185,6 +185,11 @@ struct Generator::Engine {
         freed.notify_one();
     }
 
+    /// A turn of the conversation that begins with these tokens, its prompt among them.
+    Writing turnBehind(const std::vector<std::int32_t> &tokens) const {
+        return options.masks ? options.masks->behind(tokens) : Writing();
+    }
+
     /// What a pass does for one conversation: it draws a token behind its text, and one behind each
     /// guess of what comes next.
     struct Lane {
@@ -428,7 +433,7 @@ Result<Generated> Generator::generate(Conversation &conversation, std::vector<st
         all + 1 > static_cast<std::size_t>(options.context))
         return requestError("{} tokens and one more do not fit into a context of {}", all,
                             options.context);
-    Writing turn;
+    auto turn = engine_->turnBehind(state.tokens.empty() ? tokens : state.tokens);
     for (const auto token : begin)
         if (token < 0 || token >= engine_->vocabulary || token == options.endToken ||
             (options.masks && !options.masks->take(turn, token)))

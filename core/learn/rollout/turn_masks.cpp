@@ -39,7 +39,8 @@ std::vector<TokenMasks::Mask> masksOf(const TokenRecord &record, const TurnMasks
     std::size_t written = 0;
     for (std::size_t i = 0; i < record.tokens.size(); ++i) {
         if (record.byPolicy[i] == 0) {
-            turn.emplace();
+            if (i + 1 < record.byPolicy.size() && record.byPolicy[i + 1] != 0)
+                turn = masks.tokens->behind(std::span(record.tokens).first(i + 1));
             written = 0;
             continue;
         }

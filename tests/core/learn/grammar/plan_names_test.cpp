@@ -67,6 +67,60 @@ TEST(PlanNames, WhatElseHasNoRules) {
     EXPECT_FALSE(other.inName());
 }
 
+const std::string prompt = "Task: layer\n\nimport torch\n\nBuffers:\n"
+                           "p_scale_1: parameter block.scale_1 bf16[192]\n"
+                           "p_scale_10: parameter block.scale_10 bf16[192, 3]\n"
+                           "in0: input bf16[320, 192]\nout0: output bf16[320, 192] = add\n\n"
+                           "Operators:\nx: parameter y f32[1]\n";
+
+TEST(ToldParameters, AreThoseOfThePromptsBuffers) {
+    const auto told = toldParameters(prompt);
+    ASSERT_TRUE(told);
+    ASSERT_EQ(told->size(), 2u);
+    EXPECT_EQ((*told)[0].name, "p_scale_1");
+    EXPECT_EQ((*told)[0].key, "block.scale_1");
+    EXPECT_EQ((*told)[1].key, "block.scale_10");
+    for (const std::string other :
+         {"", "Buffers:\nw: parameter w f32[1]\n", "\nBuffers:\n",
+          "\nBuffers:\nin0: input f32[4]\n",
+          "\nBuffers:\nin0: input f32[4]\n\nw: parameter w f32[1]\n", "\nBuffers:\nw: parameter w"})
+        EXPECT_FALSE(toldParameters(other)) << other;
+    EXPECT_EQ(toldParameters("\nBuffers:\nw: parameter v f32[1]")->front().key, "v");
+}
+
+TEST(PlanNames, AKeyIsThatOfAToldParameterThatNoOtherBufferHas) {
+    const auto behindPrompt = [](const std::string &plan) {
+        PlanNames names(toldParameters(prompt));
+        names.take(heading + plan);
+        return names;
+    };
+    const auto first = behindPrompt(R"({"buffers":[{"key":")");
+    ASSERT_TRUE(first.inName());
+    EXPECT_FALSE(first.declares());
+    EXPECT_TRUE(first.allows("block.scale_1"));
+    EXPECT_TRUE(first.allows("block.scale_1\",\""));
+    EXPECT_FALSE(first.allows("blocks"));
+    EXPECT_FALSE(first.allows("block.scale_\""));
+    const std::string one = R"({"buffers":[{"key":"block.scale_1","name":")";
+    const auto name = behindPrompt(one);
+    ASSERT_TRUE(name.inName());
+    EXPECT_FALSE(name.declares());
+    EXPECT_TRUE(name.allows("p_scale_1\",\"role"));
+    EXPECT_FALSE(name.allows("p_scale_10")) << "another one's";
+    EXPECT_FALSE(name.allows("in0\""));
+    const std::string second = one + R"(p_scale_1","role":"parameter"},{"key":"block.scale_1)";
+    EXPECT_FALSE(behindPrompt(second).allows("\""));
+    EXPECT_TRUE(behindPrompt(second).allows("0\",\"name"));
+    EXPECT_FALSE(behindPrompt(second).allows("role"));
+    const auto input = behindPrompt(one + R"(p_scale_1","role":"parameter"},{"index":0,"name":")");
+    EXPECT_TRUE(input.declares()) << "it has no key";
+    EXPECT_TRUE(input.allows("in0\""));
+    EXPECT_FALSE(input.allows("p_scale_1\""));
+    auto again = behindPrompt(second + R"(0"}]})");
+    again.take("\n</parameter>\n" + heading + R"({"buffers":[{"key":"block.scale_1)");
+    EXPECT_TRUE(again.allows("\"")) << "another plan, of the same prompt";
+}
+
 TEST(PlanNames, EachPlanHasItsOwn) {
     auto names = behind(buffers + "]}\n</parameter>\n</function>\n</tool_call>");
     EXPECT_FALSE(names.inName());
