@@ -183,8 +183,12 @@ Result<std::optional<Draft>> DocumentMaker::draftOf(TaskDocuments &made,
     Draft draft;
     draft.name = name;
     CUDA_AGENT_ASSIGN(sound, candidateText(space, name, context.device.kind));
-    CUDA_AGENT_ASSIGN(fixed, withFixedSizes(std::move(sound.plan), signature));
-    sound.plan = std::move(fixed);
+    auto fixed = withFixedSizes(std::move(sound.plan), signature);
+    if (!fixed) {
+        made.reason = "no plan for it: " + fixed.error().message;
+        return std::nullopt;
+    }
+    sound.plan = std::move(*fixed);
     const auto parts = space.parts(name);
     const SizeSpelling spelling(context.task, prompt.text, name, parts, sound.plan);
     draft.sound = spelling.spelled(std::move(sound));
