@@ -6,24 +6,6 @@
 
 namespace cuda_agent::learn {
 
-ToldParameters toldParameters(std::string_view conversation) {
-    constexpr std::string_view heading = "\nBuffers:\n", kind = ": parameter ";
-    std::vector<ToldParameter> told;
-    auto rest = conversation.substr(std::min(conversation.find(heading), conversation.size()));
-    rest.remove_prefix(std::min(heading.size(), rest.size()));
-    for (std::size_t end = 0; end != rest.npos && !rest.empty() && rest.front() != '\n';
-         rest.remove_prefix(std::min(end, rest.size() - 1) + 1)) {
-        end = rest.find('\n');
-        const auto line = rest.substr(0, end);
-        const auto at = line.find(kind), last = line.rfind(' '); // a type's sizes have blanks
-        if (at == line.npos || last <= at + kind.size())
-            continue;
-        const auto of = line.substr(at + kind.size());
-        told.push_back({std::string(of.substr(0, of.find(' '))), std::string(line.substr(0, at))});
-    }
-    return told.empty() ? nullptr : std::make_shared<const std::vector<ToldParameter>>(told);
-}
-
 void PlanNames::take(std::string_view bytes) {
     for (const char byte : bytes)
         switch (lines_.take(byte, isPlan)) {
@@ -50,7 +32,7 @@ void PlanNames::takePlan(char byte) {
         return;
     }
     if (role_ == Role::key) {
-        const auto at = std::ranges::find(*told_, string_, &ToldParameter::key);
+        const auto at = std::ranges::find(*told_, string_, &chat::ToldParameter::key);
         parameter_ = at == told_->end() ? nullptr : &*at;
     }
     if (role_ == Role::declared || role_ == Role::told)
@@ -100,7 +82,7 @@ PlanNames::Role PlanNames::roleOfString() const {
         if (key_ == "name")
             return parameter_ != nullptr && !isListed(parameter_->name) ? Role::told
                                                                         : Role::declared;
-        return key_ == "key" && told_ ? Role::key : Role::any;
+        return key_ == "key" && told_ && !told_->empty() ? Role::key : Role::any;
     }
     return section_ == "steps" && listed_ && key_ == "buffer" ? Role::used : Role::any;
 }
@@ -124,8 +106,9 @@ bool PlanNames::isOne(std::string_view rest, bool whole) const {
     if (role_ == Role::told)
         return fits(parameter_->name);
     if (role_ == Role::key)
-        return std::ranges::any_of(
-            *told_, [&](const ToldParameter &one) { return fits(one.key) && !isListed(one.name); });
+        return std::ranges::any_of(*told_, [&](const chat::ToldParameter &one) {
+            return fits(one.key) && !isListed(one.name);
+        });
     for (const auto *one = names_.get(); one != nullptr; one = one->before.get())
         if (fits(one->text))
             return true;

@@ -3,20 +3,12 @@
 #pragma once
 
 #include "core/learn/grammar/source_names.h"
+#include "core/policy/chat/chat.h"
 
 namespace cuda_agent::learn {
 
-/// A parameter of a task, as its prompt tells it.
-struct ToldParameter {
-    std::string key;  ///< in the module's state: "block.weight"
-    std::string name; ///< of its buffer: "p_block_weight"
-};
-/// Those of one prompt. Never changes.
-using ToldParameters = std::shared_ptr<const std::vector<ToldParameter>>;
-
-/// What stands as "NAME: parameter KEY TYPE" in the list of buffers that `conversation` has first
-/// (chat::promptOf); null where that has no parameter.
-ToldParameters toldParameters(std::string_view conversation);
+/// The parameters that a prompt tells. Never changes.
+using ToldParameters = std::shared_ptr<const std::vector<chat::ToldParameter>>;
 
 /// Reads a turn as it is written, byte after byte, and knows a plan's buffers where the text stands
 /// in one: in what a `Write` to `plan.json` has as its content. Each object of the list "buffers"
@@ -28,7 +20,7 @@ ToldParameters toldParameters(std::string_view conversation);
 class PlanNames {
   public:
     PlanNames() = default;
-    /// With null any key may come, and any name with it.
+    /// With null, or where none are told, any key may come, and any name with it.
     explicit PlanNames(ToldParameters told) : told_(std::move(told)) {}
 
     void take(std::string_view bytes);
@@ -70,7 +62,7 @@ class PlanNames {
     bool listed_ = false;                       ///< all buffers are
     std::shared_ptr<const DeclaredName> names_; ///< of the buffers
     ToldParameters told_;
-    const ToldParameter *parameter_ = nullptr; ///< what the object is that the text stands in
+    const chat::ToldParameter *parameter_ = nullptr; ///< what the object is that the text stands in
 };
 
 } // namespace cuda_agent::learn

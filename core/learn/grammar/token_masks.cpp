@@ -145,7 +145,8 @@ Writing TokenMasks::behind(std::span<const std::int32_t> conversation) const {
         if (const auto id = static_cast<std::size_t>(token); token >= 0 && id < bytes_.size())
             text += bytes_[id];
     Writing writing;
-    writing.plan = PlanNames(toldParameters(text));
+    writing.plan = PlanNames(
+        std::make_shared<const std::vector<chat::ToldParameter>>(chat::toldParameters(text)));
     return writing;
 }
 

@@ -418,7 +418,6 @@ Result<Generator::Conversation> Generator::open(const std::stop_token &stop, boo
         return stoppedError();
     state->row = engine_->free.front();
     engine_->free.pop_front();
-    state->age = engine_->age;
     state->likeliest = likeliest;
     return Conversation(std::move(state));
 }

@@ -69,6 +69,13 @@ struct Exemplar {
 /// behind all that, whole, in their order, for the policy to compare.
 Segment promptOf(const policy::Context &context, std::string_view source,
                  const PromptLimits &limits = {}, const std::vector<Exemplar> &exemplars = {});
+/// A parameter of a task, as its prompt tells it.
+struct ToldParameter {
+    std::string key;  ///< in the module's state: "block.weight"
+    std::string name; ///< of its buffer: "p_block_weight"
+};
+/// Those that the conversation's promptOf() tells, in its order.
+std::vector<ToldParameter> toldParameters(std::string_view conversation);
 /// Whether that tells every operator of the graph, those that stand for the same once.
 bool tellsAllOperators(const task::Description &task, const PromptLimits &limits = {});
 

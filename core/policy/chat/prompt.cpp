@@ -214,6 +214,9 @@ std::vector<Told> toldOperators(const task::Graph &graph,
     return operators;
 }
 
+/// As toldParameters() finds them.
+constexpr std::string_view buffersHeading = "\nBuffers:\n", parameterKind = ": parameter ";
+
 /// One line a buffer that a plan for the task may name.
 std::string buffersText(const task::Description &task,
                         const std::map<std::string, std::string> &names) {
@@ -227,11 +230,11 @@ std::string buffersText(const task::Description &task,
             continue;
         }
         const auto &name = names.at(node.name);
-        text +=
-            node.origin == task::Origin::input
-                ? fmt::format("{}: input {}{}\n", name, typeText(node.outputs[0]),
-                              orderText(name, node.outputs[0], memoryOrderOf(node.outputs[0])))
-                : fmt::format("{}: parameter {} {}\n", name, node.key, typeText(node.outputs[0]));
+        text += node.origin == task::Origin::input
+                    ? fmt::format("{}: input {}{}\n", name, typeText(node.outputs[0]),
+                                  orderText(name, node.outputs[0], memoryOrderOf(node.outputs[0])))
+                    : fmt::format("{}{}{} {}\n", name, parameterKind, node.key,
+                                  typeText(node.outputs[0]));
     }
     for (std::size_t i = 0; i < task.outputs.size(); ++i)
         text += fmt::format(
@@ -300,7 +303,8 @@ Segment promptOf(const policy::Context &context, std::string_view source,
     std::string code(withoutHeading(source));
     while (!code.empty() && code.back() == '\n')
         code.pop_back();
-    text += tools::clipped(std::move(code), limits.sourceBytes) + "\n\nBuffers:\n";
+    text += tools::clipped(std::move(code), limits.sourceBytes) + "\n";
+    text += buffersHeading;
     text += buffersText(task, names);
     text += "\nOperators:\n";
     const IndexMaps maps(task.graph, names);
@@ -320,6 +324,25 @@ Segment promptOf(const policy::Context &context, std::string_view source,
     text += exemplarsText(exemplars);
     return {Author::context, fmt::format("{0}system\n{1}{2}\n{0}user\n{3}{2}\n{0}assistant\n",
                                          imStart, role, imEnd, withoutSpecials(text))};
+}
+
+std::vector<ToldParameter> toldParameters(std::string_view conversation) {
+    std::vector<ToldParameter> told;
+    auto rest =
+        conversation.substr(std::min(conversation.find(buffersHeading), conversation.size()));
+    rest.remove_prefix(std::min(buffersHeading.size(), rest.size()));
+    for (std::size_t end = 0; end != rest.npos && !rest.empty() && rest.front() != '\n';
+         rest.remove_prefix(std::min(end, rest.size() - 1) + 1)) {
+        end = rest.find('\n');
+        const auto line = rest.substr(0, end);
+        const auto at = line.find(parameterKind);
+        if (at == line.npos)
+            continue;
+        const auto of = line.substr(at + parameterKind.size());
+        if (const auto key = of.substr(0, of.find(' ')); !key.empty() && key.size() < of.size())
+            told.push_back({std::string(key), std::string(line.substr(0, at))});
+    }
+    return told;
 }
 
 bool tellsAllOperators(const task::Description &task, const PromptLimits &limits) {

@@ -63,6 +63,28 @@ TEST(ChatPrompt, TellsTaskDeviceAndOperators) {
         << text;
 }
 
+TEST(ChatPrompt, ItsParametersAreReadBack) {
+    auto context = contextOf();
+    auto &nodes = context.task.graph.nodes;
+    auto other = nodes[1];
+    other.name = "p_v";
+    other.key = "norm.weights";
+    nodes.insert(nodes.begin() + 2, other);
+    const auto text = promptOf(context, "class Model: pass\n").text;
+    const auto told = toldParameters(text + "<think>\n\nBuffers:\nw: parameter w f32[1]\n");
+    ASSERT_EQ(told.size(), 2u) << text;
+    EXPECT_EQ(told[0].key, "norm.weight");
+    EXPECT_EQ(told[0].name, "p_norm_weight");
+    EXPECT_EQ(told[1].key, "norm.weights");
+    EXPECT_EQ(told[1].name, "p_norm_weights");
+    for (const std::string none :
+         {"", "Buffers:\nw: parameter w f32[1]\n", "\nBuffers:\n",
+          "\nBuffers:\nin0: input f32[4]\n",
+          "\nBuffers:\nin0: input f32[4]\n\nw: parameter w f32[1]\n", "\nBuffers:\nw: parameter w"})
+        EXPECT_TRUE(toldParameters(none).empty()) << none;
+    EXPECT_EQ(toldParameters("\nBuffers:\nw: parameter v f32[1]").at(0).key, "v");
+}
+
 /// Adds an operator of these nodes to the graph, and what forward() returns.
 void addNode(task::Description &task, const char *name, const char *op,
              const std::vector<std::string> &of) {
