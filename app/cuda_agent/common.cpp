@@ -84,8 +84,10 @@ void TransformerOptions::add(CLI::App &app) {
                    "The transformer's tokens are among the likeliest that make this probability "
                    "together (default: 1)")
         ->check(CLI::Range(0.01, 1.0));
-    app.add_option("--longest-turn", longestTurn,
-                   "Tokens that the transformer writes in a turn at most (default: 4096)")
+    app.add_option(
+           "--longest-turn", longestTurn,
+           "Tokens that the transformer writes in a turn at most (default: 10500, or what its "
+           "context has room for)")
         ->check(CLI::Range(1, 1'000'000));
     app.add_flag_function( // add_flag() would set it to false where it is not given
         "--grammar,!--no-grammar", [this](std::int64_t count) { grammar = count > 0; },

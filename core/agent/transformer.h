@@ -17,7 +17,7 @@ struct TransformerConfig {
     /// session keeps what its log says.
     std::optional<double> temperature;
     std::optional<double> topP; ///< absent: 1, or what a resumed session's log says
-    /// Tokens of a turn at most; absent: 4096, or what a resumed session's log says.
+    /// Tokens of a turn at most; absent: 10,500, or what a resumed session's log says.
     std::optional<std::int64_t> longestTurn;
     /// Whether only tokens come that keep a turn readable; absent: no, or what a resumed session's
     /// log says.

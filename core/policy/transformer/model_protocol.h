@@ -14,8 +14,9 @@ namespace cuda_agent::policy {
 struct Drawing {
     double temperature = 0; ///< 0: always the likeliest token
     double topP = 1;        ///< nucleus: the likeliest tokens that make this probability together
-    /// Tokens. Kernel and plan of a larger task are 3000.
-    std::int64_t longestTurn = 4096;
+    /// Tokens, within what the context has room for. A row's kernel and its plan are 3000, products
+    /// on tensor cores bring up to 9000: what a model has read of is that long.
+    std::int64_t longestTurn = 10'500;
     /// Only tokens that keep a turn readable, which ends within the longest turn.
     bool grammar = false;
 };

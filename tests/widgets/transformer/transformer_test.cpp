@@ -102,7 +102,7 @@ class TransformerTest : public QObject {
         QCOMPARE(part<QDoubleSpinBox>(dialog, "transformer.temperature")->text(),
                  QStringLiteral("0, from the second attempt on 1"));
         QCOMPARE(part<QDoubleSpinBox>(dialog, "transformer.topP")->value(), 1.0);
-        QCOMPARE(part<QSpinBox>(dialog, "transformer.longestTurn")->value(), 4096);
+        QCOMPARE(part<QSpinBox>(dialog, "transformer.longestTurn")->value(), 10'500);
         picture(dialog, "transformer");
         const auto config = dialog.config();
         QVERIFY(config.weights.empty() && !config.temperature && !config.topP &&
